@@ -2,7 +2,7 @@ import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
 import type { ContractManagerModule } from "./modules/contractmanager/module.ts";
 import { handleDexMessage } from "./modules/dex/bindings.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
-import { handleTransferMessage } from "./modules/transfer/bindings.ts";
+import { createTransferBinding } from "./modules/transfer/bindings.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
@@ -94,10 +94,7 @@ export function ownBindings(
   const deps = { ...names, findMessage };
   return [
     { module: "interchainqueries", message: icq.handleCustomMessage, query: icq.handleCustomQuery },
-    {
-      module: "transfer",
-      message: (context, contract, message) => handleTransferMessage(context, contract, message, deps),
-    },
+    { module: "transfer", message: createTransferBinding(deps) },
     {
       module: "adminmodule",
       message: (context, contract, message) => handleAdminMessage(context, contract, message, deps),

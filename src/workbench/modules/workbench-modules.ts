@@ -1,15 +1,15 @@
 import { createCronModule } from "./cron/module.ts";
-import { createFeeBurnerModule, type FeeBurnerModule } from "./feeburner/module.ts";
+import { createFeeBurnerModule } from "./feeburner/module.ts";
 import { createFeeRefunderModule } from "./feerefunder/module.ts";
 import { ibcHooksMiddleware } from "./ibc-hooks/middleware.ts";
 import {
   createInterchainModules,
+  createInterchainQueries,
   handleInterchainMessage,
-  queryInterchainAccount,
 } from "./interchaintxs/modules.ts";
 import { createParamsOnlyModules } from "./params-only/modules.ts";
-import { createTokenFactoryModule, type TokenFactoryModule } from "./tokenfactory/module.ts";
-import type { AddedModules, ChainParts, ModuleBindings } from "../../localnet/chain/module-set.ts";
+import { createTokenFactoryModule } from "./tokenfactory/module.ts";
+import type { AddedModules, ChainParts } from "../../localnet/chain/module-set.ts";
 
 /** Modules of the deployed chain that its contracts use but a localnet does not need. */
 export const WORKBENCH_MODULES = {
@@ -27,11 +27,11 @@ export const WORKBENCH_MODULES = {
 } as const;
 
 function createWorkbenchModules(parts: ChainParts): AddedModules {
-  const { names, bank, channels, contracts, findMessage, findQuery } = parts;
-  const tokenFactory: TokenFactoryModule = createTokenFactoryModule(names, parts);
+  const { names, bank, channels, contracts } = parts;
+  const tokenFactory = createTokenFactoryModule({ ...names, ...parts });
   const feeRefunder = createFeeRefunderModule(names, { bank, channels });
   const feeBurner = createFeeBurnerModule(names, bank);
-  const cron = createCronModule(names, { findMessage, findQuery });
+  const cron = createCronModule(names, parts);
   return {
     modules: [
       feeRefunder,
@@ -49,34 +49,20 @@ function createWorkbenchModules(parts: ChainParts): AddedModules {
       // The hooks change the receiver of a transfer with a contract's memo before the limiter sees the transfer.
       outside: (application) => ibcHooksMiddleware(application, { ...names, contracts }),
     },
-    bindings: bindingsOf({ tokenFactory, feeRefunder, feeBurner, cron }, names),
+    bindings: [
+      {
+        module: "interchaintxs",
+        message: handleInterchainMessage,
+        query: createInterchainQueries(names),
+      },
+      { module: "feerefunder", query: feeRefunder.handleCustomQuery },
+      { module: "feeburner", query: feeBurner.handleCustomQuery },
+      {
+        module: "tokenfactory",
+        message: tokenFactory.handleCustomMessage,
+        query: tokenFactory.handleCustomQuery,
+      },
+      { module: "cron", message: cron.handleCustomMessage },
+    ],
   };
-}
-
-interface BoundModules {
-  readonly tokenFactory: TokenFactoryModule;
-  readonly feeRefunder: ReturnType<typeof createFeeRefunderModule>;
-  readonly feeBurner: FeeBurnerModule;
-  readonly cron: ReturnType<typeof createCronModule>;
-}
-
-function bindingsOf(
-  { tokenFactory, feeRefunder, feeBurner, cron }: BoundModules,
-  names: ChainParts["names"],
-): readonly ModuleBindings[] {
-  return [
-    {
-      module: "interchaintxs",
-      message: (_context, _contract, message) => handleInterchainMessage(message),
-      query: (_context, request) => queryInterchainAccount(request, names),
-    },
-    { module: "feerefunder", query: feeRefunder.handleCustomQuery },
-    { module: "feeburner", query: feeBurner.handleCustomQuery },
-    {
-      module: "tokenfactory",
-      message: tokenFactory.handleCustomMessage,
-      query: tokenFactory.handleCustomQuery,
-    },
-    { module: "cron", message: cron.handleCustomMessage },
-  ];
 }

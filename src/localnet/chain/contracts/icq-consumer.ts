@@ -18,20 +18,10 @@ import {
   type MessageJson,
 } from "../modules/wasm/contract.ts";
 import { copyMessage, parseMessageJson, printMessageJson } from "../modules/wasm/message-json.ts";
-import { readMessage, text, unknownVariant } from "./messages.ts";
+import { byName, respond, text } from "./messages.ts";
 
 /** Prefix for balances in the SDK's bank store. */
 const BALANCES = new Uint8Array([0x02]);
-
-const EXECUTE_MESSAGES = [
-  "register_kv_query",
-  "register_balance_query",
-  "register_tx_query",
-  "register_transfers_query",
-  "update_interchain_query",
-  "remove_interchain_query",
-  "set_failure",
-];
 
 /**
  * A contract that owns interchain queries. It registers, updates and removes queries through the chain's bindings, stores every
@@ -46,54 +36,43 @@ const EXECUTE_MESSAGES = [
 export const icqConsumer: ContractCode = {
   name: "icq-consumer",
   instantiate: () => NO_RESPONSE,
-  execute: (scope, _caller, message) => {
-    const [name, fields] = readMessage(message);
-    return execute(scope, name, fields);
-  },
-  sudo: (scope, message) => {
-    const [name, fields] = readMessage(message);
-    if (name === "kv_query_result") return recordKvResult(scope, fields);
-    if (name === "tx_query_result") return recordTx(scope, fields);
-    throw unknownVariant("SudoMsg", name, ["kv_query_result", "tx_query_result"]);
-  },
+  execute: (scope, _caller, message) => execute(scope, message),
+  sudo: (scope, message) => sudo(scope, message),
   reply: () => NO_RESPONSE,
-  query: (scope, message): MessageJson => {
-    const [name, fields] = readMessage(message);
-    return queryState(scope, name, fields);
-  },
+  query: (scope, message) => queryState(scope, message),
 };
 
-function execute(scope: ContractScope, name: string, fields: JsonField): ContractResponse {
-  switch (name) {
-    case "register_kv_query":
-      return register(fields, {
-        query_type: "kv",
-        keys: copyMessage(fields.member("keys").value),
-        transactions_filter: "",
-      });
-    case "register_balance_query":
-      return register(fields, { query_type: "kv", keys: [balanceKey(fields)], transactions_filter: "" });
-    case "register_tx_query":
-      return register(fields, {
-        query_type: "tx",
-        keys: [],
-        transactions_filter: text(fields, "transactions_filter"),
-      });
-    case "register_transfers_query":
-      return register(fields, { query_type: "tx", keys: [], transactions_filter: transfersFilter(fields) });
-    case "update_interchain_query":
-    case "remove_interchain_query":
-      return binding({ [name]: copyMessage(fields.value) });
-    case "set_failure":
-      callbackFailures.set(scope, {
-        kv: fields.member("kv").asBoolean(),
-        tx: fields.member("tx").asBoolean(),
-      });
-      return NO_RESPONSE;
-    default:
-      throw unknownVariant("ExecuteMsg", name, EXECUTE_MESSAGES);
-  }
-}
+const KV_QUERY = { query_type: "kv", transactions_filter: "" };
+const TX_QUERY = { query_type: "tx", keys: [] };
+
+const execute = byName("ExecuteMsg", {
+  register_kv_query: (_scope, fields) =>
+    register(fields, { ...KV_QUERY, keys: copyMessage(fields.member("keys").value) }),
+  register_balance_query: (_scope, fields) => register(fields, { ...KV_QUERY, keys: [balanceKey(fields)] }),
+  register_tx_query: (_scope, fields) =>
+    register(fields, { ...TX_QUERY, transactions_filter: text(fields, "transactions_filter") }),
+  register_transfers_query: (_scope, fields) =>
+    register(fields, { ...TX_QUERY, transactions_filter: transfersFilter(fields) }),
+  update_interchain_query: (_scope, fields) =>
+    binding({ update_interchain_query: copyMessage(fields.value) }),
+  remove_interchain_query: (_scope, fields) =>
+    binding({ remove_interchain_query: copyMessage(fields.value) }),
+  set_failure: (scope, fields) => {
+    callbackFailures.set(scope, {
+      kv: fields.member("kv").asBoolean(),
+      tx: fields.member("tx").asBoolean(),
+    });
+    return NO_RESPONSE;
+  },
+});
+
+const sudo = byName("SudoMsg", { kv_query_result: recordKvResult, tx_query_result: recordTx });
+
+const queryState = byName<MessageJson>("QueryMsg", {
+  kv_result: (scope, fields) => kvResult(scope, queryIdOf(fields)),
+  transactions: (scope, fields) => transactions(scope, queryIdOf(fields)),
+  failure: (scope) => ({ ...callbackFailures.get(scope) }),
+});
 
 /** Registers a query. `connection_id` and `update_period` are passed on unchecked, because the chain checks them. */
 function register(fields: JsonField, query: Readonly<Record<string, MessageJson>>): ContractResponse {
@@ -166,7 +145,7 @@ function recordKvResult(scope: ContractScope, fields: JsonField): ContractRespon
   storage.set(concat(KV_RESULT, uint64BigEndian(queryId)), utf8(printMessageJson(result)));
   const countKey = concat(KV_COUNT, uint64BigEndian(queryId));
   storage.set(countKey, uint64BigEndian(countAt(scope, countKey) + 1n));
-  return callbackResponse("kv_query_result", queryId);
+  return respond({ callback: "kv_query_result", query_id: queryId.toString() });
 }
 
 /** Handles `tx_query_result`: stores the transaction under the next number for its query. */
@@ -181,21 +160,7 @@ function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
     data: fields.member("data").value,
   });
   scope.storage.set(concat(prefix, uint64BigEndian(number)), utf8(entry));
-  return callbackResponse("tx_query_result", queryId);
-}
-
-/** Runs one of the contract's smart queries. */
-function queryState(scope: ContractScope, name: string, fields: JsonField): MessageJson {
-  switch (name) {
-    case "failure":
-      return { ...callbackFailures.get(scope) };
-    case "kv_result":
-      return kvResult(scope, queryIdOf(fields));
-    case "transactions":
-      return transactions(scope, queryIdOf(fields));
-    default:
-      throw unknownVariant("QueryMsg", name, ["kv_result", "transactions", "failure"]);
-  }
+  return respond({ callback: "tx_query_result", query_id: queryId.toString() });
 }
 
 /** Returns the last result (null if there is none yet) and the number of callbacks. */
@@ -219,14 +184,4 @@ function transactions(scope: ContractScope, id: bigint): MessageJson {
 function countAt({ storage }: ContractScope, key: Uint8Array): bigint {
   const bytes = storage.get(key);
   return bytes === undefined ? 0n : readUint64BigEndian(bytes);
-}
-
-function callbackResponse(callback: string, queryId: bigint): ContractResponse {
-  return {
-    ...NO_RESPONSE,
-    attributes: [
-      { key: "callback", value: callback },
-      { key: "query_id", value: queryId.toString() },
-    ],
-  };
 }

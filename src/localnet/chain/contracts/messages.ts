@@ -1,5 +1,11 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
-import { ContractError, type MessageJson } from "../modules/wasm/contract.ts";
+import {
+  ContractError,
+  type ContractResponse,
+  type ContractScope,
+  type MessageJson,
+  NO_RESPONSE,
+} from "../modules/wasm/contract.ts";
 
 /** Wraps a message's fields. A field with the wrong type throws a `ContractError` that names it. */
 export function messageFields(value: unknown): JsonField {
@@ -7,12 +13,33 @@ export function messageFields(value: unknown): JsonField {
 }
 
 /** Returns a message's name and fields. A message is an object with one member, as serde serializes a Rust enum. */
-export function readMessage(message: MessageJson): readonly [name: string, fields: JsonField] {
+function readMessage(message: MessageJson): readonly [name: string, fields: JsonField] {
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];
   if (entries.length !== 1 || !isRecord(fields))
     throw new ContractError("Error parsing into type Message: one variant with fields was expected");
   return [name, messageFields(fields)];
+}
+
+/** Creates an entry point from functions by message name. Errors for other names contain `type`, the Rust enum's name. */
+export function byName<T>(
+  type: string,
+  handlers: Readonly<Record<string, (scope: ContractScope, fields: JsonField) => T>>,
+): (scope: ContractScope, message: MessageJson) => T {
+  return (scope, message) => {
+    const [name, fields] = readMessage(message);
+    const handle = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+    if (handle === undefined) throw unknownVariant(type, name, Object.keys(handlers));
+    return handle(scope, fields);
+  };
+}
+
+/** Creates a response with only attributes. */
+export function respond(attributes: Readonly<Record<string, string>>): ContractResponse {
+  return {
+    ...NO_RESPONSE,
+    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
+  };
 }
 
 /** Reads a required text field. */
@@ -25,4 +52,13 @@ export function unknownVariant(type: string, name: string, known: readonly strin
   const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
   const list = known.length <= 2 ? `expected ${expected}` : `expected one of ${expected}`;
   return new ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
+}
+
+/** Reads a required list of texts. */
+export function texts(fields: JsonField, name: string): string[] {
+  return fields
+    .member(name)
+    .required()
+    .elements()
+    .map((each) => each.asText());
 }

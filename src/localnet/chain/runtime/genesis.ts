@@ -95,3 +95,26 @@ export function checkModuleNames(appState: JsonObject, modules: readonly string[
       throw new GenesisError(`app_state.${name}`, `no such module (known: ${modules.join(", ")})`);
   }
 }
+
+/** Messages of one type in proto JSON, as members of a genesis state that a module reads member by member. */
+interface GenesisPart<T> {
+  readonly print: (message: T) => JsonValue;
+  /** Throws `GenesisError`, also if the field is absent. */
+  readonly read: (field: JsonField) => T;
+  readonly readOptional: (field: JsonField) => T | undefined;
+  /** Reads a list. An absent list is empty. */
+  readonly readList: (field: JsonField) => readonly T[];
+}
+
+/** Declares a part by the message's full name and type. */
+export function genesisPart<T>(typeName: string, type: MessageType<T>): GenesisPart<T> {
+  const read = (field: JsonField): T =>
+    atPath(field.path, () => type.decode(messageFromJson(typeName, field.value)));
+  const readOptional = (field: JsonField): T | undefined => (field.isPresent() ? read(field) : undefined);
+  return {
+    print: (message) => messageToJson(typeName, type.encode(message).finish()),
+    read,
+    readOptional,
+    readList: (field) => field.elements().flatMap((each) => readOptional(each) ?? []),
+  };
+}

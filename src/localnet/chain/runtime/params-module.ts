@@ -1,8 +1,7 @@
 import type { JsonValue } from "../../../platform/base/json.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { parseAddress } from "./address.ts";
 import type { Context } from "./context.ts";
-import { unregisteredError, wrapErrors } from "./errors.ts";
+import { orThrow, unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
@@ -15,28 +14,32 @@ export interface ParamsModuleOptions {
   readonly authority: string;
 }
 
-/** Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params. Errors name the message. */
+/**
+ * Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params, by default not at all. Errors
+ * name the message.
+ */
 export function checkUpdate<P>(
   bech32Prefix: string,
-  checkParams: (params: P) => void,
+  checkParams: (params: P) => void = () => undefined,
 ): NonNullable<UpdateOptions<P>["check"]> {
   return ({ authority, params }) =>
-    wrapErrors(
-      (error) => error.wrap("failed to validate MsgUpdateParams"),
-      () => {
-        requireAuthorityAddress(bech32Prefix, authority);
-        checkParams(params);
-      },
-    );
+    wrapErrors("failed to validate MsgUpdateParams", () => {
+      requireAuthorityAddress(bech32Prefix, authority);
+      checkParams(params);
+    });
 }
 
 /** Throws an unregistered error if the authority is not an address on this chain. */
 export function requireAuthorityAddress(bech32Prefix: string, authority: string): void {
-  try {
-    parseAddress(bech32Prefix, authority);
-  } catch (error) {
-    throw unregisteredError(`authority is invalid: ${errorText(error)}`);
-  }
+  requireAddress(bech32Prefix, authority, "authority is invalid");
+}
+
+/** Throws an unregistered error, "words: reason", if the text is not an address on this chain. */
+export function requireAddress(bech32Prefix: string, text: string, words: string): void {
+  orThrow(
+    () => parseAddress(bech32Prefix, text),
+    (reason) => unregisteredError(`${words}: ${reason}`),
+  );
 }
 
 /** Stores the params from a genesis state, or the definition's defaults. Throws `GenesisError` if the params are invalid. */

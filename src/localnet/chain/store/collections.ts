@@ -145,6 +145,27 @@ export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Cod
   return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
 }
 
+/** A counter that gives out numbers, stored as the next number. */
+export interface StoredSequence {
+  /** Returns the next number. */
+  readonly next: (scope: StoreScope) => bigint;
+  /** Returns the next number, which is then used up. */
+  readonly take: (scope: StoreScope) => bigint;
+  readonly set: (scope: StoreScope, next: bigint) => void;
+}
+
+/** Declares a counter under a fixed key, which is absent until the number `first` is taken. */
+export function createSequence(store: string, key: Uint8Array, first: bigint): StoredSequence {
+  const { get, set } = createItem(store, key, uint64Codec);
+  const next = (scope: StoreScope): bigint => get(scope) ?? first;
+  const take = (scope: StoreScope): bigint => {
+    const number = next(scope);
+    set(scope, number + 1n);
+    return number;
+  };
+  return { next, take, set };
+}
+
 /** Values under the keys `prefix | key` in a store. */
 export interface StoredMap<K, V> {
   readonly get: (scope: StoreScope, key: K) => V | undefined;

@@ -1,19 +1,29 @@
 import { QueryAdminsResponse } from "../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/query.ts";
+import { MsgExecuteContract } from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { GenesisState } from "../../../cosmos/proto/gen/neutron/cron/genesis.ts";
+import { Params } from "../../../cosmos/proto/gen/neutron/cron/params.ts";
 import * as wire from "../../../cosmos/proto/gen/neutron/cron/query.ts";
-import { ExecutionStage, Schedule } from "../../../cosmos/proto/gen/neutron/cron/schedule.ts";
+import { ExecutionStage, Schedule, ScheduleCount } from "../../../cosmos/proto/gen/neutron/cron/schedule.ts";
 import * as tx from "../../../cosmos/proto/gen/neutron/cron/tx.ts";
-import { isRecord, type JsonField, type JsonValue } from "../../../platform/base/json.ts";
-import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
+import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
+import { utf8 } from "../../../platform/base/bytes.ts";
+import type { JsonField, JsonValue } from "../../../platform/base/json.ts";
+import type { ChainParts } from "../../../localnet/chain/module-set.ts";
+import { asUintNumber, customMessages } from "../../../localnet/chain/modules/wasm/custom-json.ts";
+import type {
+  CustomMessageHandler,
+  CustomMessageResult,
+} from "../../../localnet/chain/modules/wasm/types.ts";
+import { formatAddress, moduleAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import {
   ErrInvalidRequest,
   ErrUnauthorized,
   GrpcCode,
+  ModuleError,
   QueryError,
   unregisteredError,
   wrapErrors,
-  orThrow,
 } from "../../../localnet/chain/runtime/errors.ts";
 import {
   atPath,
@@ -24,35 +34,46 @@ import {
 } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
-import { paginate } from "../../../localnet/chain/runtime/pagination.ts";
-import { checkUpdate } from "../../../localnet/chain/runtime/params-module.ts";
-import { asUintNumber, customFields } from "../../../localnet/chain/modules/wasm/custom-json.ts";
-import type { CustomMessageResult } from "../../../localnet/chain/modules/wasm/types.ts";
+import { readPage } from "../../../localnet/chain/runtime/pagination.ts";
+import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import {
-  addSchedule,
-  type CronDeps,
-  type CronOptions,
-  type Keepers,
-  MODULE_NAME,
-  moduleParams,
-  removeSchedule,
-  runSchedules,
-  schedules,
-  SCHEDULES_PREFIX,
-} from "./schedules.ts";
+  checkUpdate,
+  type ParamsModuleOptions,
+  requireAddress,
+  requireAuthorityAddress,
+} from "../../../localnet/chain/runtime/params-module.ts";
+import { createItem, createMap, messageCodec, textCodec } from "../../../localnet/chain/store/collections.ts";
+
+/** Name of the module and its store. The module account sends the scheduled messages. */
+const MODULE_NAME = "cron";
+
+/** Schedules by name: `0x01 | name`. */
+const schedules = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec<Schedule>(Schedule));
+const count = createItem(MODULE_NAME, Uint8Array.of(3), messageCodec<ScheduleCount>(ScheduleCount));
+
+/**
+ * `limit`: maximum number of schedules that a block runs in each stage. `security_address`: an account besides the admins that may
+ * remove schedules.
+ */
+const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: Uint8Array.of(5),
+  type: Params,
+  defaults: { securityAddress: "", limit: 5n },
+  unset: { securityAddress: "", limit: 0n },
+});
 
 /** The module and its custom messages for contracts. */
 export interface CronModule extends ChainModule {
-  /** Runs a contract's custom message for this module. Returns undefined for any other message. */
-  readonly handleCustomMessage: (
-    context: Context,
-    sender: string,
-    message: unknown,
-  ) => CustomMessageResult | undefined;
+  readonly handleCustomMessage: CustomMessageHandler;
 }
 
+type CronDeps = Pick<ChainParts, "findMessage" | "findQuery">;
+
+interface Keepers extends ParamsModuleOptions, CronDeps {}
+
 /** Creates the `cron` module, which calls contracts at intervals given in blocks. */
-export function createCronModule(options: CronOptions, deps: CronDeps): CronModule {
+export function createCronModule(options: ParamsModuleOptions, deps: CronDeps): CronModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
     name: MODULE_NAME,
@@ -63,7 +84,10 @@ export function createCronModule(options: CronOptions, deps: CronDeps): CronModu
     endBlock: (context) => runSchedules(context, ExecutionStage.EXECUTION_STAGE_END_BLOCKER, keepers),
     initGenesis,
     exportGenesis,
-    handleCustomMessage: (context, sender, message) => handleCustomMessage(context, sender, message, keepers),
+    handleCustomMessage: customMessages({
+      add_schedule: (context, sender, fields) => addForContract(context, sender, fields, keepers),
+      remove_schedule: (context, sender, fields) => removeForContract(context, sender, fields, keepers),
+    }),
   };
 }
 
@@ -78,7 +102,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
         authority: keepers.authority,
         signerError: ErrInvalidRequest,
         check: checkUpdate(keepers.bech32Prefix, ({ securityAddress }) =>
-          requireAddress("security_address", securityAddress, keepers),
+          requireAddress(keepers.bech32Prefix, securityAddress, "security_address is invalid"),
         ),
       }),
     },
@@ -89,7 +113,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
 function runAdd(context: Context, message: tx.MsgAddSchedule, keepers: Keepers): void {
   const { name, period, msgs, executionStage } = message;
   wrapErrors("failed to validate MsgAddSchedule", () => {
-    requireAddress("authority", message.authority, keepers);
+    requireAuthorityAddress(keepers.bech32Prefix, message.authority);
     if (name === "") throw ErrInvalidRequest("name is invalid");
     if (period === 0n) throw ErrInvalidRequest("period is invalid");
     if (msgs.length === 0) throw ErrInvalidRequest("msgs should not be empty");
@@ -100,18 +124,11 @@ function runAdd(context: Context, message: tx.MsgAddSchedule, keepers: Keepers):
 
 function runRemove(context: Context, message: tx.MsgRemoveSchedule, keepers: Keepers): void {
   wrapErrors("failed to validate MsgRemoveSchedule", () => {
-    requireAddress("authority", message.authority, keepers);
+    requireAuthorityAddress(keepers.bech32Prefix, message.authority);
     if (message.name === "") throw ErrInvalidRequest("name is invalid");
   });
   requireAuthority(message.authority, keepers);
   removeSchedule(context, message.name);
-}
-
-function requireAddress(field: string, text: string, { bech32Prefix }: Keepers): void {
-  orThrow(
-    () => parseAddress(bech32Prefix, text),
-    (reason) => unregisteredError(`${field} is invalid: ${reason}`),
-  );
 }
 
 function requireAuthority(signer: string, { authority }: Keepers): void {
@@ -119,22 +136,13 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Runs a contract's `add_schedule` or `remove_schedule`, only for admins of the admin module. As in Go, there is no response. */
-function handleCustomMessage(
+/** Only for admins of the admin module. As in Go, there is no response. */
+function addForContract(
   context: Context,
   sender: string,
-  message: unknown,
+  fields: JsonField,
   keepers: Keepers,
-): CustomMessageResult | undefined {
-  if (!isRecord(message)) return undefined;
-  const { add_schedule: add, remove_schedule: remove } = message;
-  if (isRecord(add)) addForContract(context, sender, customFields(add), keepers);
-  else if (isRecord(remove)) removeForContract(context, sender, customFields(remove), keepers);
-  else return undefined;
-  return {};
-}
-
-function addForContract(context: Context, sender: string, fields: JsonField, keepers: Keepers): void {
+): CustomMessageResult {
   if (!isAdmin(context, sender, keepers)) throw ErrUnauthorized("only admin can add schedule");
   const name = fields.member("name").asText();
   const stage = fields.member("execution_stage").asText();
@@ -153,9 +161,15 @@ function addForContract(context: Context, sender: string, fields: JsonField, kee
         : ExecutionStage.EXECUTION_STAGE_END_BLOCKER,
   };
   wrapErrors(`failed to add ${name} schedule`, () => runAdd(context, message, keepers));
+  return {};
 }
 
-function removeForContract(context: Context, sender: string, fields: JsonField, keepers: Keepers): void {
+function removeForContract(
+  context: Context,
+  sender: string,
+  fields: JsonField,
+  keepers: Keepers,
+): CustomMessageResult {
   const { securityAddress } = moduleParams.get(context);
   if (!isAdmin(context, sender, keepers) && sender !== securityAddress)
     throw ErrUnauthorized("only admin or security dao can remove schedule");
@@ -163,6 +177,7 @@ function removeForContract(context: Context, sender: string, fields: JsonField, 
   wrapErrors(`failed to remove ${name} schedule`, () =>
     runRemove(context, { authority: keepers.authority, name }, keepers),
   );
+  return {};
 }
 
 function isAdmin(context: Context, address: string, { findQuery }: Keepers): boolean {
@@ -171,7 +186,58 @@ function isAdmin(context: Context, address: string, { findQuery }: Keepers): boo
   return QueryAdminsResponse.decode(handler.query(context, new Uint8Array(0))).admins.includes(address);
 }
 
-function createQueries({ chainName }: CronOptions): readonly QueryHandler[] {
+/** Adds a schedule that first runs after one period. Throws `ModuleError` if the name exists. */
+function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeight">): void {
+  const { name } = schedule;
+  if (schedules.has(context, name)) throw unregisteredError(`schedule already exists with name=${name}`);
+  schedules.set(context, name, { ...schedule, lastExecuteHeight: context.height });
+  changeCount(context, 1);
+}
+
+/** Removes a schedule. An unknown name is not an error. */
+function removeSchedule(context: Context, name: string): void {
+  if (!schedules.has(context, name)) return;
+  changeCount(context, -1);
+  schedules.delete(context, name);
+}
+
+function changeCount(context: Context, change: number): void {
+  count.set(context, { count: (count.get(context)?.count ?? 0) + change });
+}
+
+/** Runs a stage's due schedules in name order, up to the limit in the params. */
+function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers): void {
+  const { limit } = moduleParams.get(context);
+  const due: Schedule[] = [];
+  for (const [, schedule] of schedules.entries(context)) {
+    if (schedule.executionStage !== stage) continue;
+    if (context.height < schedule.lastExecuteHeight + schedule.period) continue;
+    due.push(schedule);
+    if (BigInt(due.length) >= limit) break;
+  }
+  for (const schedule of due) runSchedule(context, schedule, keepers);
+}
+
+/** If a message fails, drops its schedule's writes. In any case, the schedule runs again after its period. */
+function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
+  schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
+  const handler = keepers.findMessage(TYPE_URL.executeContract);
+  if (handler === undefined) return;
+  const sender = formatAddress(keepers.bech32Prefix, moduleAddress(MODULE_NAME));
+  try {
+    context.atomically((inner) => {
+      for (const { contract, msg } of schedule.msgs)
+        handler.handle(
+          inner,
+          MsgExecuteContract.encode({ sender, contract, msg: utf8(msg), funds: [] }).finish(),
+        );
+    });
+  } catch (error) {
+    if (!(error instanceof ModuleError)) throw error;
+  }
+}
+
+function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandler[] {
   return queryHandlers(
     wire.Query,
     {
@@ -182,12 +248,11 @@ function createQueries({ chainName }: CronOptions): readonly QueryHandler[] {
         return { schedule };
       },
       Schedules: (context, request) => {
-        const page: Schedule[] = [];
-        const paged = { store: context.store(MODULE_NAME), prefix: SCHEDULES_PREFIX };
-        const pagination = paginate(paged, request.pagination, (_name, value) =>
-          page.push(Schedule.decode(value)),
+        const range = schedules.range(context);
+        const { items, pagination } = readPage(range, request.pagination, (_name, value) =>
+          Schedule.decode(value),
         );
-        return { schedules: page, pagination };
+        return { schedules: items, pagination };
       },
     },
     chainName,

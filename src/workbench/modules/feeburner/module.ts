@@ -7,9 +7,10 @@ import { utf8 } from "../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, parseWireInt, toWireCoin } from "../../../localnet/chain/runtime/coins.ts";
-import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
+import type { BankKeeper } from "../../../localnet/chain/modules/bank/keeper.ts";
+import type { CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import { ErrInvalidRequest, unregisteredError, orThrow } from "../../../localnet/chain/runtime/errors.ts";
+import { ErrInvalidRequest } from "../../../localnet/chain/runtime/errors.ts";
 import {
   GenesisError,
   type GenesisSchema,
@@ -21,29 +22,17 @@ import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import * as common from "../../../localnet/chain/runtime/params-module.ts";
 import { createItem, messageCodec } from "../../../localnet/chain/store/collections.ts";
+import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 
 const MODULE_NAME = "feeburner";
 
-export interface FeeBurnerOptions extends common.ParamsModuleOptions {
-  /** Denomination of fees. */
-  readonly denom: string;
-}
-
-interface BankKeeper {
-  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
-}
+type FeeBank = Pick<BankKeeper, "balances" | "burn" | "send">;
 
 /** The module and its end-of-block step for a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
   /** Burns and counts the fees that a module account received. Sends fees in other denominations to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
-  /** Answers a contract's custom query for this module. Returns undefined for any other query. */
-  readonly handleCustomQuery: (
-    context: Context,
-    request: Readonly<Record<string, unknown>>,
-  ) => MessageJson | undefined;
+  readonly handleCustomQuery: CustomQueryHandler;
 }
 
 /** Total fees burned since genesis. */
@@ -54,7 +43,7 @@ const burned = createItem(
 );
 
 /** Creates the `feeburner` module, which burns fees and counts them. */
-export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeeper): FeeBurnerModule {
+export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank): FeeBurnerModule {
   const params = paramsOf(options);
   return {
     name: MODULE_NAME,
@@ -66,7 +55,7 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
           authority: options.authority,
           signerError: ErrInvalidRequest,
           check: common.checkUpdate(options.bech32Prefix, ({ treasuryAddress }) =>
-            requireAddress("treasury_address is invalid", treasuryAddress, options),
+            common.requireAddress(options.bech32Prefix, treasuryAddress, "treasury_address is invalid"),
           ),
         }),
       },
@@ -100,7 +89,7 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
  * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty; nothing is then burned.
  * `treasury_address`: receives all other denominations. Only a genesis state may leave it empty.
  */
-function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
+function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
   return defineParams({
     store: MODULE_NAME,
     key: Uint8Array.of(1),
@@ -108,16 +97,10 @@ function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
     defaults: { neutronDenom: options.denom, reserveAddress: "", treasuryAddress: "" },
     unset: { neutronDenom: "", reserveAddress: "", treasuryAddress: "" },
     validate: ({ treasuryAddress }) => {
-      if (treasuryAddress !== "") requireAddress("invalid treasury address", treasuryAddress, options);
+      if (treasuryAddress !== "")
+        common.requireAddress(options.bech32Prefix, treasuryAddress, "invalid treasury address");
     },
   });
-}
-
-function requireAddress(words: string, text: string, { bech32Prefix }: FeeBurnerOptions): void {
-  orThrow(
-    () => parseAddress(bech32Prefix, text),
-    (reason) => unregisteredError(`${words}: ${reason}`),
-  );
 }
 
 function totalOf(context: Context, params: ModuleParams<Params>): Coin {
@@ -134,15 +117,14 @@ function burnFees(
     bank,
     params,
     options,
-  }: { readonly bank: BankKeeper; readonly params: ModuleParams<Params>; readonly options: FeeBurnerOptions },
+  }: { readonly bank: FeeBank; readonly params: ModuleParams<Params>; readonly options: ParamsOnlyOptions },
 ): void {
   const account = moduleAddress(feeRecipient);
   const fees = [...bank.balances(context, account)];
   if (fees.length === 0) return;
   const { neutronDenom, treasuryAddress } = params.get(context);
-  const own = fees.filter(({ denom }) => denom === neutronDenom);
   const others = fees.filter(({ denom }) => denom !== neutronDenom);
-  for (const coin of own) {
+  for (const coin of fees.filter(({ denom }) => denom === neutronDenom)) {
     bank.burn(context, feeRecipient, [coin]);
     const total = totalOf(context, params);
     burned.set(context, { coin: toWireCoin({ ...total, amount: total.amount + coin.amount }) });

@@ -4,18 +4,18 @@ import {
   type GoJson,
   GoJsonError,
   parseGoJson,
-  printGoObject,
+  printGoJson,
   printGoString,
 } from "../../../platform/base/go-json.ts";
 import { formatAddress, tryParseAddress } from "../../../localnet/chain/runtime/address.ts";
-import type { Coin } from "../../../localnet/chain/runtime/coins.ts";
+import type { ContractHost } from "../../../localnet/chain/modules/wasm/contract-host.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import {
   ChainPanic,
   type ErrorKind,
+  errorsOf,
   goPanic,
   ModuleError,
-  registerError,
 } from "../../../localnet/chain/runtime/errors.ts";
 import { event } from "../../../localnet/chain/runtime/events.ts";
 import {
@@ -31,28 +31,17 @@ import {
   type TransferData,
 } from "../../../localnet/chain/modules/transfer/packet-reader.ts";
 
-interface ContractKeeper {
-  /** Calls a contract with a JSON message and the sender's coins. Returns the data from its response. Throws `ModuleError`. */
-  readonly execute: (
-    context: Context,
-    address: string,
-    caller: { readonly sender: string; readonly funds: readonly Coin[] },
-    message: Uint8Array,
-  ) => Uint8Array;
-}
-
-export interface IbcHooksDeps {
+interface IbcHooksDeps {
   /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  readonly contracts: ContractKeeper;
+  readonly contracts: Pick<ContractHost, "execute">;
 }
 
-const CODESPACE = "wasm-hooks";
-
+const register = errorsOf("wasm-hooks");
 /** Used if the memo names a contract but is malformed. */
-const ErrMsgValidation = registerError(CODESPACE, 2, "error in wasmhook message validation");
+const ErrMsgValidation = register(2, "error in wasmhook message validation");
 /** Used if the contract rejects the call or cannot be called. */
-const ErrWasmError = registerError(CODESPACE, 6, "wasm error");
+const ErrWasmError = register(6, "wasm error");
 
 /**
  * Calls a contract with the coins of a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
@@ -169,16 +158,16 @@ export function intermediateSender(channelId: string, sender: string, bech32Pref
 
 /** Prints transfer data as Go prints the struct: in field order, without empty members. */
 function printTransfer({ denom, amount, sender, receiver, memo }: TransferData): Uint8Array {
-  const members = Object.entries({ denom, amount, sender, receiver, memo }).filter(([, text]) => text !== "");
-  return utf8(printGoObject(members.map(([name, text]) => [name, printGoString(text)])));
+  const members = Object.entries({ denom, amount, sender, receiver, memo });
+  return utf8(printGoJson(Object.fromEntries(members.filter(([, text]) => text !== ""))));
 }
 
 /** Returns the acknowledgement: the contract's response data and the transfer's acknowledgement, both in base64. */
 function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Array {
-  const json = printGoObject([
-    ["contract_result", result.length === 0 ? "null" : `"${toBase64(result)}"`],
-    ["ibc_ack", `"${toBase64(acknowledgement)}"`],
-  ]);
+  const json = printGoJson({
+    contract_result: result.length === 0 ? null : toBase64(result),
+    ibc_ack: toBase64(acknowledgement),
+  });
   return encodeReply({ kind: "result", result: utf8(json) });
 }
 

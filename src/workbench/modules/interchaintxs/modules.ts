@@ -10,28 +10,32 @@ import { Params as InterchainTxsParams } from "../../../cosmos/proto/gen/neutron
 import * as txsQuery from "../../../cosmos/proto/gen/neutron/interchaintxs/v1/query.ts";
 import * as txsTx from "../../../cosmos/proto/gen/neutron/interchaintxs/v1/tx.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
+import { isRecord, type JsonField, type JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import {
   ErrInvalidRequest,
   ErrNotSupported,
+  errorsOf,
   orThrow,
-  registerError,
   unregisteredError,
   wrapErrors,
 } from "../../../localnet/chain/runtime/errors.ts";
 import * as genesis from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
 import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
-import { defineParams } from "../../../localnet/chain/runtime/params.ts";
+import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import * as common from "../../../localnet/chain/runtime/params-module.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 import { feeOf } from "../../../localnet/chain/modules/transfer/bindings.ts";
 import { ErrIbcUnauthorized } from "../../../localnet/chain/modules/ibc/host/errors.ts";
 import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
-import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
-import { asUintNumber, customFields } from "../../../localnet/chain/modules/wasm/custom-json.ts";
+import {
+  asUintNumber,
+  customMessages,
+  customQueries,
+} from "../../../localnet/chain/modules/wasm/custom-json.ts";
+import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
 /**
  * Creates the modules `interchaintxs` and `interchainaccounts`. They contain only their params; everything that needs an account
@@ -41,31 +45,30 @@ export function createInterchainModules(options: ParamsOnlyOptions): readonly Ch
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
 
-const ErrInterchainAccountNotFound = registerError("interchaintxs", 1102, "interchain account not found");
-const ErrEmptyInterchainAccountID = registerError("interchaintxs", 1104, "empty interchain account id");
-const ErrEmptyConnectionID = registerError("interchaintxs", 1105, "empty connection id");
-const ErrNoMessages = registerError("interchaintxs", 1106, "no messages provided");
-const ErrInvalidTimeout = registerError("interchaintxs", 1107, "timeout must be greater than zero");
+const register = errorsOf("interchaintxs");
+const ErrInterchainAccountNotFound = register(1102, "interchain account not found");
+const ErrEmptyInterchainAccountID = register(1104, "empty interchain account id");
+const ErrEmptyConnectionID = register(1105, "empty connection id");
+const ErrNoMessages = register(1106, "no messages provided");
+const ErrInvalidTimeout = register(1107, "timeout must be greater than zero");
+
+type AccountNames = Pick<txsTx.MsgSubmitTx, "connectionId" | "interchainAccountId">;
+
+interface Submission extends AccountNames, Pick<txsTx.MsgSubmitTx, "fee" | "timeout"> {
+  readonly msgs: readonly unknown[];
+}
 
 /** Performs MsgSubmitTx's stateless checks, in the deployed order. Throws `ModuleError`. */
-function validateSubmitTx({
-  fee,
-  connectionId,
-  interchainAccountId,
-  msgs,
-  timeout,
-}: txsTx.MsgSubmitTx): void {
+function validateSubmitTx({ fee, msgs, timeout, ...account }: Submission): void {
   validateFee(fee ?? NO_FEE);
-  if (connectionId === "") throw ErrEmptyConnectionID();
-  if (interchainAccountId === "") throw ErrEmptyInterchainAccountID();
+  validateAccount(account);
   if (msgs.length === 0) throw ErrNoMessages();
   if (timeout === 0n) throw ErrInvalidTimeout();
 }
 
-/** Performs MsgRegisterInterchainAccount's stateless checks. Throws `ModuleError`. */
-function validateRegistration(message: txsTx.MsgRegisterInterchainAccount): void {
-  if (message.connectionId === "") throw ErrEmptyConnectionID();
-  if (message.interchainAccountId === "") throw ErrEmptyInterchainAccountID();
+function validateAccount({ connectionId, interchainAccountId }: AccountNames): void {
+  if (connectionId === "") throw ErrEmptyConnectionID();
+  if (interchainAccountId === "") throw ErrEmptyInterchainAccountID();
 }
 
 /** Checks a message to `interchaintxs` and then fails, because the chain has no interchain accounts. */
@@ -74,43 +77,35 @@ function refuse(name: string, check: () => void): never {
   throw ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Runs a contract's `register_interchain_account` or `submit_tx`, which always fail. Returns undefined for any other message. */
-export function handleInterchainMessage(message: unknown): undefined {
-  const { register_interchain_account: register, submit_tx: submit } = isRecord(message) ? message : {};
-  if (isRecord(register))
+/** Handles contracts' messages, which always fail. */
+export const handleInterchainMessage: CustomMessageHandler = customMessages({
+  register_interchain_account: (_context, _sender, fields) =>
     wrapErrors("failed to register interchain account", () =>
-      refuse("MsgRegisterInterchainAccount", () => validateRegistration(registrationOf(register))),
-    );
-  if (isRecord(submit))
+      refuse("MsgRegisterInterchainAccount", () => validateAccount(accountOf(fields))),
+    ),
+  submit_tx: (_context, _sender, fields) =>
     wrapErrors(
       (error) =>
         error.wrap("failed to submit interchain transaction").wrap("failed to submit interchain transaction"),
-      () => refuse("MsgSubmitTx", () => validateSubmitTx(submissionOf(submit))),
-    );
-  return undefined;
-}
+      () =>
+        refuse("MsgSubmitTx", () =>
+          validateSubmitTx({
+            ...accountOf(fields),
+            msgs: fields
+              .member("msgs")
+              .elements()
+              .map((each) => each.member("type_url").asText()),
+            timeout: asUintNumber(fields.member("timeout")),
+            fee: feeOf(fields.member("fee").orEmpty()),
+          }),
+        ),
+    ),
+});
 
-function registrationOf(message: Readonly<Record<string, unknown>>): txsTx.MsgRegisterInterchainAccount {
-  const fields = customFields(message);
+function accountOf(fields: JsonField): AccountNames {
   return {
-    ...txsTx.MsgRegisterInterchainAccount.decode(new Uint8Array(0)),
     connectionId: fields.member("connection_id").asText(),
     interchainAccountId: fields.member("interchain_account_id").asText(),
-  };
-}
-
-function submissionOf(message: Readonly<Record<string, unknown>>): txsTx.MsgSubmitTx {
-  const fields = customFields(message);
-  return {
-    ...txsTx.MsgSubmitTx.decode(new Uint8Array(0)),
-    connectionId: fields.member("connection_id").asText(),
-    interchainAccountId: fields.member("interchain_account_id").asText(),
-    msgs: fields
-      .member("msgs")
-      .elements()
-      .map((each) => ({ typeUrl: each.member("type_url").asText(), value: new Uint8Array(0) })),
-    timeout: asUintNumber(fields.member("timeout")),
-    fee: feeOf(fields.member("fee").orEmpty()),
   };
 }
 
@@ -145,7 +140,7 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
           check: common.checkUpdate(bech32Prefix, params.validate),
         }),
         RegisterInterchainAccount: (_context, message) =>
-          refuse("MsgRegisterInterchainAccount", () => validateRegistration(message)),
+          refuse("MsgRegisterInterchainAccount", () => validateAccount(message)),
         SubmitTx: (_context, message) => refuse("MsgSubmitTx", () => validateSubmitTx(message)),
       },
       chainName,
@@ -178,22 +173,18 @@ function accountAddress(
   );
 }
 
-/** Answers a contract's `interchain_account_address`. Returns undefined for any other query. */
-export function queryInterchainAccount(
-  request: Readonly<Record<string, unknown>>,
-  options: ParamsOnlyOptions,
-): MessageJson | undefined {
-  const query = request["interchain_account_address"];
-  if (!isRecord(query)) return undefined;
-  const fields = customFields(query);
-  return accountAddress(
-    {
-      ownerAddress: fields.member("owner_address").asText(),
-      interchainAccountId: fields.member("interchain_account_id").asText(),
-      connectionId: fields.member("connection_id").asText(),
+/** Creates the handler of contracts' queries. */
+export function createInterchainQueries(options: ParamsOnlyOptions): CustomQueryHandler {
+  return customQueries({
+    interchain_account_address: (_context, fields) => {
+      const request = {
+        ownerAddress: fields.member("owner_address").asText(),
+        interchainAccountId: fields.member("interchain_account_id").asText(),
+        connectionId: fields.member("connection_id").asText(),
+      };
+      return accountAddress(request, options);
     },
-    options,
-  );
+  });
 }
 
 const ACCOUNTS_SCHEMA: genesis.GenesisSchema<AccountsGenesis> = {
@@ -216,24 +207,23 @@ const controllerParams = defineParams<ControllerParams>({
 
 /** Creates the params for both sides of ICS-27, the accounts that other chains control. No port is bound. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
-  const requireAuthority = (signer: string): void => {
-    if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
-  };
+  // `none`: the params of a message without params.
+  const update =
+    <P>(params: ModuleParams<P>, none: P) =>
+    (context: Context, message: { readonly signer: string; readonly params: P | undefined }): void => {
+      if (message.signer !== authority)
+        throw ErrIbcUnauthorized(`expected ${authority}, got ${message.signer}`);
+      params.set(context, message.params ?? none);
+    };
   return {
     name: ACCOUNTS_SCHEMA.module,
     stores: ["icacontroller", "icahost"],
     messages: [
       ...messageHandlers(hostTx.Msg, {
-        UpdateParams: (context, { signer, params }) => {
-          requireAuthority(signer);
-          hostParams.set(context, params ?? { hostEnabled: false, allowMessages: [] });
-        },
+        UpdateParams: update(hostParams, { hostEnabled: false, allowMessages: [] }),
       }),
       ...messageHandlers(controllerTx.Msg, {
-        UpdateParams: (context, { signer, params }) => {
-          requireAuthority(signer);
-          controllerParams.set(context, params ?? { controllerEnabled: false });
-        },
+        UpdateParams: update(controllerParams, { controllerEnabled: false }),
       }),
     ],
     queries: [
@@ -257,24 +247,14 @@ function initAccounts(context: Context, json: JsonValue | undefined): void {
       );
   }
   const members = isRecord(json) ? json : {};
-  const given = (side: string): JsonValue | undefined => members[`${side}_genesis_state`] ?? undefined;
-  genesis.atPath("app_state.interchainaccounts.host_genesis_state.params", () =>
-    hostParams.set(
-      context,
-      genesis.partOr(given("host"), "params", state?.hostGenesisState?.params, hostParams.defaults),
-    ),
-  );
-  genesis.atPath("app_state.interchainaccounts.controller_genesis_state.params", () =>
-    controllerParams.set(
-      context,
-      genesis.partOr(
-        given("controller"),
-        "params",
-        state?.controllerGenesisState?.params,
-        controllerParams.defaults,
-      ),
-    ),
-  );
+  const init = <P>(side: "controller" | "host", given: P | undefined, params: ModuleParams<P>): void => {
+    const part = members[`${side}_genesis_state`] ?? undefined;
+    genesis.atPath(`app_state.interchainaccounts.${side}_genesis_state.params`, () =>
+      params.set(context, genesis.partOr(part, "params", given, params.defaults)),
+    );
+  };
+  init("host", state?.hostGenesisState?.params, hostParams);
+  init("controller", state?.controllerGenesisState?.params, controllerParams);
 }
 
 function exportAccounts(context: Context): JsonValue {

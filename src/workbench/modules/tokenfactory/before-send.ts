@@ -5,9 +5,8 @@ import { ChainPanic, ModuleError, wrapErrors } from "../../../localnet/chain/run
 import { createGasMeter } from "../../../localnet/chain/runtime/gas.ts";
 import type { BankHooks, Transfer } from "../../../localnet/chain/modules/bank/keeper.ts";
 import { creatorOf } from "./denom.ts";
-import { beforeSendHook, type Keepers, parseAccount } from "./keeper.ts";
-import { ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./keys.ts";
-import { moduleParams } from "./params.ts";
+import { ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./errors.ts";
+import { beforeSendHook, type Keepers, moduleParams, parseAccount } from "./keeper.ts";
 
 /** Gas limit for a hook call that cannot block a payment. */
 const TRACK_GAS_LIMIT = 500_000n;
@@ -15,21 +14,19 @@ const TRACK_GAS_LIMIT = 500_000n;
 /** Calls a denomination's contract before payments in that denomination (x/tokenfactory v6.0.3 keeper/before_send.go). */
 export function createBankHooks(keepers: Keepers): BankHooks {
   return {
+    // The calls consume the payment's gas. If a contract fails, so does the payment.
     block: (context, transfer, coins) =>
-      callHooks(
-        context,
-        coins,
-        (coin, contract) => blockBeforeSend(context, { transfer, coin, contract }, keepers),
-        keepers,
+      eachHook(context, coins, keepers, (coin, contract) =>
+        sudo(context, { transfer, coin, contract }, "block_before_send", keepers),
       ),
+    // Each call has a separate gas limit. The payment is charged for the gas only if the call succeeds.
     track: (context, transfer, coins) => {
       try {
-        callHooks(
-          context,
-          coins,
-          (coin, contract) => trackBeforeSend(context, { transfer, coin, contract }, keepers),
-          keepers,
-        );
+        eachHook(context, coins, keepers, (coin, contract) => {
+          const meter = createGasMeter(TRACK_GAS_LIMIT);
+          sudo(context.withGas(meter), { transfer, coin, contract }, "track_before_send", keepers);
+          context.gas.consume(meter.used(), "track before send gas");
+        });
       } catch (error) {
         // A contract that only tracks must not stop a payment. The contract's writes before its failure stay.
         if (!(error instanceof ModuleError)) throw error;
@@ -38,10 +35,13 @@ export function createBankHooks(keepers: Keepers): BankHooks {
   };
 }
 
-type HookCall = (coin: Coin, contract: string) => void;
-
 /** Calls the hook for each coin that has one. As in Go, a panic, for example out of gas, becomes an error here. */
-function callHooks(context: Context, coins: readonly Coin[], call: HookCall, keepers: Keepers): void {
+function eachHook(
+  context: Context,
+  coins: readonly Coin[],
+  keepers: Keepers,
+  call: (coin: Coin, contract: string) => void,
+): void {
   try {
     for (const coin of coins) {
       const contract = beforeSendHook(context, coin.denom);
@@ -76,7 +76,10 @@ export function requireWhitelisted(
       `contract with address (${formatAddress(bech32Prefix, contract)}) does not exist`,
     );
   const { whitelistedHooks } = moduleParams.get(context);
-  const creator = creatorOrInvalid(denom, bech32Prefix);
+  const creator = wrapErrors(
+    () => ErrBeforeSendHookNotWhitelisted(`invalid denom: ${denom}`),
+    () => creatorOf(denom, bech32Prefix),
+  );
   if (whitelistedHooks.some((hook) => hook.codeId === codeId && hook.denomCreator === creator)) return;
   // The deployed module's text ends in a space.
   throw ErrBeforeSendHookNotWhitelisted(
@@ -84,35 +87,13 @@ export function requireWhitelisted(
   );
 }
 
-function creatorOrInvalid(denom: string, bech32Prefix: string): string {
-  return wrapErrors(
-    () => ErrBeforeSendHookNotWhitelisted(`invalid denom: ${denom}`),
-    () => creatorOf(denom, bech32Prefix),
-  );
-}
-
-/** A payment in one coin before it is made. */
-interface HookedPayment {
-  readonly transfer: Transfer;
-  readonly coin: Coin;
-  readonly contract: string;
-}
-
-/** Calls the contract with the payment's gas. If the contract fails, so does the payment. */
-function blockBeforeSend(context: Context, payment: HookedPayment, keepers: Keepers): void {
-  sudo(context, payment, "block_before_send", keepers);
-}
-
-/** Calls the contract with a separate gas limit. The payment is charged for the gas only if the call succeeds. */
-function trackBeforeSend(context: Context, payment: HookedPayment, keepers: Keepers): void {
-  const meter = createGasMeter(TRACK_GAS_LIMIT);
-  sudo(context.withGas(meter), payment, "track_before_send", keepers);
-  context.gas.consume(meter.used(), "track before send gas");
-}
-
 function sudo(
   context: Context,
-  { transfer, coin, contract }: HookedPayment,
+  {
+    transfer,
+    coin,
+    contract,
+  }: { readonly transfer: Transfer; readonly coin: Coin; readonly contract: string },
   name: "block_before_send" | "track_before_send",
   { bech32Prefix, contracts }: Keepers,
 ): void {

@@ -2,16 +2,18 @@ import { formatAddress, parseAddress } from "../../../localnet/chain/runtime/add
 import { isDenom } from "../../../localnet/chain/runtime/coins.ts";
 import { unregisteredError, orThrow } from "../../../localnet/chain/runtime/errors.ts";
 import {
-  DENOM_PREFIX,
   ErrCreatorTooLong,
   ErrInvalidCreator,
   ErrInvalidDenom,
   ErrSubdenomTooLong,
   MAX_CREATOR_BYTES,
   MAX_SUBDENOM_BYTES,
-} from "./keys.ts";
+} from "./errors.ts";
 
-/** Returns `factory/<creator>/<subdenom>` (`GetTokenDenom`). Throws `ModuleError`. */
+/** First part of the module's denominations: `factory/<creator>/<subdenom>`. */
+export const DENOM_PREFIX = "factory";
+
+/** Returns a denomination with a valid name (`GetTokenDenom`). Throws `ModuleError`. */
 export function tokenDenom(creator: string, subdenom: string): string {
   if (Buffer.byteLength(subdenom) > MAX_SUBDENOM_BYTES) throw ErrSubdenomTooLong();
   if (Buffer.byteLength(creator) > MAX_CREATOR_BYTES) throw ErrCreatorTooLong();

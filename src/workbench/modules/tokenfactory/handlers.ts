@@ -1,33 +1,47 @@
+import type { Metadata } from "../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import type { Params } from "../../../cosmos/proto/gen/osmosis/tokenfactory/params.ts";
 import * as tx from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/tx.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
-import { formatCoin, sumCoins } from "../../../localnet/chain/runtime/coins.ts";
+import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
+import {
+  areValidCoins,
+  type Coin,
+  formatCoin,
+  formatCoins,
+  isDenom,
+  parseCoins,
+  parseWireInt,
+  sumCoins,
+} from "../../../localnet/chain/runtime/coins.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import {
+  ErrInvalidAddress,
+  ErrInvalidCoins,
   ErrInvalidRequest,
-  type ModuleError,
+  orThrow,
   unregisteredError,
   wrapErrors,
 } from "../../../localnet/chain/runtime/errors.ts";
 import { event } from "../../../localnet/chain/runtime/events.ts";
 import { messageHandlers } from "../../../localnet/chain/runtime/handlers.ts";
 import type { MessageHandler } from "../../../localnet/chain/runtime/module.ts";
-import { checkUpdate } from "../../../localnet/chain/runtime/params-module.ts";
-import { metadataText } from "../../../localnet/chain/modules/bank/metadata.ts";
+import { checkUpdate, requireAddress } from "../../../localnet/chain/runtime/params-module.ts";
+import { metadataText, validateMetadata } from "../../../localnet/chain/modules/bank/metadata.ts";
 import { requireWhitelisted } from "./before-send.ts";
-import { creatorOf } from "./denom.ts";
+import { creatorOf, tokenDenom } from "./denom.ts";
 import {
   adminOf,
   createDenom as storeNewDenom,
-  isEscrowAddress,
+  escrows,
   isModuleAccount,
   type Keepers,
+  moduleParams,
   parseAccount,
   setAdmin,
   setBeforeSendHook as storeHook,
 } from "./keeper.ts";
-import { ErrDenomDoesNotExist, ErrUnauthorized, MODULE_NAME } from "./keys.ts";
-import * as messages from "./messages.ts";
-import { moduleParams, validateParams } from "./params.ts";
+import { ErrDenomDoesNotExist, ErrInvalidDenom, ErrUnauthorized, MODULE_NAME } from "./errors.ts";
 
 /** Creates handlers for all messages. Contracts send the same messages as custom messages (`bindings.ts`). */
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
@@ -47,18 +61,56 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
+/** Checks the params in MsgUpdateParams. Throws `ModuleError` with Go's text. */
+function validateParams(params: Params, bech32Prefix: string): void {
+  if (params.denomCreationFee.length > 0 !== (params.feeCollectorAddress !== ""))
+    throw unregisteredError("DenomCreationFee and FeeCollectorAddr must be both set or both unset");
+  const fee = parseCoins(params.denomCreationFee);
+  if (!areValidCoins(fee))
+    throw unregisteredError(
+      `failed to validate DenomCreationFee: invalid denom creation fee: ${formatCoins(fee)}`,
+    );
+  if (params.feeCollectorAddress !== "")
+    requireAddress(
+      bech32Prefix,
+      params.feeCollectorAddress,
+      "failed to validate FeeCollectorAddress: invalid fee collector address",
+    );
+  validateHooks(params, bech32Prefix);
+}
+
+function validateHooks({ whitelistedHooks }: Params, bech32Prefix: string): void {
+  const seen = new Set<string>();
+  for (const { codeId, denomCreator } of whitelistedHooks) {
+    const hook = `code_id:${codeId} denom_creator:"${denomCreator}" `;
+    if (seen.has(hook))
+      throw unregisteredError(`failed to validate WhitelistedHooks: duplicate whitelisted hook: ${hook}`);
+    seen.add(hook);
+    requireAddress(
+      bech32Prefix,
+      denomCreator,
+      "failed to validate WhitelistedHooks: invalid denom creator address",
+    );
+  }
+}
+
 export function createDenom(
   context: Context,
   message: tx.MsgCreateDenom,
   keepers: Keepers,
 ): tx.MsgCreateDenomResponse {
-  wrapErrors("failed to validate MsgCreateDenom", () =>
-    messages.checkCreateDenom(message, keepers.bech32Prefix),
-  );
-  const newTokenDenom = storeNewDenom(context, message.sender, message.subdenom, keepers);
+  const { sender, subdenom } = message;
+  wrapErrors("failed to validate MsgCreateDenom", () => {
+    requireAccount(sender, "Invalid sender address", keepers);
+    wrapErrors(
+      (error) => ErrInvalidDenom(error.message),
+      () => tokenDenom(sender, subdenom),
+    );
+  });
+  const newTokenDenom = storeNewDenom(context, sender, subdenom, keepers);
   context.emit(
     event("create_denom", [
-      ["creator", message.sender],
+      ["creator", sender],
       ["new_token_denom", newTokenDenom],
     ]),
   );
@@ -68,15 +120,13 @@ export function createDenom(
 /** Mints coins and sends them to the admin or to `mintToAddress`. */
 export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
-  const coin = wrapErrors("failed to validate MsgMint", () =>
-    messages.checkAmountMessage(message, bech32Prefix),
-  );
+  const coin = wrapErrors("failed to validate MsgMint", () => amountOf(message, keepers));
   if (bank.metadata(context, coin.denom) === undefined) throw ErrDenomDoesNotExist(`denom: ${coin.denom}`);
   requireAdmin(context, coin.denom, message.sender);
   const recipient = message.mintToAddress === "" ? message.sender : message.mintToAddress;
   creatorOf(coin.denom, bech32Prefix);
   const to = parseAccount(recipient, bech32Prefix);
-  requireOrdinary(context, to, "minting to", keepers);
+  requireOrdinary(context, [["minting to", to]], keepers);
   bank.mint(context, MODULE_NAME, [coin]);
   bank.sendFromModule(context, MODULE_NAME, to, [coin]);
   context.emit(
@@ -90,16 +140,14 @@ export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): v
 /** Burns the admin's or `burnFromAddress`'s coins. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
-  const coin = wrapErrors("failed to validate MsgBurn", () =>
-    messages.checkAmountMessage(message, bech32Prefix),
-  );
+  const coin = wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
   // The deployed module searches for an account under the characters of the address. It finds none, but pays for the read.
   accounts.get(context, utf8(owner));
   creatorOf(coin.denom, bech32Prefix);
   const from = parseAccount(owner, bech32Prefix);
-  requireOrdinary(context, from, "burning from", keepers);
+  requireOrdinary(context, [["burning from", from]], keepers);
   bank.sendToModule(context, from, MODULE_NAME, [coin]);
   bank.burn(context, MODULE_NAME, [coin]);
   context.emit(
@@ -112,18 +160,22 @@ export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): v
 
 export function forceTransfer(context: Context, message: tx.MsgForceTransfer, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
-  const coin = wrapErrors("failed to validate MsgForceTransfer", () =>
-    messages.checkForceTransfer(message, bech32Prefix),
-  );
-  requireAdmin(context, coin.denom, message.sender);
+  const { sender, transferFromAddress, transferToAddress, amount } = message;
+  const coin = wrapErrors("failed to validate MsgForceTransfer", () => {
+    requireAccount(sender, "Invalid sender address", keepers);
+    requireAccount(transferFromAddress, "Invalid address", keepers);
+    requireAccount(transferToAddress, "Invalid address", keepers);
+    return readCoin(amount);
+  });
+  requireAdmin(context, coin.denom, sender);
   creatorOf(coin.denom, bech32Prefix);
-  const { transferFromAddress, transferToAddress } = message;
   const from = parseAccount(transferFromAddress, bech32Prefix);
   const to = parseAccount(transferToAddress, bech32Prefix);
-  requireNoModule(context, from, "force transfer from", keepers);
-  requireNoModule(context, to, "force transfer to", keepers);
-  requireNoEscrow(context, from, "force transfer from");
-  requireNoEscrow(context, to, "force transfer to");
+  const ends = [
+    ["force transfer from", from],
+    ["force transfer to", to],
+  ] as const;
+  requireOrdinary(context, ends, keepers);
   bank.send(context, from, to, sumCoins([coin]));
   context.emit(
     event("force_transfer", [
@@ -138,30 +190,30 @@ function requireAdmin(context: Context, denom: string, sender: string): void {
   if (adminOf(context, denom) !== sender) throw ErrUnauthorized();
 }
 
-/** Throws if the address is a module account or a transfer channel's escrow account. */
-function requireOrdinary(context: Context, address: Uint8Array, action: string, keepers: Keepers): void {
-  requireNoModule(context, address, action, keepers);
-  requireNoEscrow(context, address, action);
-}
-
-function requireNoModule(context: Context, address: Uint8Array, action: string, keepers: Keepers): void {
-  if (isModuleAccount(context, address, keepers)) throw forbidden(`${action} module accounts`);
-}
-
-function requireNoEscrow(context: Context, address: Uint8Array, action: string): void {
-  if (isEscrowAddress(context, address)) throw forbidden(`${action} IBC escrow accounts`);
-}
-
 /** Creates an error with a gRPC status instead of a registered error. */
-function forbidden(action: string): ModuleError {
+function forbidden(action: string): Error {
   return unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }
 
+/** Throws if one of the addresses is a module account, or a transfer channel's escrow account. */
+function requireOrdinary(
+  context: Context,
+  addresses: readonly (readonly [action: string, address: Uint8Array])[],
+  keepers: Keepers,
+): void {
+  for (const [action, address] of addresses)
+    if (isModuleAccount(context, address, keepers)) throw forbidden(`${action} module accounts`);
+  for (const [action, address] of addresses)
+    if (escrows.get(context, address) !== undefined) throw forbidden(`${action} IBC escrow accounts`);
+}
+
 export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keepers: Keepers): void {
-  wrapErrors("failed to validate MsgChangeAdmin", () =>
-    messages.checkChangeAdmin(message, keepers.bech32Prefix),
-  );
   const { sender, denom, newAdmin } = message;
+  wrapErrors("failed to validate MsgChangeAdmin", () => {
+    requireAccount(sender, "Invalid sender address", keepers);
+    requireAccount(newAdmin, "Invalid address", keepers);
+    creatorOf(denom, keepers.bech32Prefix);
+  });
   const admin = adminOf(context, denom);
   if (sender !== admin) throw ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
   // The deployed module reads the entry again before it changes it.
@@ -175,11 +227,25 @@ export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keeper
   );
 }
 
+const NO_METADATA: Metadata = {
+  description: "",
+  denomUnits: [],
+  base: "",
+  display: "",
+  name: "",
+  symbol: "",
+  uri: "",
+  uriHash: "",
+};
+
 export function setDenomMetadata(context: Context, message: tx.MsgSetDenomMetadata, keepers: Keepers): void {
-  const metadata = wrapErrors("failed to validate MsgSetDenomMetadata", () =>
-    messages.checkSetDenomMetadata(message, keepers.bech32Prefix),
-  );
-  requireAdmin(context, metadata.base, message.sender);
+  const { sender, metadata = NO_METADATA } = message;
+  wrapErrors("failed to validate MsgSetDenomMetadata", () => {
+    requireAccount(sender, "Invalid sender address", keepers);
+    validateMetadata(metadata);
+    creatorOf(metadata.base, keepers.bech32Prefix);
+  });
+  requireAdmin(context, metadata.base, sender);
   keepers.bank.setMetadata(context, metadata);
   context.emit(
     event("set_denom_metadata", [
@@ -196,10 +262,15 @@ export function setBeforeSendHook(
   keepers: Keepers,
 ): void {
   const { bech32Prefix } = keepers;
-  wrapErrors("failed to validate MsgSetBeforeSendHook", () =>
-    messages.checkSetBeforeSendHook(message, bech32Prefix),
-  );
   const { sender, denom, contractAddr } = message;
+  wrapErrors("failed to validate MsgSetBeforeSendHook", () => {
+    requireAccount(sender, "Invalid sender address", keepers);
+    if (contractAddr !== "") requireAccount(contractAddr, "Invalid cosmwasm contract address", keepers);
+    wrapErrors(
+      () => ErrInvalidDenom(),
+      () => creatorOf(denom, bech32Prefix),
+    );
+  });
   requireAdmin(context, denom, sender);
   if (contractAddr !== "")
     requireWhitelisted(context, denom, parseAccount(contractAddr, bech32Prefix), keepers);
@@ -210,4 +281,27 @@ export function setBeforeSendHook(
       ["before_send_hook_address", contractAddr],
     ]),
   );
+}
+
+function requireAccount(text: string, words: string, { bech32Prefix }: Keepers): void {
+  orThrow(
+    () => parseAddress(bech32Prefix, text),
+    (reason) => ErrInvalidAddress(`${words} (${reason})`),
+  );
+}
+
+/** Checks the sender and amount of MsgMint or MsgBurn. Returns the coin. */
+function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: Keepers): Coin {
+  requireAccount(sender, "Invalid sender address", keepers);
+  const coin = readCoin(amount);
+  if (coin.amount === 0n) throw ErrInvalidCoins(formatCoin(coin));
+  return coin;
+}
+
+/** An amount of zero is valid. Go prints an absent coin's amount as `<nil>`. */
+function readCoin(amount: WireCoin | undefined): Coin {
+  if (amount === undefined) throw ErrInvalidCoins("<nil>");
+  const coin = { denom: amount.denom, amount: parseWireInt(amount.amount) };
+  if (!isDenom(coin.denom) || coin.amount < 0n) throw ErrInvalidCoins(formatCoin(coin));
+  return coin;
 }

@@ -1,80 +1,87 @@
-import type { Metadata } from "../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { DenomAuthorityMetadata } from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/authorityMetadata.ts";
-import { compareBytes, concat, fromUtf8, prefixEnd, utf8 } from "../../../platform/base/bytes.ts";
+import { Params } from "../../../cosmos/proto/gen/osmosis/tokenfactory/params.ts";
+import { compareBytes, utf8 } from "../../../platform/base/bytes.ts";
+import type { ChainParts } from "../../../localnet/chain/module-set.ts";
 import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
-import { type Coin, parseCoins } from "../../../localnet/chain/runtime/coins.ts";
+import { parseCoins } from "../../../localnet/chain/runtime/coins.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import { unregisteredError, wrapErrors, orThrow } from "../../../localnet/chain/runtime/errors.ts";
-import { creatorOf, tokenDenom } from "./denom.ts";
+import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import {
-  authorityKey,
-  CREATORS_PREFIX,
-  denomsOf,
-  ErrDenomExists,
-  ESCROW_PREFIX,
-  hookKey,
-  MODULE_NAME,
-} from "./keys.ts";
-import { moduleParams } from "./params.ts";
+  bytesCodec,
+  type Codec,
+  createMap,
+  mappedCodec,
+  messageCodec,
+  textCodec,
+} from "../../../localnet/chain/store/collections.ts";
+import { creatorOf, tokenDenom } from "./denom.ts";
+import { ErrDenomExists, MODULE_NAME } from "./errors.ts";
 
-export interface TokenFactoryOptions {
+/** Admins by denomination: `denoms|<denom>|authoritymetadata`. */
+const admins = createMap(
+  MODULE_NAME,
+  utf8("denoms|"),
+  endingCodec("|authoritymetadata"),
+  messageCodec<DenomAuthorityMetadata>(DenomAuthorityMetadata),
+);
+
+/** Addresses of the contracts that are called before payments, by denomination: `denoms|<denom>|beforesendhook`. */
+const hooks = createMap(MODULE_NAME, utf8("denoms|"), endingCodec("|beforesendhook"), textCodec);
+
+/** Denominations by creator: `creator|<creator>|<denom>`. */
+const denoms = createMap(MODULE_NAME, utf8("creator|"), textCodec, textCodec);
+
+/** Transfer channels' escrow accounts, whose coins admins cannot reach: `0x03 | address`. The value is one zero byte. */
+export const escrows = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, bytesCodec);
+
+/** Encodes a denomination with an ending. */
+function endingCodec(ending: string): Codec<string> {
+  return mappedCodec(
+    textCodec,
+    (key) => key.slice(0, -ending.length),
+    (denom) => denom + ending,
+  );
+}
+
+/**
+ * `denom_creation_fee`: the fee that a denomination's creator pays to `fee_collector_address`. `denom_creation_gas_consume`: gas
+ * for creating a denomination. `whitelisted_hooks`: codes whose contracts may become hooks for a creator's denominations. As in the
+ * deployed module, genesis stores the params unchecked.
+ */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: Uint8Array.of(2),
+  type: Params,
+  defaults: {
+    denomCreationFee: [],
+    denomCreationGasConsume: 0n,
+    feeCollectorAddress: "",
+    whitelistedHooks: [],
+  },
+});
+
+/** The options, and the keepers of other modules. */
+export interface Keepers extends Pick<ChainParts, "bank" | "accounts" | "contracts"> {
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-interface BankKeeper {
-  readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
-  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  readonly hasSupply: (context: Context, denom: string) => boolean;
-  readonly metadata: (context: Context, denom: string) => Metadata | undefined;
-  readonly setMetadata: (context: Context, metadata: Metadata) => void;
-}
-
-interface AccountKeeper {
-  readonly get: (context: Context, address: Uint8Array) => unknown;
-  /** Returns a module's account. Creates it if it does not exist. */
-  readonly moduleAccount: (context: Context, name: string) => unknown;
-  /** In alphabetical order. */
-  readonly moduleNames: readonly string[];
-}
-
-interface ContractKeeper {
-  /** Returns a contract's code id; undefined if the contract does not exist. */
-  readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
-  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
-  readonly sudo: (context: Context, address: string, message: string) => void;
-}
-
-export interface TokenFactoryDeps {
-  readonly bank: BankKeeper;
-  readonly accounts: AccountKeeper;
-  readonly contracts: ContractKeeper;
-}
-
-/** The options, and the keepers of other modules. */
-export interface Keepers extends TokenFactoryOptions, TokenFactoryDeps {}
-
 /** Returns a denomination's admin; empty if it has no admin or is unknown. */
 export function adminOf(context: Context, denom: string): string {
-  const bytes = context.store(MODULE_NAME).get(authorityKey(denom));
-  return bytes === undefined ? "" : DenomAuthorityMetadata.decode(bytes).Admin;
+  return admins.get(context, denom)?.Admin ?? "";
 }
 
 /** Stores a denomination's admin; empty means no admin. Throws `ModuleError` if the address is invalid. */
 export function setAdmin(context: Context, denom: string, admin: string, { bech32Prefix }: Keepers): void {
   if (admin !== "") parseAccount(admin, bech32Prefix);
-  const value = DenomAuthorityMetadata.encode({ Admin: admin }).finish();
-  context.store(MODULE_NAME).set(authorityKey(denom), value);
+  admins.set(context, denom, { Admin: admin });
 }
 
 /** Returns the contract that is called before payments in a denomination; empty without such a contract. */
 export function beforeSendHook(context: Context, denom: string): string {
-  const bytes = context.store(MODULE_NAME).get(hookKey(denom));
-  return bytes === undefined ? "" : fromUtf8(bytes);
+  return hooks.get(context, denom) ?? "";
 }
 
 /** Stores the hook for one of this module's denominations. An empty address removes it. Throws `ModuleError`. */
@@ -85,34 +92,15 @@ export function setBeforeSendHook(
   { bech32Prefix }: Keepers,
 ): void {
   creatorOf(denom, bech32Prefix);
-  if (contract === "") {
-    context.store(MODULE_NAME).delete(hookKey(denom));
-    return;
-  }
+  if (contract === "") return hooks.delete(context, denom);
   parseAccount(contract, bech32Prefix);
-  context.store(MODULE_NAME).set(hookKey(denom), utf8(contract));
+  hooks.set(context, denom, contract);
 }
 
-/** Returns a creator's denominations, sorted by name. */
-export function denomsFromCreator(context: Context, creator: string): string[] {
-  const prefix = denomsOf(creator);
-  const entries = context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix));
-  return Array.from(entries, ([key]) => fromUtf8(key.subarray(prefix.length)));
-}
-
-/** Returns all denominations, sorted by creator and name. */
-export function allDenoms(context: Context): string[] {
-  const entries = context.store(MODULE_NAME).iterate(CREATORS_PREFIX, prefixEnd(CREATORS_PREFIX));
-  return Array.from(entries, ([, value]) => fromUtf8(value));
-}
-
-/** Records a transfer channel's escrow account, so that admins cannot reach its coins. */
-export function storeEscrowAddress(context: Context, address: Uint8Array): void {
-  context.store(MODULE_NAME).set(concat(ESCROW_PREFIX, address), Uint8Array.of(0));
-}
-
-export function isEscrowAddress(context: Context, address: Uint8Array): boolean {
-  return context.store(MODULE_NAME).get(concat(ESCROW_PREFIX, address)) !== undefined;
+/** Returns all denominations, sorted by creator and name, or only one creator's. */
+export function listDenoms(context: Context, creator?: string): string[] {
+  const within = utf8(creator === undefined ? "" : `${creator}|`);
+  return Array.from(denoms.entries(context, within), ([, denom]) => denom);
 }
 
 /** Compares the address with each module account in turn. As in Go, this creates module accounts that do not exist yet. */
@@ -167,7 +155,7 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
       uriHash: "",
     });
   setAdmin(context, denom, creator, keepers);
-  context.store(MODULE_NAME).set(concat(denomsOf(creator), utf8(denom)), utf8(denom));
+  denoms.set(context, `${creator}|${denom}`, denom);
 }
 
 /** Throws `ModuleError` with the SDK's text. */

@@ -17,28 +17,24 @@ import type { IBCModule } from "../../../localnet/chain/modules/ibc/channel/ibc-
 import type { ChannelEndpoint } from "../../../localnet/chain/modules/ibc/host/packet.ts";
 import { escrowAddress } from "../../../localnet/chain/modules/transfer/keeper.ts";
 import { PORT_ID } from "../../../localnet/chain/modules/transfer/keys.ts";
-import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
-import type { CustomMessageResult } from "../../../localnet/chain/modules/wasm/types.ts";
+import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 import { createBankHooks } from "./before-send.ts";
-import { handleCustomMessage, handleCustomQuery } from "./bindings.ts";
-import { creatorOf, tokenDenom } from "./denom.ts";
+import { createMessageBindings, createQueryBindings } from "./bindings.ts";
+import { creatorOf, DENOM_PREFIX, tokenDenom } from "./denom.ts";
 import { createHandlers } from "./handlers.ts";
 import {
   addDenom,
   adminOf,
-  allDenoms,
   beforeSendHook,
-  denomsFromCreator,
+  escrows,
   type Keepers,
+  listDenoms,
+  moduleParams,
   parseAccount,
   setAdmin,
   setBeforeSendHook,
-  storeEscrowAddress,
-  type TokenFactoryDeps,
-  type TokenFactoryOptions,
 } from "./keeper.ts";
-import { DENOM_PREFIX, MODULE_NAME } from "./keys.ts";
-import { moduleParams } from "./params.ts";
+import { MODULE_NAME } from "./errors.ts";
 
 /** The module and the methods that other modules call. */
 export interface TokenFactoryModule extends ChainModule {
@@ -46,46 +42,33 @@ export interface TokenFactoryModule extends ChainModule {
   readonly hooks: BankHooks;
   /** Records transfer channels' escrow accounts. */
   readonly escrowMiddleware: (inner: IBCModule) => IBCModule;
-  /** Runs a contract's custom message for this module. Returns undefined for any other message. */
-  readonly handleCustomMessage: (
-    context: Context,
-    sender: string,
-    message: unknown,
-  ) => CustomMessageResult | undefined;
-  /** Answers a contract's custom query for this module. Returns undefined for any other query. */
-  readonly handleCustomQuery: (
-    context: Context,
-    request: Readonly<Record<string, unknown>>,
-  ) => MessageJson | undefined;
+  readonly handleCustomMessage: CustomMessageHandler;
+  readonly handleCustomQuery: CustomQueryHandler;
 }
 
 /** Creates the `tokenfactory` module. Anybody can create its denominations. Each has an admin and a hook. */
-export function createTokenFactoryModule(
-  options: TokenFactoryOptions,
-  deps: TokenFactoryDeps,
-): TokenFactoryModule {
-  const keepers: Keepers = { ...options, ...deps };
+export function createTokenFactoryModule(keepers: Keepers): TokenFactoryModule {
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
     messages: createHandlers(keepers),
-    queries: createQueries(options),
+    queries: createQueries(keepers),
     initGenesis: (context, json) => initGenesis(context, json, keepers),
     exportGenesis,
     hooks: createBankHooks(keepers),
     escrowMiddleware,
-    handleCustomMessage: (context, sender, message) => handleCustomMessage(context, sender, message, keepers),
-    handleCustomQuery: (context, request) => handleCustomQuery(context, request, options),
+    handleCustomMessage: createMessageBindings(keepers),
+    handleCustomQuery: createQueryBindings(keepers),
   };
 }
 
-function createQueries({ bech32Prefix }: TokenFactoryOptions): readonly QueryHandler[] {
+function createQueries({ bech32Prefix }: Keepers): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,
     DenomAuthorityMetadata: (context, request) => ({
       authorityMetadata: { Admin: adminOf(context, nameOf(request)) },
     }),
-    DenomsFromCreator: (context, { creator }) => ({ denoms: denomsFromCreator(context, creator) }),
+    DenomsFromCreator: (context, { creator }) => ({ denoms: listDenoms(context, creator) }),
     BeforeSendHookAddress: (context, request) => ({ contractAddr: beforeSendHook(context, nameOf(request)) }),
     FullDenom: (_context, { creator, subdenom }) => {
       parseAccount(creator, bech32Prefix);
@@ -129,7 +112,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
-    factoryDenoms: allDenoms(context).map((denom) => ({
+    factoryDenoms: listDenoms(context).map((denom) => ({
       denom,
       authorityMetadata: { Admin: adminOf(context, denom) },
       hookContractAddress: beforeSendHook(context, denom),
@@ -153,7 +136,7 @@ function escrowMiddleware(inner: IBCModule): IBCModule {
 }
 
 function storeEscrow(context: Context, channel: ChannelEndpoint): void {
-  storeEscrowAddress(context, escrowAddress(channel));
+  escrows.set(context, escrowAddress(channel), Uint8Array.of(0));
 }
 
 /**

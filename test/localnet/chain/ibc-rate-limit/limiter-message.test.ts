@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   type LimiterCall,
   limiterMessage,
-} from "../../../../src/localnet/chain/modules/ibc-rate-limit/limiter.ts";
+} from "../../../../src/localnet/chain/modules/ibc-rate-limit/middleware.ts";
 import {
   readReceiver,
   readTransferData,

@@ -5,11 +5,10 @@ import {
   ContractError,
   type ContractResponse,
   type ContractScope,
-  NO_RESPONSE,
   type MessageJson,
 } from "../../modules/wasm/contract.ts";
 import { orThrow } from "../../runtime/errors.ts";
-import { text } from "../messages.ts";
+import { respond, text, texts } from "../messages.ts";
 import type { Path } from "./packet.ts";
 import { createQuota, newFlow, type Quota, type RateLimit } from "./quota.ts";
 import { readVariant, uint64, type Variant } from "./serde.ts";
@@ -151,11 +150,7 @@ function changeQuotas(
 }
 
 function setDenomRestrictions({ storage }: ContractScope, fields: JsonField): ContractResponse {
-  const channels = fields
-    .member("allowed_channels")
-    .required()
-    .elements()
-    .map((field) => field.asText());
+  const channels = texts(fields, "allowed_channels");
   allowedChannels(text(fields, "denom")).set(storage, channels);
   return respond({ method: "set_denom_restrictions" });
 }
@@ -216,34 +211,21 @@ function readQuota(fields: JsonField): Quota {
 
 function readGrant(fields: JsonField): { readonly signer: string; readonly roles: readonly Role[] } {
   const signer = text(fields, "signer");
-  requireAddress(signer);
+  orThrow(
+    () => decodeBech32(signer),
+    (reason) => new ContractError(`${signer} is not an address: ${reason}`),
+  );
   const roles = fields
     .member("roles")
     .required()
     .elements()
     .map((field) => {
       const name = field.asText();
-      return ROLES.find((role) => role === name) ?? fail(field, name);
+      const known = ROLES.find((role) => role === name);
+      if (known === undefined) throw field.error(field.path, `one of ${ROLES.join(", ")}, not ${name}`);
+      return known;
     });
   return { signer, roles };
-}
-
-function fail(field: JsonField, name: string): never {
-  throw field.error(field.path, `one of ${ROLES.join(", ")}, not ${name}`);
-}
-
-function requireAddress(address: string): void {
-  orThrow(
-    () => decodeBech32(address),
-    (reason) => new ContractError(`${address} is not an address: ${reason}`),
-  );
-}
-
-function respond(attributes: Readonly<Record<string, string>>): ContractResponse {
-  return {
-    ...NO_RESPONSE,
-    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
-  };
 }
 
 /** Queues the message if its sender has a delay. Otherwise, returns undefined. */
@@ -259,7 +241,7 @@ function queueMessage(
   const id = `${scope.height}_${index}`;
   const queue = queuedMessages.get(scope.storage) ?? [];
   queuedMessages.set(scope.storage, [...queue, { message, submittedAt: scope.timeNs, delayHours, id }]);
-  return { ...NO_RESPONSE, attributes: [{ key: "message.id", value: id }] };
+  return respond({ "message.id": id });
 }
 
 /** Removes all queued messages with this id. Does nothing if the id is unknown. */
@@ -285,7 +267,13 @@ function processMessages(
   const due = taken.filter((message) => isDue(message, scope.timeNs));
   const early = taken.filter((message) => !isDue(message, scope.timeNs));
   queuedMessages.set(scope.storage, [...left, ...early]);
-  for (const { message } of due) runOrDrop(() => run(message));
+  for (const { message } of due)
+    try {
+      run(message);
+    } catch (error) {
+      // Any other exception is a bug of the contract.
+      if (!(error instanceof ContractError)) throw error;
+    }
 }
 
 function takeMessages(
@@ -302,13 +290,4 @@ const HOUR_NS = 3_600_000_000_000n;
 
 function isDue({ submittedAt, delayHours }: QueuedMessage, nowNs: bigint): boolean {
   return nowNs >= submittedAt + BigInt(delayHours) * HOUR_NS;
-}
-
-function runOrDrop(work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    // Any other exception is a bug of the contract.
-    if (!(error instanceof ContractError)) throw error;
-  }
 }

@@ -5,9 +5,8 @@ import {
   ContractError,
   type ContractResponse,
   type ContractScope,
-  NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
-import { messageFields } from "../messages.ts";
+import { messageFields, respond } from "../messages.ts";
 import { type Packet, type Path, readPacket, receivedPath, sentPath } from "./packet.ts";
 import { allow, capacities, type Direction, netFlow, type RateLimit, type Transfer, undo } from "./quota.ts";
 import { allowedChannels, ANY_CHANNEL, limitsOf } from "./state.ts";
@@ -106,11 +105,8 @@ function attributes(
   { channel, denom }: Path,
   more: readonly ContractAttribute[],
 ): ContractResponse {
-  const own = { method, channel_id: channel, denom };
-  return {
-    ...NO_RESPONSE,
-    attributes: [...Object.entries(own).map(([key, value]) => ({ key, value })), ...more],
-  };
+  const response = respond({ method, channel_id: channel, denom });
+  return { ...response, attributes: [...response.attributes, ...more] };
 }
 
 function quotaAttributes({ quota, flow }: RateLimit): readonly ContractAttribute[] {

@@ -5,15 +5,16 @@ import {
 } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import { toBase64 } from "../../../../platform/base/bytes.ts";
 import { type Dec18, parseDec18 } from "../../../../platform/base/decimal.ts";
-import type { JsonObject, JsonValue, JsonField } from "../../../../platform/base/json.ts";
+import type { JsonField, JsonObject } from "../../../../platform/base/json.ts";
 import {
   type ContractCode,
   ContractError,
   type ContractResponse,
   type ContractScope,
+  type MessageJson,
   NO_RESPONSE,
 } from "../../modules/wasm/contract.ts";
-import { messageFields, readMessage, text, unknownVariant } from "../messages.ts";
+import { byName, messageFields, respond, text } from "../messages.ts";
 import {
   sharesOf,
   totalPower,
@@ -34,32 +35,20 @@ import {
 export const votingPowerContract: ContractCode = {
   name: "voting-power",
   instantiate: () => NO_RESPONSE,
-  execute: (scope, _caller, message) => {
-    const [name, fields] = readMessage(message);
-    if (name !== "sync") throw unknownVariant("ExecuteMsg", name, ["sync"]);
-    return sync(scope, text(fields, "val_addr"));
-  },
+  execute: (scope, _caller, message) => execute(scope, message),
   sudo: (scope, message) => {
-    const [name, fields] = readMessage(message);
-    const handle = Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;
-    if (handle === undefined) throw unknownVariant("SudoMsg", name, Object.keys(HOOKS));
-    handle(scope, fields);
+    runHook(scope, message);
     return NO_RESPONSE;
   },
-  query: (scope, message) => {
-    const [name, fields] = readMessage(message);
-    const query = Object.hasOwn(QUERIES, name) ? QUERIES[name] : undefined;
-    if (query === undefined) throw unknownVariant("QueryMsg", name, Object.keys(QUERIES));
-    return query(scope, fields);
-  },
+  query: (scope, message) => query(scope, message),
 };
 
-type Hook = (scope: ContractScope, fields: JsonField) => void;
+const execute = byName("ExecuteMsg", { sync: (scope, fields) => sync(scope, text(fields, "val_addr")) });
 
 /** Ignores a hook whose stake changes are also reported by other hooks. */
-const ignore: Hook = () => undefined;
+const ignore = (): void => undefined;
 
-const HOOKS: Readonly<Record<string, Hook>> = {
+const runHook = byName<void>("SudoMsg", {
   after_validator_created: (scope, fields) => loadValidator(scope, text(fields, "val_addr")),
   before_validator_modified: ignore,
   after_validator_removed: (scope, fields) => {
@@ -83,7 +72,7 @@ const HOOKS: Readonly<Record<string, Hook>> = {
     if (known !== undefined) validator.set(scope, { ...known, tokens: known.tokens - burned });
   },
   after_unbonding_initiated: ignore,
-};
+});
 
 function loadValidator(scope: ContractScope, address: string): void {
   validatorOf(address).set(scope, queryValidator(scope, address));
@@ -120,18 +109,10 @@ function sync(scope: ContractScope, address: string): ContractResponse {
     sharesOf(delegator, address).set(scope, shares);
     delegations += 1;
   }
-  return {
-    ...NO_RESPONSE,
-    attributes: [
-      { key: "method", value: "sync" },
-      { key: "delegations", value: delegations.toString() },
-    ],
-  };
+  return respond({ method: "sync", delegations: delegations.toString() });
 }
 
-type Query = (scope: ContractScope, fields: JsonField) => JsonValue;
-
-const QUERIES: Readonly<Record<string, Query>> = {
+const query = byName<MessageJson>("QueryMsg", {
   voting_power_at_height: (scope, fields) => {
     const height = heightOf(scope, fields);
     return powerAt(votingPower(scope, text(fields, "address"), height), height);
@@ -146,7 +127,7 @@ const QUERIES: Readonly<Record<string, Query>> = {
       ? null
       : { tokens: found.tokens.toString(), shares: found.shares.toString(), bonded: found.bonded };
   },
-};
+});
 
 function heightOf(scope: ContractScope, fields: JsonField): bigint {
   const field = fields.member("height");

@@ -8,8 +8,7 @@ import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
 import { decodePacketData, replyOf } from "../transfer/packet.ts";
-import { addFailure, type Keepers, ErrSudoOutOfGas } from "./keeper.ts";
-import { moduleParams } from "./params.ts";
+import { addFailure, type Keepers, ErrSudoOutOfGas, moduleParams } from "./keeper.ts";
 
 /**
  * Calls a contract with the result of a transfer that it sent, after the application has processed the result. If the call fails,

@@ -4,59 +4,42 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/contractmanager/quer
 import * as tx from "../../../../cosmos/proto/gen/neutron/contractmanager/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
-import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
+import type { JsonField, JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrKeyNotFound,
-  ErrNotFound,
-  GrpcCode,
-  QueryError,
-  unregisteredError,
-  wrapErrors,
-  orThrow,
-} from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import { paginate } from "../../runtime/pagination.ts";
+import { readPage } from "../../runtime/pagination.ts";
+import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../runtime/params-module.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
-import { asUintNumber, customFields } from "../wasm/custom-json.ts";
-import type { CustomMessageResult } from "../wasm/types.ts";
+import { asUintNumber, customMessages } from "../wasm/custom-json.ts";
+import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts";
 import { callbacksMiddleware } from "./callbacks-middleware.ts";
 import {
-  allFailures,
   type ContractManagerDeps,
-  type ContractManagerOptions,
-  type Keepers,
   ErrNotContractResubmission,
   FailedToResubmitFailure,
-  FAILURES_PREFIX,
+  failures,
   failuresOf,
-  getFailure,
   IncorrectFailureToResubmit,
+  type Keepers,
   MODULE_NAME,
-  removeFailure,
-  setFailure,
+  moduleParams,
 } from "./keeper.ts";
-import { moduleParams } from "./params.ts";
 
 /** The module and its middleware. */
 export interface ContractManagerModule extends ChainModule {
   /** Runs this module's custom message from a contract. Returns undefined for any other message. */
-  readonly handleCustomMessage: (
-    context: Context,
-    sender: string,
-    message: unknown,
-  ) => CustomMessageResult | undefined;
+  readonly handleCustomMessage: CustomMessageHandler;
   /** Calls contracts with the results of the transfers that they sent. */
   readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
 }
 
 /** Creates the `contractmanager` module. */
 export function createContractManagerModule(
-  options: ContractManagerOptions,
+  options: ParamsModuleOptions,
   deps: ContractManagerDeps,
 ): ContractManagerModule {
   const keepers: Keepers = { ...options, ...deps };
@@ -69,10 +52,9 @@ export function createContractManagerModule(
       {
         UpdateParams: moduleParams.update({
           authority: options.authority,
-          signerError: ErrInvalidRequest,
+          signerError: errors.ErrInvalidRequest,
           absent: { sudoCallGasLimit: 0n },
-          check: ({ authority }) =>
-            requireAddress(authority, { message: "MsgUpdateParams", field: "authority" }, options),
+          check: checkUpdate(bech32Prefix),
         }),
         ResubmitFailure: (context, message) => resubmitFailure(context, message, keepers),
       },
@@ -81,7 +63,9 @@ export function createContractManagerModule(
     queries: createQueryHandlers(options),
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
     exportGenesis,
-    handleCustomMessage: (context, sender, message) => handleCustomMessage(context, sender, message, keepers),
+    handleCustomMessage: customMessages({
+      resubmit_failure: (context, sender, fields) => runResubmission(context, sender, fields, keepers),
+    }),
     callbacksMiddleware: (inner) => callbacksMiddleware(inner, keepers),
   };
 }
@@ -95,46 +79,37 @@ function resubmitFailure(
   { sender, failureId }: tx.MsgResubmitFailure,
   keepers: Keepers,
 ): void {
-  requireAddress(sender, { message: "MsgResubmitFailure", field: "sender" }, keepers);
+  errors.wrapErrors("failed to validate MsgResubmitFailure", () =>
+    requireAddress(keepers.bech32Prefix, sender, "sender is invalid"),
+  );
   if (!keepers.contracts.isContract(context, sender))
     throw ErrNotContractResubmission("sender in resubmit request is not a smart contract");
-  const failure = getFailure(context, sender, failureId);
-  if (failure === undefined) throw ErrNotFound("no failure with given FailureId found to resubmit");
+  const failure = failures.get(context, { address: sender, id: failureId });
+  if (failure === undefined) throw errors.ErrNotFound("no failure with given FailureId found to resubmit");
   if (failure.sudoPayload.length === 0)
     throw IncorrectFailureToResubmit(
       `cannot resubmit failure without sudo payload; failureId = ${failureId}`,
     );
-  wrapErrors(
+  errors.wrapErrors(
     (error) =>
       FailedToResubmitFailure(`cannot resubmit failure; failureId = ${failureId}; err = ${error.message}`),
     () => keepers.contracts.sudo(context, sender, fromUtf8(failure.sudoPayload)),
   );
-  removeFailure(context, failure);
+  failures.delete(context, failure);
 }
 
-function requireAddress(
-  text: string,
-  { message, field }: { readonly message: string; readonly field: string },
-  { bech32Prefix }: ContractManagerOptions,
-): void {
-  orThrow(
-    () => parseAddress(bech32Prefix, text),
-    (reason) => unregisteredError(`failed to validate ${message}: ${field} is invalid: ${reason}`),
-  );
-}
-
-/** Runs a contract's `{"resubmit_failure":{"failure_id":1}}`. Returns undefined for any other message. */
-function handleCustomMessage(
+/** Runs a contract's `{"resubmit_failure":{"failure_id":1}}`. */
+function runResubmission(
   context: Context,
   sender: string,
-  message: unknown,
+  fields: JsonField,
   keepers: Keepers,
-): CustomMessageResult | undefined {
-  const fields = isRecord(message) ? message["resubmit_failure"] : undefined;
-  if (!isRecord(fields)) return undefined;
-  const failureId = asUintNumber(customFields(fields).member("failure_id"));
+): CustomMessageResult {
+  const failureId = asUintNumber(fields.member("failure_id"));
   const failure = requireFailure(context, sender, failureId, keepers);
-  wrapErrors("failed to resubmitFailure", () => resubmitFailure(context, { sender, failureId }, keepers));
+  errors.wrapErrors("failed to resubmitFailure", () =>
+    resubmitFailure(context, { sender, failureId }, keepers),
+  );
   // The deployed binding responds with the failure.
   const typeUrl = toChainTypeUrl("/neutron.contractmanager.QueryFailureResponse", keepers.chainName);
   return {
@@ -148,8 +123,8 @@ function requireFailure(context: Context, address: string, failureId: bigint, ke
   try {
     return queryFailure(context, { address, failureId }, keepers);
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
-    throw unregisteredError(
+    if (!(error instanceof errors.QueryError)) throw error;
+    throw errors.unregisteredError(
       `no failure with given FailureId found to resubmit: rpc error: code = InvalidArgument desc = ${error.message}`,
     );
   }
@@ -158,9 +133,19 @@ function requireFailure(context: Context, address: string, failureId: bigint, ke
 const MAX_LIMIT = 100n;
 
 /** Creates the handlers for the module's queries, whose paths start with the chain's own name. */
-function createQueryHandlers(options: ContractManagerOptions): readonly QueryHandler[] {
-  const listFailures = (context: Context, request: wire.QueryFailuresRequest): wire.QueryFailuresResponse =>
-    queryFailures(context, request, options);
+function createQueryHandlers(options: ParamsModuleOptions): readonly QueryHandler[] {
+  /** Lists a contract's failures, or the failures of all contracts if no address is given. */
+  const listFailures = (context: Context, { address, pagination }: wire.QueryFailuresRequest) => {
+    if (pagination !== undefined && pagination.limit > MAX_LIMIT)
+      throw new errors.QueryError(
+        errors.GrpcCode.InvalidArgument,
+        `limit is more than maximum allowed (${pagination.limit} > ${MAX_LIMIT})`,
+      );
+    if (address !== "") requireQueryAddress(address, `failed to parse address: ${address}`, options);
+    const range = failures.range(context, address === "" ? undefined : failuresOf(address));
+    const page = readPage(range, pagination, (_key, value) => Failure.decode(value));
+    return { failures: page.items, pagination: page.pagination };
+  };
   return queryHandlers(
     wire.Query,
     {
@@ -176,40 +161,20 @@ function createQueryHandlers(options: ContractManagerOptions): readonly QueryHan
 function queryFailure(
   context: Context,
   { address, failureId }: wire.QueryFailureRequest,
-  options: ContractManagerOptions,
+  options: ParamsModuleOptions,
 ): Failure {
   requireQueryAddress(address, `invalid address: ${address}`, options);
-  const failure = getFailure(context, address, failureId);
+  const failure = failures.get(context, { address, id: failureId });
   if (failure !== undefined) return failure;
   const text = `no failure found for contractAddress = ${address} and failureId = ${failureId}`;
-  throw new QueryError(GrpcCode.InvalidArgument, ErrKeyNotFound(text).message);
+  throw new errors.QueryError(errors.GrpcCode.InvalidArgument, errors.ErrKeyNotFound(text).message);
 }
 
-/** Lists a contract's failures, or the failures of all contracts if no address is given. */
-function queryFailures(
-  context: Context,
-  { address, pagination }: wire.QueryFailuresRequest,
-  options: ContractManagerOptions,
-): wire.QueryFailuresResponse {
-  if (pagination !== undefined && pagination.limit > MAX_LIMIT)
-    throw new QueryError(
-      GrpcCode.InvalidArgument,
-      `limit is more than maximum allowed (${pagination.limit} > ${MAX_LIMIT})`,
-    );
-  if (address !== "") requireQueryAddress(address, `failed to parse address: ${address}`, options);
-  const prefix = address === "" ? FAILURES_PREFIX : failuresOf(address);
-  const failures: Failure[] = [];
-  const page = paginate({ store: context.store(MODULE_NAME), prefix }, pagination, (_key, value) => {
-    failures.push(Failure.decode(value));
-  });
-  return { failures, pagination: page };
-}
-
-function requireQueryAddress(address: string, text: string, { bech32Prefix }: ContractManagerOptions): void {
+function requireQueryAddress(address: string, text: string, { bech32Prefix }: ParamsModuleOptions): void {
   try {
     parseAddress(bech32Prefix, address);
   } catch {
-    throw new QueryError(GrpcCode.InvalidArgument, text);
+    throw new errors.QueryError(errors.GrpcCode.InvalidArgument, text);
   }
 }
 
@@ -229,14 +194,14 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
   for (const [index, failure] of (state?.failuresList ?? []).entries()) {
     atPath(`app_state.${MODULE_NAME}.failures_list[${index}]`, () => {
       parseAddress(bech32Prefix, failure.address);
-      if (getFailure(context, failure.address, failure.id) !== undefined)
-        throw new Error("duplicated address for failure");
-      setFailure(context, failure);
+      if (failures.get(context, failure) !== undefined) throw new Error("duplicated address for failure");
+      failures.set(context, failure, failure);
     });
   }
 }
 
 /** Exports params and failures. */
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, { params: moduleParams.get(context), failuresList: [...allFailures(context)] });
+  const failuresList = [...failures.entries(context)].map(([, failure]) => failure);
+  return printGenesis(SCHEMA, { params: moduleParams.get(context), failuresList });
 }

@@ -2,22 +2,22 @@ import { GenesisState } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/
 import { Query } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/query.ts";
 import { Msg } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
+import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import { checkUpdate } from "../../runtime/params-module.ts";
+import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../runtime/params-module.ts";
 import type { IBCModule, ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
-import { rateLimitMiddleware, rateLimitICS4Wrapper } from "./middleware.ts";
 import {
-  MODULE_NAME,
-  requireAddress,
   type Keepers,
-  type RateLimitDeps,
-  type RateLimitOptions,
+  MODULE_NAME,
   moduleParams,
-} from "./params.ts";
+  type RateLimitDeps,
+  rateLimitICS4Wrapper,
+  rateLimitMiddleware,
+} from "./middleware.ts";
 
 /** The module and its middleware. */
 export interface RateLimitModule extends ChainModule {
@@ -34,7 +34,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /** Creates the `rate-limited-ibc` module, in which a contract decides which transfers are allowed. */
-export function createRateLimitModule(options: RateLimitOptions, deps: RateLimitDeps): RateLimitModule {
+export function createRateLimitModule(options: ParamsModuleOptions, deps: RateLimitDeps): RateLimitModule {
   const keepers: Keepers = { ...options, ...deps };
   const { chainName, bech32Prefix, authority } = options;
   return {
@@ -66,7 +66,7 @@ export function createRateLimitModule(options: RateLimitOptions, deps: RateLimit
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const params = readGenesis(SCHEMA, json)?.params ?? { contractAddress: "" };
   atPath(`app_state.${MODULE_NAME}.params.contract_address`, () => {
-    if (params.contractAddress !== "") requireAddress(bech32Prefix, params.contractAddress);
+    if (params.contractAddress !== "") parseAddress(bech32Prefix, params.contractAddress);
   });
   moduleParams.set(context, params);
 }

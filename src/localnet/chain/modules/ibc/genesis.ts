@@ -5,18 +5,17 @@ import {
   ConnectionPaths,
   IdentifiedConnection,
 } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
-import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
+import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { concat, latin1, prefixEnd, toBase64 } from "../../../../platform/base/bytes.ts";
 import type { JsonField, JsonObject, JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, genesisField } from "../../runtime/genesis.ts";
-import type { WireType } from "../../runtime/handlers.ts";
+import { atPath, genesisField, genesisPart } from "../../runtime/genesis.ts";
 import type { ModuleParams } from "../../runtime/params.ts";
 import {
   channels,
   hopOf,
   listChannels,
-  nextChannelSequence,
+  channelSequence,
   packets,
   sequences,
 } from "./channel/channel-store.ts";
@@ -27,12 +26,12 @@ import {
   unpackClientState,
   unpackConsensusState,
 } from "./client/client-store.ts";
-import { createLocalhostClient, nextClientSequence } from "./client/keeper.ts";
+import { createLocalhostClient, clientSequence } from "./client/keeper.ts";
 import {
   clientConnections,
   connections,
   createLocalhostConnection,
-  nextConnectionSequence,
+  connectionSequence,
 } from "./connection/connection-store.ts";
 import { parseHeight, ZERO_HEIGHT } from "./host/height.ts";
 import { validateChannelId, validateClientId, validatePortId } from "./host/identifiers.ts";
@@ -43,6 +42,19 @@ import { channelParams, clientParams, connectionParams } from "./host/params.ts"
 const CLIENT = "ibc.core.client.v1";
 const CONNECTION = "ibc.core.connection.v1";
 const CHANNEL = "ibc.core.channel.v1";
+
+const ANY = genesisPart<Any>("google.protobuf.Any", Any);
+const CONSENSUS_STATE = genesisPart<ConsensusStateWithHeight>(
+  `${CLIENT}.ConsensusStateWithHeight`,
+  ConsensusStateWithHeight,
+);
+const CONNECTION_END = genesisPart<IdentifiedConnection>(
+  `${CONNECTION}.IdentifiedConnection`,
+  IdentifiedConnection,
+);
+const PATHS = genesisPart<ConnectionPaths>(`${CONNECTION}.ConnectionPaths`, ConnectionPaths);
+const CHANNEL_END = genesisPart<IdentifiedChannel>(`${CHANNEL}.IdentifiedChannel`, IdentifiedChannel);
+const PACKET_STATE = genesisPart<PacketState>(`${CHANNEL}.PacketState`, PacketState);
 
 /**
  * Reads the module's genesis in ibc-go's format: `client_genesis`, `connection_genesis` and `channel_genesis`. If a part is
@@ -59,19 +71,17 @@ export function initGenesis(context: Context, genesis: JsonValue | undefined): v
 function initClients(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CLIENT, clientParams);
   for (const client of genesis.member("clients").elements()) importClient(context, client, genesis);
-  nextClientSequence.set(context, genesis.member("next_client_sequence").asUint64());
+  clientSequence.set(context, genesis.member("next_client_sequence").asUint64());
   createLocalhostClient(context);
 }
 
 function initConnections(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CONNECTION, connectionParams);
-  const given = genesis.member("connections");
-  for (const { id, ...end } of asMessages(given, `${CONNECTION}.IdentifiedConnection`, IdentifiedConnection))
+  for (const { id, ...end } of CONNECTION_END.readList(genesis.member("connections")))
     connections.set(context, id, end);
-  const paths = genesis.member("client_connection_paths");
-  for (const each of asMessages(paths, `${CONNECTION}.ConnectionPaths`, ConnectionPaths))
+  for (const each of PATHS.readList(genesis.member("client_connection_paths")))
     clientConnections.set(context, each.clientId, each);
-  nextConnectionSequence.set(context, genesis.member("next_connection_sequence").asUint64());
+  connectionSequence.set(context, genesis.member("next_connection_sequence").asUint64());
   createLocalhostConnection(context);
 }
 
@@ -89,17 +99,15 @@ export function exportGenesis(context: Context): JsonObject {
         .map(([client_id, { metadata }]) => ({ client_id, client_metadata: metadata })),
       params: exportParams(context, CLIENT, clientParams),
       create_localhost: false,
-      next_client_sequence: `${nextClientSequence.get(context) ?? 0n}`,
+      next_client_sequence: `${clientSequence.next(context)}`,
     },
     connection_genesis: {
-      connections: [...connections.entries(context)].map(([id, end]) =>
-        toJson(`${CONNECTION}.IdentifiedConnection`, IdentifiedConnection, { id, ...end }),
-      ),
+      connections: [...connections.entries(context)].map(([id, end]) => CONNECTION_END.print({ id, ...end })),
       client_connection_paths: clients.flatMap(([client_id]): JsonObject[] => {
         const entry = clientConnections.get(context, client_id);
         return entry === undefined ? [] : [{ client_id, paths: entry.paths }];
       }),
-      next_connection_sequence: `${nextConnectionSequence.get(context) ?? 0n}`,
+      next_connection_sequence: `${connectionSequence.next(context)}`,
       params: exportParams(context, CONNECTION, connectionParams),
     },
     channel_genesis: exportChannels(context),
@@ -109,27 +117,12 @@ export function exportGenesis(context: Context): JsonObject {
 /** Stores the `params` from one part of the genesis, or the defaults if absent. Throws `GenesisError` if they are invalid. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
-  const given = asMessage(field, `${service}.Params`, params.type);
+  const given = genesisPart(`${service}.Params`, params.type).readOptional(field);
   atPath(field.path, () => params.set(context, given ?? params.defaults));
 }
 
 function exportParams<T>(context: Context, service: string, params: ModuleParams<T>): JsonValue {
-  return toJson(`${service}.Params`, params.type, params.get(context));
-}
-
-function toJson<T>(typeName: string, type: Pick<WireType<T>, "encode">, message: T): JsonValue {
-  return messageToJson(typeName, type.encode(message).finish());
-}
-
-/** Decodes a message from proto JSON, or returns undefined if absent. */
-function asMessage<T>(field: JsonField, typeName: string, type: Pick<WireType<T>, "decode">): T | undefined {
-  if (!field.isPresent()) return undefined;
-  return atPath(field.path, () => type.decode(messageFromJson(typeName, field.value)));
-}
-
-/** Decodes a list of messages from proto JSON. An absent list is empty. */
-function asMessages<T>(field: JsonField, typeName: string, type: Pick<WireType<T>, "decode">): readonly T[] {
-  return field.elements().flatMap((element) => asMessage(element, typeName, type) ?? []);
+  return genesisPart(`${service}.Params`, params.type).print(params.get(context));
 }
 
 /**
@@ -139,14 +132,13 @@ function asMessages<T>(field: JsonField, typeName: string, type: Pick<WireType<T
 function importClient(context: Context, client: JsonField, genesis: JsonField): void {
   const clientId = client.member("client_id").required().asText();
   validateClientId(clientId);
-  const state = asMessage(client.member("client_state"), "google.protobuf.Any", Any);
+  const state = ANY.readOptional(client.member("client_state"));
   const store = context.store(keys.STORE_NAME);
   const set = (key: Uint8Array, value: Uint8Array): void =>
     store.set(concat(keys.clientPrefix(clientId), key), value);
   set(keys.CLIENT_STATE, encodeClientState(unpackClientState(state)));
   for (const entry of entriesOf(genesis, "clients_consensus", clientId)) {
-    const list = entry.member("consensus_states");
-    for (const each of asMessages(list, `${CLIENT}.ConsensusStateWithHeight`, ConsensusStateWithHeight)) {
+    for (const each of CONSENSUS_STATE.readList(entry.member("consensus_states"))) {
       const consensusState = unpackConsensusState(each.consensusState);
       set(keys.consensusStateKey(each.height ?? ZERO_HEIGHT), encodeConsensusState(consensusState));
     }
@@ -232,12 +224,11 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: keys.SequenceName]
 function initChannels(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CHANNEL, channelParams);
   const list = genesis.member("channels");
-  const given = asMessages(list, `${CHANNEL}.IdentifiedChannel`, IdentifiedChannel);
-  for (const [index, channel] of given.entries())
+  for (const [index, channel] of CHANNEL_END.readList(list).entries())
     atPath(`${list.path}[${index}]`, () => initChannel(context, channel));
   for (const [name, entry] of PACKET_LISTS) initPackets(context, genesis.member(name), entry);
   for (const [name, sequence] of SEQUENCE_LISTS) initSequences(context, genesis.member(name), sequence);
-  nextChannelSequence.set(context, genesis.member("next_channel_sequence").asUint64());
+  channelSequence.set(context, genesis.member("next_channel_sequence").asUint64());
 }
 
 function initChannel(context: Context, { portId, channelId, ...channel }: IdentifiedChannel): void {
@@ -252,7 +243,7 @@ function initChannel(context: Context, { portId, channelId, ...channel }: Identi
 }
 
 function initPackets(context: Context, list: JsonField, name: keys.PacketEntryName): void {
-  for (const [index, state] of asMessages(list, `${CHANNEL}.PacketState`, PacketState).entries()) {
+  for (const [index, state] of PACKET_STATE.readList(list).entries()) {
     atPath(`${list.path}[${index}]`, () => validateEnd(state));
     packets[name].set(context, state, state.data);
   }
@@ -277,9 +268,7 @@ function validateEnd({ portId, channelId }: ChannelEndpoint): void {
 /** Exports all channels and their packets. */
 function exportChannels(context: Context): JsonObject {
   return {
-    channels: listChannels(context).map((channel) =>
-      toJson(`${CHANNEL}.IdentifiedChannel`, IdentifiedChannel, channel),
-    ),
+    channels: listChannels(context).map(CHANNEL_END.print),
     ...Object.fromEntries(
       PACKET_LISTS.map(([list, name]) => [
         list,
@@ -295,7 +284,7 @@ function exportChannels(context: Context): JsonObject {
         [...sequences[name].entries(context)].map(([end, sequence]) => sequenceJson(end, sequence)),
       ]),
     ),
-    next_channel_sequence: `${nextChannelSequence.get(context) ?? 0n}`,
+    next_channel_sequence: `${channelSequence.next(context)}`,
     params: exportParams(context, CHANNEL, channelParams),
   };
 }

@@ -1,7 +1,6 @@
 import { revisionOfChainId } from "../../../../cosmos/comet/ibc-height.ts";
 import { toBase64, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
-import { unreachable } from "../../../../platform/base/errors.ts";
-import { isRecord, type JsonObject } from "../../../../platform/base/json.ts";
+import type { JsonObject, JsonValue } from "../../../../platform/base/json.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 import type { SignedHeader } from "../../../../cosmos/comet/block-types.ts";
 import { HashOp, LengthOp, type ProofSpec } from "../../../../cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
@@ -12,7 +11,7 @@ import {
   State,
 } from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { ClientState } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
-import { messageToJson } from "../../../../cosmos/proto/json.ts";
+import { genesisPart } from "../../runtime/genesis.ts";
 import { packClientState, packConsensusState } from "./client/client-store.ts";
 import { TENDERMINT_TYPE } from "./host/identifiers.ts";
 import { SUPPORTED_VERSIONS } from "./connection/connection-store.ts";
@@ -24,6 +23,12 @@ import {
   processedTimeKey,
   STORE_NAME,
 } from "./host/keys.ts";
+
+const ANY = genesisPart<Any>("google.protobuf.Any", Any);
+const CONNECTION_END = genesisPart<IdentifiedConnection>(
+  "ibc.core.connection.v1.IdentifiedConnection",
+  IdentifiedConnection,
+);
 
 const LEAF: ProofSpec["leafSpec"] = {
   hash: HashOp.SHA256,
@@ -117,11 +122,11 @@ export function openConnectionGenesis(options: OpenConnectionOptions): JsonObjec
     client_genesis: {
       clients: clients.map(({ id, settings }) => {
         const state = tendermintClientState(header.chainId, height, settings);
-        return { client_id: id, client_state: anyJson(packClientState({ type: TENDERMINT_TYPE, state })) };
+        return { client_id: id, client_state: ANY.print(packClientState({ type: TENDERMINT_TYPE, state })) };
       }),
       clients_consensus: clients.map(({ id }) => ({
         client_id: id,
-        consensus_states: [{ height: heightJson(height), consensus_state: anyJson(consensusState) }],
+        consensus_states: [{ height: heightJson(height), consensus_state: ANY.print(consensusState) }],
       })),
       clients_metadata: clients.map(({ id }) => ({
         client_id: id,
@@ -150,23 +155,16 @@ function entry(key: Uint8Array, value: Uint8Array): JsonObject {
   return { key: toBase64(key), value: toBase64(value) };
 }
 
-function openConnection(id: string, clientId: string): JsonObject {
+function openConnection(id: string, clientId: string): JsonValue {
   const prefix = { keyPrefix: utf8(STORE_NAME) };
-  const bytes = IdentifiedConnection.encode({
+  return CONNECTION_END.print({
     id,
     clientId,
     versions: [...SUPPORTED_VERSIONS],
     state: State.STATE_OPEN,
     counterparty: { clientId, connectionId: id, prefix },
     delayPeriod: 0n,
-  }).finish();
-  const json = messageToJson("ibc.core.connection.v1.IdentifiedConnection", bytes);
-  return isRecord(json) ? json : unreachable("a connection does not print as an object");
-}
-
-function anyJson(any: Any): JsonObject {
-  const json = messageToJson("google.protobuf.Any", Any.encode(any).finish());
-  return isRecord(json) ? json : unreachable("an Any does not print as an object");
+  });
 }
 
 function heightJson(height: Height): JsonObject {

@@ -4,65 +4,52 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx
 import type { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
-import { isRecord, JsonField } from "../../../../platform/base/json.ts";
+import type { JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, goPanic, wrapErrors } from "../../runtime/errors.ts";
-import type { HandlerResult } from "../../runtime/module.ts";
 import type { MessageJson } from "../wasm/contract.ts";
-import { customFields, asUintNumber, toUintNumber } from "../wasm/custom-json.ts";
+import { asUintNumber, customMessages, customQueries, toUintNumber } from "../wasm/custom-json.ts";
+import type { CustomMessageHandler, CustomMessageResult, CustomQueryHandler } from "../wasm/types.ts";
 import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
 import { getQuery, getResult, pageQueries, queries } from "./keeper.ts";
 import type { KeyList } from "./messages.ts";
 import type { Keepers } from "./types.ts";
 
-/** Result of a custom message: JSON for the `data` in the contract's reply, and the encoded response. */
-export interface CustomMessageResult {
-  readonly data: Uint8Array;
-  readonly response: HandlerResult;
-}
-
-/** A custom message and its sender, which is always the calling contract. */
-interface CustomMessage {
-  readonly sender: string;
-  readonly fields: JsonField;
-}
-
-/**
- * Runs a contract's `register_interchain_query`, `update_interchain_query` or `remove_interchain_query`. Returns undefined for
- * any other message. If a message has several of these members, the first in this order wins, as in Go.
- */
-export function handleCustomMessage(
-  context: Context,
-  sender: string,
-  message: unknown,
-  keepers: Keepers,
-): CustomMessageResult | undefined {
-  if (!isRecord(message)) return undefined;
-  const {
-    register_interchain_query: register,
-    update_interchain_query: update,
-    remove_interchain_query: remove,
-  } = message;
-  if (isRecord(register))
-    return wrapAs("register", () =>
-      runRegister(context, { sender, fields: customFields(register) }, keepers),
-    );
-  if (isRecord(update))
-    return wrapAs("update", () => runUpdate(context, { sender, fields: customFields(update) }, keepers));
-  if (isRecord(remove))
-    return wrapAs("remove", () => runRemove(context, { sender, fields: customFields(remove) }, keepers));
-  return undefined;
+/** Creates the handler for `register_interchain_query`, `update_interchain_query` and `remove_interchain_query`. */
+export function createMessageBindings(keepers: Keepers): CustomMessageHandler {
+  return customMessages({
+    register_interchain_query: (context, sender, fields) =>
+      wrapTwiceAs("register", () => runRegister(context, sender, fields, keepers)),
+    update_interchain_query: (context, sender, fields) =>
+      wrapTwiceAs("update", () => {
+        const message = {
+          queryId: queryId(fields),
+          newKeys: keyList(fields.member("new_keys")),
+          newUpdatePeriod: asUintNumber(fields.member("new_update_period")),
+          newTransactionsFilter: fields.member("new_transactions_filter").asText(),
+          sender,
+        };
+        updateQuery(context, message, keepers);
+        return emptyResult("MsgUpdateInterchainQueryResponse", keepers);
+      }),
+    remove_interchain_query: (context, sender, fields) =>
+      wrapTwiceAs("remove", () => {
+        removeQuery(context, { queryId: queryId(fields), sender }, keepers);
+        return emptyResult("MsgRemoveInterchainQueryResponse", keepers);
+      }),
+  });
 }
 
 /** Wraps errors twice with the same words, as Go's two layers of bindings do. */
-function wrapAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
+function wrapTwiceAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
 }
 
 function runRegister(
   context: Context,
-  { sender, fields }: CustomMessage,
+  sender: string,
+  fields: JsonField,
   keepers: Keepers,
 ): CustomMessageResult {
   const message = {
@@ -81,31 +68,6 @@ function runRegister(
       response: wire.MsgRegisterInterchainQueryResponse.encode(response).finish(),
     },
   };
-}
-
-function runUpdate(
-  context: Context,
-  { sender, fields }: CustomMessage,
-  keepers: Keepers,
-): CustomMessageResult {
-  const message = {
-    queryId: asUintNumber(fields.member("query_id")),
-    newKeys: keyList(fields.member("new_keys")),
-    newUpdatePeriod: asUintNumber(fields.member("new_update_period")),
-    newTransactionsFilter: fields.member("new_transactions_filter").asText(),
-    sender,
-  };
-  updateQuery(context, message, keepers);
-  return emptyResult("MsgUpdateInterchainQueryResponse", keepers);
-}
-
-function runRemove(
-  context: Context,
-  { sender, fields }: CustomMessage,
-  keepers: Keepers,
-): CustomMessageResult {
-  removeQuery(context, { queryId: asUintNumber(fields.member("query_id")), sender }, keepers);
-  return emptyResult("MsgRemoveInterchainQueryResponse", keepers);
 }
 
 function emptyResult(name: string, keepers: Keepers): CustomMessageResult {
@@ -130,23 +92,23 @@ function keyList(field: JsonField): KeyList {
 
 /**
  * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in the
- * REST API, integers are printed as JSON numbers with all digits. Returns undefined for any other query.
+ * REST API, integers are printed as JSON numbers with all digits.
  */
-export function handleCustomQuery(
-  context: Context,
-  request: Readonly<Record<string, unknown>>,
-): MessageJson | undefined {
-  const {
-    interchain_query_result: result,
-    registered_interchain_query: query,
-    registered_interchain_queries: list,
-  } = request;
-  // As in Go, this does not look up the query: an unknown id fails with ErrNoQueryResult.
-  if (isRecord(result)) return { result: resultJson(getResult(context, queryId(root(result)))) };
-  if (isRecord(query)) return { registered_query: queryJson(getQuery(context, queryId(root(query)))) };
-  if (isRecord(list)) return { registered_queries: listQueries(context, root(list)) };
-  return undefined;
-}
+export const queryBindings: CustomQueryHandler = customQueries(
+  {
+    // As in Go, this does not look up the query: an unknown id fails with ErrNoQueryResult.
+    interchain_query_result: (context, fields) => ({
+      result: resultJson(getResult(context, queryId(fields))),
+    }),
+    registered_interchain_query: (context, fields) => ({
+      registered_query: queryJson(getQuery(context, queryId(fields))),
+    }),
+    registered_interchain_queries: (context, fields) => ({
+      registered_queries: listQueries(context, fields),
+    }),
+  },
+  (path, expected) => ErrInvalidRequest(`${path}: not ${expected}`),
+);
 
 /**
  * Lists queries by owners and connection; an empty filter matches all. Returns all matches or, on the deployed chain, one page of
@@ -227,12 +189,4 @@ function numberMember(name: string, value: bigint): Readonly<Record<string, numb
 
 function queryId(request: JsonField): bigint {
   return asUintNumber(request.member("query_id"));
-}
-
-function root(value: unknown): JsonField {
-  return new JsonField(value, "", fieldError);
-}
-
-function fieldError(path: string, expected: string): Error {
-  return ErrInvalidRequest(`${path}: not ${expected}`);
 }

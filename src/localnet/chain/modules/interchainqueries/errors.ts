@@ -1,5 +1,5 @@
 import { errorsOf, type ModuleError } from "../../runtime/errors.ts";
-import { MODULE_NAME } from "./keys.ts";
+import { MODULE_NAME } from "./params.ts";
 
 // Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing: Go
 // throws it for a record that does not encode, and the generated encoders accept every record that a handler can build.

@@ -1,6 +1,6 @@
-import { unregisteredError } from "../../runtime/errors.ts";
+import { orThrow, unregisteredError } from "../../runtime/errors.ts";
 import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
-import { errorText, unreachable } from "../../../../platform/base/errors.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, type JsonField } from "../../../../platform/base/json.ts";
 import {
   GenesisState,
@@ -8,40 +8,30 @@ import {
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
-  atPath,
   GenesisError,
   genesisField,
+  genesisPart,
   type GenesisSchema,
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import { MODULE_NAME } from "./keys.ts";
 import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis } from "./errors.ts";
 import * as keeper from "./keeper.ts";
 import type { InterchainqueriesOptions } from "./types.ts";
 import { validateRegisteredKeys } from "./messages.ts";
 import { validateTransactionsFilter } from "./transactions-filter.ts";
-import { defaultParams, moduleParams } from "./params.ts";
+import { defaultParams, moduleParams, MODULE_NAME } from "./params.ts";
 
 const SCHEMA: GenesisSchema<GenesisState> = {
   module: MODULE_NAME,
   typeName: "neutron.interchainqueries.GenesisState",
   type: GenesisState,
 };
-const RESULT_TYPE = "neutron.interchainqueries.QueryResult";
+const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult", QueryResult);
 const PATH = `app_state.${MODULE_NAME}`;
-
-/** State that the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
-interface AddedState {
-  readonly lastQueryId: bigint | undefined;
-  readonly results: readonly (readonly [queryId: bigint, result: QueryResult])[];
-  readonly submittedTxs: readonly keeper.SubmittedTx[];
-  readonly removedTxQueries: readonly bigint[];
-}
 
 /**
  * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally `last_query_id`,
@@ -78,7 +68,7 @@ export function exportGenesis(context: Context): JsonObject {
     last_query_id: (keeper.lastId.get(context) ?? 0n).toString(),
     query_results: [...keeper.results.entries(context)].map(([id, result]) => ({
       query_id: id.toString(),
-      result: messageToJson(RESULT_TYPE, QueryResult.encode(result).finish()),
+      result: RESULT.print(result),
     })),
     submitted_txs: [...keeper.submittedTxs.entries(context)].map(([{ queryId, hash }]) => ({
       query_id: queryId.toString(),
@@ -97,20 +87,14 @@ function validateQueries(
   for (const query of queries) {
     if (seen.has(query.id)) throw ErrInvalidQueryID(`duplicate query id: ${query.id}`);
     seen.add(query.id);
-    checkOwner(bech32Prefix, query.owner);
+    orThrow(
+      () => parseAddress(bech32Prefix, query.owner),
+      (reason) => unregisteredError(`Invalid owner address (${reason}): ${reason}`),
+    );
     if (query.queryType === "tx")
       validateTransactionsFilter(query.transactionsFilter, params.maxTransactionsFilters);
     else if (query.queryType === "kv") validateRegisteredKeys(query.keys, params.maxKvQueryKeysCount);
     else throw ErrUnexpectedQueryTypeGenesis(`Unexpected query type: ${query.queryType}`);
-  }
-}
-
-function checkOwner(bech32Prefix: string, owner: string): void {
-  try {
-    parseAddress(bech32Prefix, owner);
-  } catch (error) {
-    const reason = errorText(error);
-    throw unregisteredError(`Invalid owner address (${reason}): ${reason}`);
   }
 }
 
@@ -128,14 +112,15 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
   if (last > 0n) keeper.lastId.set(context, last);
 }
 
-function readAddedState(genesis: JsonField): AddedState {
+/** Reads what the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
+function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");
   return {
     lastQueryId: last.isPresent() ? last.asUint64() : undefined,
     results: genesis
       .member("query_results")
       .elements()
-      .map((entry) => [asQueryId(entry), readResult(entry.member("result"))] as const),
+      .map((entry) => [asQueryId(entry), RESULT.read(entry.member("result"))] as const),
     submittedTxs: genesis
       .member("submitted_txs")
       .elements()
@@ -152,10 +137,6 @@ function readAddedState(genesis: JsonField): AddedState {
 
 function asQueryId(entry: JsonField): bigint {
   return entry.member("query_id").required().asUint64();
-}
-
-function readResult({ path, value }: JsonField): QueryResult {
-  return atPath(path, () => QueryResult.decode(messageFromJson(RESULT_TYPE, value)));
 }
 
 function txHash(field: JsonField): Uint8Array {

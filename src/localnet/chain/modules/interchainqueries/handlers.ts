@@ -1,4 +1,3 @@
-import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import type {
   KVKey,
   RegisteredQuery,
@@ -15,18 +14,11 @@ import type { Profile } from "../../deviations/deviations.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { ErrInvalidConnectionID, ErrNotContract, wrapTwice } from "./errors.ts";
-import {
-  type KeyList,
-  validateRegister,
-  validateRemove,
-  validateUpdate,
-  type WithKeyList,
-} from "./messages.ts";
-import type { BankKeeper, ContractKeeper, Keepers, IbcKeeper } from "./types.ts";
+import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrNotContract, wrapTwice } from "./errors.ts";
+import { checkSender, type KeyList, validateRegister, validateUpdate, type WithKeyList } from "./messages.ts";
+import type { Keepers, IbcKeeper } from "./types.ts";
 import { deleteQuery, getQuery, nextId, setQuery } from "./keeper.ts";
-import { moduleParams } from "./params.ts";
+import { moduleParams, MODULE_NAME } from "./params.ts";
 
 /**
  * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the deposit and
@@ -39,10 +31,19 @@ export function registerQuery(
 ): MsgRegisterInterchainQueryResponse {
   const params = moduleParams.get(context);
   validateRegister(message, { bech32Prefix: keepers.bech32Prefix, params });
-  requireContract(context, keepers.contracts, message.sender);
+  if (!keepers.contracts.isContract(context, message.sender))
+    throw ErrNotContract(`${message.sender} is not a contract address`);
   requireConnection(context, keepers.ibc, message.connectionId);
   const id = nextId(context);
-  collectDeposit(context, keepers.bank, message.sender, params.queryDeposit);
+  if (params.queryDeposit.length > 0)
+    wrapErrors("failed to collect deposit", () =>
+      keepers.bank.sendFromAccountToModule(
+        context,
+        message.sender,
+        MODULE_NAME,
+        parseCoins(params.queryDeposit),
+      ),
+    );
   const query: RegisteredQuery = {
     id,
     owner: message.sender,
@@ -68,17 +69,21 @@ export function updateQuery(
   message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
   keepers: Keepers,
 ): void {
+  const { newKeys, newTransactionsFilter: filter } = message;
   validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
   // As in Go, addresses are compared as text: the same address in upper case is a different sender.
   if (message.sender !== query.owner) throw ErrUnauthorized("authorization failed");
-  requireSameType(query, message);
+  const words = "params to update don't correspond with query type";
+  if (query.queryType === "kv" && filter !== "")
+    throw ErrInvalidRequest(`${words}: can't update TX filter for a KV query`);
+  if (query.queryType === "tx" && newKeys.length > 0)
+    throw ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
   const updated: RegisteredQuery = {
     ...query,
     updatePeriod: message.newUpdatePeriod === 0n ? query.updatePeriod : message.newUpdatePeriod,
-    keys: message.newKeys.length === 0 ? query.keys : presentKeys(message.newKeys),
-    transactionsFilter:
-      message.newTransactionsFilter === "" ? query.transactionsFilter : message.newTransactionsFilter,
+    keys: newKeys.length === 0 ? query.keys : presentKeys(newKeys),
+    transactionsFilter: filter === "" ? query.transactionsFilter : filter,
   };
   setQuery(context, updated);
   context.emit(queryUpdated(keepers.chainName, updated));
@@ -90,7 +95,10 @@ export function removeQuery(
   message: MsgRemoveInterchainQueryRequest,
   keepers: Keepers,
 ): void {
-  validateRemove(message, keepers);
+  wrapErrors("failed to validate MsgRemoveInterchainQueryRequest", () => {
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
+    checkSender(keepers.bech32Prefix, message.sender);
+  });
   const query = requireQuery(context, message.queryId);
   if (!maySenderRemove(context, query, message.sender))
     throw ErrUnauthorized("only owner can remove a query within its service period");
@@ -99,10 +107,6 @@ export function removeQuery(
   if (query.deposit.length > 0)
     keepers.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
   context.emit(queryRemoved(keepers.chainName, query, context.profile));
-}
-
-function requireContract(context: Context, contracts: ContractKeeper, sender: string): void {
-  if (!contracts.isContract(context, sender)) throw ErrNotContract(`${sender} is not a contract address`);
 }
 
 /** Fails in the same way as ibc-go's gRPC query Connection, whose status text Go includes in the error. */
@@ -135,29 +139,6 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
     (error) => wrapTwice("failed to get query by query id", error),
     () => getQuery(context, id),
   );
-}
-
-function collectDeposit(
-  context: Context,
-  bank: BankKeeper,
-  sender: string,
-  deposit: readonly WireCoin[],
-): void {
-  if (deposit.length === 0) return;
-  wrapErrors("failed to collect deposit", () =>
-    bank.sendFromAccountToModule(context, sender, MODULE_NAME, parseCoins(deposit)),
-  );
-}
-
-function requireSameType(
-  query: RegisteredQuery,
-  message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
-): void {
-  const words = "params to update don't correspond with query type";
-  if (query.queryType === "kv" && message.newTransactionsFilter !== "")
-    throw ErrInvalidRequest(`${words}: can't update TX filter for a KV query`);
-  if (query.queryType === "tx" && message.newKeys.length > 0)
-    throw ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
 }
 
 /** Drops null keys. The checks reject them in KV queries but do not look at the keys of TX queries. */

@@ -17,15 +17,7 @@ import {
   uint64Codec,
 } from "../../store/collections.ts";
 import { ErrInvalidQueryID, ErrNoQueryResult } from "./errors.ts";
-import { moduleParams } from "./params.ts";
-import {
-  MODULE_NAME,
-  LAST_ID_KEY,
-  QUERY_PREFIX,
-  RESULT_PREFIX,
-  SUBMITTED_TX_PREFIX,
-  REMOVED_TX_QUERY_PREFIX,
-} from "./keys.ts";
+import { MODULE_NAME, moduleParams } from "./params.ts";
 
 /** Value of entries in which only the key matters. */
 const MARK = new Uint8Array(0);
@@ -41,26 +33,28 @@ const submittedTxCodec: Codec<SubmittedTx> = {
   decode: (bytes) => ({ queryId: readUint64BigEndian(bytes), hash: bytes.subarray(8) }),
 };
 
+// Ids in keys have 8 bytes, big-endian.
+
 /** The last assigned id; absent before the first registration. */
-export const lastId = createItem(MODULE_NAME, LAST_ID_KEY, uint64Codec);
-/** Registered queries by id. */
+export const lastId = createItem(MODULE_NAME, Uint8Array.of(0x64), uint64Codec);
+/** Registered queries by id: `0x01 | id`. */
 export const queries = createMap(
   MODULE_NAME,
-  QUERY_PREFIX,
+  Uint8Array.of(0x01),
   uint64Codec,
   messageCodec<RegisteredQuery>(RegisteredQuery),
 );
-/** Latest results of KV queries by query id, without proofs. */
+/** Latest results of KV queries, without proofs: `0x02 | query id`. */
 export const results = createMap(
   MODULE_NAME,
-  RESULT_PREFIX,
+  Uint8Array.of(0x02),
   uint64Codec,
   messageCodec<QueryResult>(QueryResult),
 );
-/** Transactions delivered to the owners of TX queries. Values are empty. */
-export const submittedTxs = createMap(MODULE_NAME, SUBMITTED_TX_PREFIX, submittedTxCodec, bytesCodec);
-/** Ids of removed TX queries whose submitted transactions await deletion. Values are empty. */
-export const removedTxQueries = createMap(MODULE_NAME, REMOVED_TX_QUERY_PREFIX, uint64Codec, bytesCodec);
+/** Transactions delivered to the owners of TX queries: `0x03 | query id | hash`. Values are empty. */
+export const submittedTxs = createMap(MODULE_NAME, Uint8Array.of(0x03), submittedTxCodec, bytesCodec);
+/** Removed TX queries whose submitted transactions await deletion: `0x04 | id`. Values are empty. */
+export const removedTxQueries = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
 
 /** Assigns and returns the next id. */
 export function nextId(context: Context): bigint {
@@ -111,11 +105,6 @@ export function saveKvResult(context: Context, query: RegisteredQuery, result: Q
     lastSubmittedResultLocalHeight: context.height,
     lastSubmittedResultRemoteHeight: { revisionNumber: result.revision, revisionHeight: result.height },
   });
-}
-
-/** Returns whether a transaction has already been delivered for its query. */
-export function isSubmitted(context: Context, tx: SubmittedTx): boolean {
-  return submittedTxs.has(context, tx);
 }
 
 /** Marks a transaction as delivered. */
@@ -176,9 +165,8 @@ export function pageQueries(
   const matches = (query: RegisteredQuery): boolean =>
     (owners.length === 0 || owners.includes(query.owner)) &&
     (connectionId === "" || connectionId === query.connectionId);
-  const paged = { store: context.store(MODULE_NAME), prefix: QUERY_PREFIX };
   const page = wrapPagingErrors(() =>
-    paginateFiltered(paged, pagination, (_key, value, onPage) => {
+    paginateFiltered(queries.range(context), pagination, (_key, value, onPage) => {
       const query = RegisteredQuery.decode(value);
       const isMatch = matches(query);
       if (isMatch && onPage) registeredQueries.push(query);

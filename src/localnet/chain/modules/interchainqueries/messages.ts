@@ -2,27 +2,16 @@ import type { KVKey } from "../../../../cosmos/proto/gen/neutron/interchainqueri
 import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import type {
   MsgRegisterInterchainQuery,
-  MsgRemoveInterchainQueryRequest,
-  MsgSubmitQueryResult,
   MsgUpdateInterchainQueryRequest,
-  MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
-import { parseAddress, tryParseAddress } from "../../runtime/address.ts";
-import {
-  ErrInvalidAddress,
-  ErrInvalidRequest,
-  ErrInvalidType,
-  unregisteredError,
-  wrapErrors,
-  orThrow,
-} from "../../runtime/errors.ts";
+import { tryParseAddress } from "../../runtime/address.ts";
+import { ErrInvalidAddress, ErrInvalidRequest, ErrInvalidType, wrapErrors } from "../../runtime/errors.ts";
 import {
   ErrEmptyKeyID,
   ErrEmptyKeyPath,
   ErrEmptyKeys,
-  ErrEmptyResult,
   ErrInvalidConnectionID,
   ErrInvalidQueryID,
   ErrInvalidQueryType,
@@ -32,7 +21,7 @@ import {
 import { validateTransactionsFilter } from "./transactions-filter.ts";
 
 /** Settings for the stateless checks. */
-export interface CheckRules {
+interface CheckRules {
   readonly bech32Prefix: string;
   readonly params: Params;
 }
@@ -78,46 +67,8 @@ export function validateUpdate(
   });
 }
 
-/** Stateless checks of MsgRemoveInterchainQueryRequest. */
-export function validateRemove(
-  message: MsgRemoveInterchainQueryRequest,
-  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
-): void {
-  wrapErrors("failed to validate MsgRemoveInterchainQueryRequest", () => {
-    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
-    checkSender(bech32Prefix, message.sender);
-  });
-}
-
-/** Stateless checks of MsgSubmitQueryResult. Returns the result, which the message must include. */
-export function validateSubmit(
-  message: MsgSubmitQueryResult,
-  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
-): NonNullable<MsgSubmitQueryResult["result"]> {
-  return wrapErrors("failed to validate MsgSubmitQueryResult", () => {
-    const { result } = message;
-    if (result === undefined || (result.kvResults.length === 0 && result.block === undefined))
-      throw ErrEmptyResult("query result can't be empty");
-    if (message.queryId === 0n) throw ErrInvalidQueryID("query id cannot be equal zero");
-    checkSender(bech32Prefix, message.sender);
-    return result;
-  });
-}
-
-/** Stateless checks of MsgUpdateParams: the authority must be an address. Go does not check the parameters. */
-export function validateUpdateParams(
-  message: MsgUpdateParams,
-  { bech32Prefix }: Pick<CheckRules, "bech32Prefix">,
-): void {
-  wrapErrors("failed to validate MsgUpdateParams", () => {
-    orThrow(
-      () => parseAddress(bech32Prefix, message.authority),
-      (reason) => unregisteredError(`authority is invalid: ${reason}`),
-    );
-  });
-}
-
-function checkSender(bech32Prefix: string, sender: string): void {
+/** Checks a message's sender. Throws ErrInvalidAddress. */
+export function checkSender(bech32Prefix: string, sender: string): void {
   if (trimGoSpace(sender) === "") throw ErrInvalidAddress("missing sender address");
   if (!tryParseAddress(bech32Prefix, sender).ok)
     throw ErrInvalidAddress(`failed to parse address: ${sender}`);

@@ -3,34 +3,26 @@ import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainquer
 import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ModuleError, wrapErrors } from "../../runtime/errors.ts";
+import { checkUpdate } from "../../runtime/params-module.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
-import { type CustomMessageResult, handleCustomMessage, handleCustomQuery } from "./bindings.ts";
+import { createMessageBindings, queryBindings } from "./bindings.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { validateUpdateParams } from "./messages.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { submitQueryResult } from "./submit-result.ts";
 import { requireClientMessage } from "./tx-proof.ts";
-import type { MessageJson } from "../wasm/contract.ts";
+import type { CustomMessageHandler, CustomQueryHandler } from "../wasm/types.ts";
 import type { Keepers, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
 import { cleanUpRemovedQueries, getQuery, getResult, pageQueries, queries } from "./keeper.ts";
-import { moduleParams } from "./params.ts";
+import { moduleParams, MODULE_NAME } from "./params.ts";
 
 /** The module and its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
   /** Runs a contract's custom message. Returns undefined if none of this module's bindings handles it. */
-  readonly handleCustomMessage: (
-    context: Context,
-    contract: string,
-    message: unknown,
-  ) => CustomMessageResult | undefined;
+  readonly handleCustomMessage: CustomMessageHandler;
   /** Runs a contract's custom query. Returns undefined if none of this module's bindings handles it. */
-  readonly handleCustomQuery: (
-    context: Context,
-    request: Readonly<Record<string, unknown>>,
-  ) => MessageJson | undefined;
+  readonly handleCustomQuery: CustomQueryHandler;
 }
 
 /** Creates the `interchainqueries` module. */
@@ -47,9 +39,8 @@ export function createInterchainqueriesModule(
     endBlock: cleanUpRemovedQueries,
     initGenesis: (context, genesis) => initGenesis(context, genesis, options),
     exportGenesis,
-    handleCustomMessage: (context, contract, message) =>
-      handleCustomMessage(context, contract, message, keepers),
-    handleCustomQuery,
+    handleCustomMessage: createMessageBindings(keepers),
+    handleCustomQuery: queryBindings,
   };
 }
 
@@ -57,10 +48,7 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(
     txTypes.Msg,
     {
-      RegisterInterchainQuery: (context, message) => {
-        const response = registerQuery(context, message, keepers);
-        return response;
-      },
+      RegisterInterchainQuery: (context, message) => registerQuery(context, message, keepers),
       SubmitQueryResult: {
         signers: ({ sender, result }) => {
           // Go unpacks both headers while it decodes the transaction. Signers are read at that point, too.
@@ -76,7 +64,7 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
         authority: keepers.authority,
         // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
         signerError: ErrInvalidRequest,
-        check: (message) => validateUpdateParams(message, keepers),
+        check: checkUpdate(keepers.bech32Prefix),
       }),
     },
     keepers.chainName,
@@ -90,48 +78,31 @@ function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryH
     {
       Params: moduleParams.query,
       RegisteredQueries: pageQueries,
-      RegisteredQuery: queryRegisteredQuery,
-      QueryResult: queryResult,
+      RegisteredQuery: (context, { queryId }) => {
+        const words = "failed to get registered query by query id";
+        return { registeredQuery: rewrapped(words, () => getQuery(context, queryId)) };
+      },
+      // TX queries have no stored results and fail with ErrNoQueryResult.
+      QueryResult: (context, { queryId }) => {
+        if (!queries.has(context, queryId)) throw ErrInvalidQueryID(`query with id ${queryId} doesn't exist`);
+        const words = "failed to get query result by query id";
+        return { result: rewrapped(words, () => getResult(context, queryId)) };
+      },
       LastRemoteHeight: (context, request) => queryLastRemoteHeight(context, request, ibc),
     },
     chainName,
   );
 }
 
-function queryRegisteredQuery(
-  context: Context,
-  { queryId }: queryTypes.QueryRegisteredQueryRequest,
-): queryTypes.QueryRegisteredQueryResponse {
-  const registeredQuery = wrapErrors(
-    (error) => rewrap("failed to get registered query by query id", error),
-    () => getQuery(context, queryId),
-  );
-  return { registeredQuery };
-}
-
 /**
  * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the complete text of the old error. A gRPC
  * status prints wraps in reverse order, so this differs from wrapErrors twice.
  */
-function rewrap(words: string, error: ModuleError): ModuleError {
-  const text = `${words}: ${error.message}`;
-  return new ModuleError(error.codespace, error.code, text, {
-    description: error.description,
-    wraps: [text],
-  });
-}
-
-/** Returns a KV query's stored result. TX queries have no stored results and fail with ErrNoQueryResult. */
-function queryResult(
-  context: Context,
-  { queryId }: queryTypes.QueryRegisteredQueryResultRequest,
-): queryTypes.QueryRegisteredQueryResultResponse {
-  if (!queries.has(context, queryId)) throw ErrInvalidQueryID(`query with id ${queryId} doesn't exist`);
-  const result = wrapErrors(
-    (error) => rewrap("failed to get query result by query id", error),
-    () => getResult(context, queryId),
-  );
-  return { result };
+function rewrapped<T>(words: string, work: () => T): T {
+  return wrapErrors(({ codespace, code, message, description }) => {
+    const text = `${words}: ${message}`;
+    return new ModuleError(codespace, code, text, { description, wraps: [text] });
+  }, work);
 }
 
 /** Returns the latest height of the connection's client. `revision` is always 0, because the Go module never sets it. */

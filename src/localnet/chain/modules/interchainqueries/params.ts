@@ -1,11 +1,13 @@
 import { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+
+/** Name of the module, its store and its escrow account. */
+export const MODULE_NAME = "interchainqueries";
 
 /** Limits and deposit. As in Go, all fields are zero until genesis stores parameters; the README explains what zero means. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
-  key: PARAMS_KEY,
+  key: Uint8Array.of(0x05),
   type: Params,
   defaults: {
     querySubmitTimeout: 0n,

@@ -1,6 +1,6 @@
 import type { MerkleProof } from "../../../../cosmos/merkle/ics23/proof-types.ts";
+import type { Claim } from "../../../../cosmos/merkle/ics23/verify-merkle-proof.ts";
 import type { ProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
-import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import type {
   KVKey,
   RegisteredQuery,
@@ -16,20 +16,22 @@ import type { ProofOps } from "../../../../cosmos/proto/gen/tendermint/crypto/pr
 import { equalBytes, sha256, toBase64, toHex, goBytes } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { getQuery, isSubmitted, markSubmitted, saveKvResult, setQuery } from "./keeper.ts";
+import { getQuery, markSubmitted, saveKvResult, setQuery, submittedTxs } from "./keeper.ts";
 import { ErrConsensusStateNotFound } from "../ibc/host/errors.ts";
 import {
+  ErrEmptyResult,
   ErrInternal,
   ErrInvalidClientID,
   ErrInvalidConnectionID,
   ErrInvalidHeader,
   ErrInvalidHeight,
   ErrInvalidProof,
+  ErrInvalidQueryID,
   ErrInvalidSubmittedResult,
   ErrInvalidType,
   wrapTwice,
 } from "./errors.ts";
-import { validateSubmit } from "./messages.ts";
+import { checkSender } from "./messages.ts";
 import {
   verifyTransaction,
   type BlockHeader,
@@ -37,7 +39,7 @@ import {
   readHeader,
   unpackHeader,
 } from "./tx-proof.ts";
-import type { ContractKeeper, Keepers } from "./types.ts";
+import type { Keepers } from "./types.ts";
 
 /**
  * MsgSubmitQueryResult, accepted from any sender at any time: `update_period` binds only relayers. As in Go, KV values are
@@ -45,8 +47,19 @@ import type { ContractKeeper, Keepers } from "./types.ts";
  * a transaction is accepted and has no effect.
  */
 export function submitQueryResult(context: Context, message: MsgSubmitQueryResult, keepers: Keepers): void {
-  const result = validateSubmit(message, keepers);
-  const query = requireQuery(context, message.queryId);
+  const { queryId, sender } = message;
+  const result = errors.wrapErrors("failed to validate MsgSubmitQueryResult", () => {
+    const { result: given } = message;
+    if (given === undefined || (given.kvResults.length === 0 && given.block === undefined))
+      throw ErrEmptyResult("query result can't be empty");
+    if (queryId === 0n) throw ErrInvalidQueryID("query id cannot be equal zero");
+    checkSender(keepers.bech32Prefix, sender);
+    return given;
+  });
+  const query = errors.wrapErrors(
+    (error) => wrapTwice("failed to get query by id", error),
+    () => getQuery(context, queryId),
+  );
   const clientId = requireClientId(context, query, keepers);
   if (result.kvResults.length > 0) {
     submitKvResult(context, { query, clientId, result }, keepers);
@@ -55,13 +68,6 @@ export function submitQueryResult(context: Context, message: MsgSubmitQueryResul
   const { block } = result;
   if (block?.tx === undefined) return;
   submitTxResult(context, { query, clientId, block, tx: block.tx }, keepers);
-}
-
-function requireQuery(context: Context, id: bigint): RegisteredQuery {
-  return errors.wrapErrors(
-    (error) => wrapTwice("failed to get query by id", error),
-    () => getQuery(context, id),
-  );
 }
 
 /** Returns the client id of the query's connection. The message's own `client_id` is deprecated and ignored. */
@@ -78,16 +84,6 @@ interface KvSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
   readonly result: QueryResult;
-}
-
-/** One submitted value and its proof. */
-interface ClaimedValue {
-  /** The remote chain's app hash. */
-  readonly root: Uint8Array;
-  readonly store: string;
-  readonly key: Uint8Array;
-  readonly value: Uint8Array;
-  readonly proof: MerkleProof;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -115,7 +111,11 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: Kee
   );
   // Stored before the callback, in the same context: the owner reads the result during the callback.
   saveKvResult(context, query, { ...result, kvResults });
-  if (result.allowKvCallbacks) callKvOwner(context, keepers.contracts, query);
+  if (result.allowKvCallbacks)
+    callOwner(context, keepers, query, {
+      message: `{"kv_query_result":{"query_id":${query.id}}}`,
+      failure: `contract ${query.owner} rejected KV query result (query_id: ${query.id})`,
+    });
 }
 
 /**
@@ -137,7 +137,7 @@ function requireNewer(query: RegisteredQuery, result: QueryResult): void {
 
 /** Returns the app hash after block H. The header of H + 1 contains it, so the client must have that header's consensus state. */
 function requireRoot(context: Context, clientId: string, result: QueryResult, { ibc }: Keepers): Uint8Array {
-  const height: Height = { revisionNumber: result.revision, revisionHeight: result.height + 1n };
+  const height = { revisionNumber: result.revision, revisionHeight: result.height + 1n };
   const root = ibc.consensusRoot(context, clientId, height);
   if (root === undefined)
     throw ErrConsensusStateNotFound(
@@ -166,8 +166,8 @@ function verifyStorageValue(
     throw ErrInvalidSubmittedResult(
       `KV path from result is not equal to registered query storage prefix: ${value.storagePrefix} != ${key.path}`,
     );
-  const claim = { root, store: key.path, key: key.key, value: value.value, proof };
-  return { ...value, value: verifyValue(proofs, claim) };
+  const claim = { root, store: key.path, key: key.key, proof };
+  return { ...value, value: verifyValue(proofs, claim, value.value) };
 }
 
 /** Decodes the proof operations. As in Go, their types and keys are ignored. Throws ErrInvalidType. */
@@ -182,7 +182,7 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
  * empty even if the submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1).
  * Throws ErrInvalidProof.
  */
-function verifyValue(proofs: ProofVerifier, { value, ...claim }: ClaimedValue): Uint8Array {
+function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
   const result = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
   if (!result.ok) throw ErrInvalidProof(`failed to verify proof: ${result.error.text}`);
@@ -217,15 +217,17 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
   const { query, tx } = submission;
   const { header, next } = verifyHeaders(context, submission, keepers);
   const hash = sha256(tx.data);
-  if (isSubmitted(context, { queryId: query.id, hash })) return;
+  if (submittedTxs.has(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
   // Go replaces the code of the inner error by ErrInternal; the text is unchanged.
   errors.wrapErrors(
     (error) => ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
   );
-  const height = { revisionNumber: header.trustedRevision, revisionHeight: header.height };
-  callTxOwner(context, keepers.contracts, query, { height, data: tx.data, hash: hashHex });
+  callOwner(context, keepers, query, {
+    message: txQueryResult(query.id, header, tx.data),
+    failure: `contract ${query.owner} rejected transaction query result (tx_hash: ${hashHex})`,
+  });
   markSubmitted(context, { queryId: query.id, hash });
 }
 
@@ -257,42 +259,14 @@ function verifyHeaders(
   );
 }
 
-/** Calls the owner's `kv_query_result`. A contract error fails the submission with undefined/1. */
-function callKvOwner(context: Context, contracts: ContractKeeper, query: RegisteredQuery): void {
-  callOwner(context, contracts, query, {
-    message: `{"kv_query_result":{"query_id":${query.id}}}`,
-    failure: `contract ${query.owner} rejected KV query result (query_id: ${query.id})`,
-  });
-}
-
-/** A verified transaction. `height` is the remote height of its block, and `hash` is its SHA-256 hash in lower-case hex. */
-interface DeliveredTx {
-  readonly height: Height;
-  readonly data: Uint8Array;
-  readonly hash: string;
-}
-
-/** Calls the owner's `tx_query_result`. A contract error fails the submission with undefined/1. */
-function callTxOwner(
-  context: Context,
-  contracts: ContractKeeper,
-  query: RegisteredQuery,
-  tx: DeliveredTx,
-): void {
-  callOwner(context, contracts, query, {
-    message: txQueryResult(query.id, tx),
-    failure: `contract ${query.owner} rejected transaction query result (tx_hash: ${tx.hash})`,
-  });
-}
-
 /**
  * Prints the callback as Go's `encoding/json` does: numbers up to 2^64 - 1 as JSON numbers (JSON.stringify would round them),
  * zero height members omitted, and empty data as null, because protobuf decodes an absent field to nil.
  */
-function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
+function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader, data: Uint8Array): string {
   const members = [
-    ...(height.revisionNumber === 0n ? [] : [`"revision_number":${height.revisionNumber}`]),
-    ...(height.revisionHeight === 0n ? [] : [`"revision_height":${height.revisionHeight}`]),
+    ...(trustedRevision === 0n ? [] : [`"revision_number":${trustedRevision}`]),
+    ...(height === 0n ? [] : [`"revision_height":${height}`]),
   ];
   const encoded = data.length === 0 ? "null" : `"${toBase64(data)}"`;
   return `{"tx_query_result":{"query_id":${queryId},"height":{${members.join(",")}},"data":${encoded}}}`;
@@ -305,7 +279,7 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
  */
 function callOwner(
   context: Context,
-  contracts: ContractKeeper,
+  { contracts }: Keepers,
   query: RegisteredQuery,
   call: { readonly message: string; readonly failure: string },
 ): void {

@@ -5,7 +5,7 @@ import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { isOutOfGas, ModuleError, unregisteredError, wrapErrors, orThrow } from "../../runtime/errors.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
+import { event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
 import { channelPrefix, localDenom, parseTrace, receivedDenom, traceHash } from "./denom.ts";
@@ -65,7 +65,15 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
     onTimeout: (context, packet) => {
       const data = dataOf(packet);
       refund(context, packet.source, data, keepers);
-      context.emit(transferTimedOut(data));
+      context.emit(
+        event("timeout", [
+          ["module", MODULE_NAME],
+          ["refund_receiver", data.sender],
+          ["refund_denom", data.denom],
+          ["refund_amount", data.amount],
+          ["memo", data.memo],
+        ]),
+      );
     },
   };
 }
@@ -92,11 +100,14 @@ function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): A
   try {
     data = receivedData(packet);
     receiveTransfer(context, packet, data, keepers);
-    context.emit(transferReceived(data, undefined));
+    emitPacket(context, data, [["success", "true"]]);
     return SUCCESS;
   } catch (error) {
     if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
-    context.emit(transferReceived(data, error.message));
+    emitPacket(context, data, [
+      ["success", "false"],
+      ["error", error.message],
+    ]);
     return errorAcknowledgement(error);
   }
 }
@@ -124,7 +135,8 @@ function onAcknowledge(
     reply.kind === "error"
       ? (["error", reply.error] as const)
       : (["success", Buffer.from(reply.result).toString("utf8")] as const);
-  for (const each of transferAcknowledged(data, goReply(reply), outcome)) context.emit(each);
+  emitPacket(context, data, [["acknowledgement", goReply(reply)]]);
+  context.emit(event("fungible_token_packet", [outcome]));
 }
 
 function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
@@ -166,7 +178,11 @@ export function sendTransfer(
     throw ibcErrors.ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
   // ibc-go reads the channel for its telemetry. It exists: it has a next number.
   channels.channel(context, source);
-  const denom = takeCoin(context, keepers, { sender, source }, coin);
+  const denom = fullDenomOf(context, coin.denom);
+  if (denom.startsWith(channelPrefix(source))) {
+    bank.sendToModule(context, sender, MODULE_NAME, [coin]);
+    bank.burn(context, MODULE_NAME, [coin]);
+  } else escrowCoin(context, keepers, { from: sender, end: source }, coin);
   const sequence = channels.sendPacket(context, {
     source,
     timeout: {
@@ -183,29 +199,17 @@ export function sendTransfer(
   });
   // The deployed chain reads it once more behind the limiter.
   channels.channel(context, source);
-  for (const each of transferSent(message, coin)) context.emit(each);
+  context.emit(
+    event("ibc_transfer", [
+      ["sender", message.sender],
+      ["receiver", message.receiver],
+      ["amount", coin.amount.toString()],
+      ["denom", coin.denom],
+      ["memo", message.memo],
+    ]),
+  );
+  context.emit(event("message", [["module", MODULE_NAME]]));
   return sequence;
-}
-
-/** Takes a coin from its sender. Returns the coin's full denomination. */
-function takeCoin(
-  context: Context,
-  keepers: Keepers,
-  { sender, source }: { readonly sender: Uint8Array; readonly source: ChannelEndpoint },
-  coin: Coin,
-): string {
-  const denom = fullDenomOf(context, coin.denom);
-  if (denom.startsWith(channelPrefix(source))) {
-    keepers.bank.sendToModule(context, sender, MODULE_NAME, [coin]);
-    keepers.bank.burn(context, MODULE_NAME, [coin]);
-  } else escrowCoin(context, keepers, { from: sender, end: source }, coin);
-  return denom;
-}
-
-/** A packet received from another chain. */
-interface Arrival {
-  readonly source: ChannelEndpoint;
-  readonly destination: ChannelEndpoint;
 }
 
 /**
@@ -214,13 +218,16 @@ interface Arrival {
  */
 function receiveTransfer(
   context: Context,
-  { source, destination }: Arrival,
+  { source, destination }: RelayedPacket,
   data: FungibleTokenPacketData,
   keepers: Keepers,
 ): void {
   wrapErrors("error validating ICS-20 transfer packet data", () => validatePacketData(data));
   if (!moduleParams.get(context).receiveEnabled) throw ErrReceiveDisabled();
-  const receiver = receiverOf(data, keepers.bech32Prefix);
+  const receiver = orThrow(
+    () => parseAddress(keepers.bech32Prefix, data.receiver),
+    (reason) => unregisteredError(`failed to decode receiver address: ${data.receiver}: ${reason}`),
+  );
   const amount = parseAmount(data.amount);
   if (data.denom.startsWith(channelPrefix(source))) {
     if (keepers.bank.isBlocked(receiver))
@@ -235,13 +242,6 @@ function receiveTransfer(
   mintVoucher(context, keepers, { address: receiver, text: data.receiver }, voucher);
 }
 
-function receiverOf({ receiver }: FungibleTokenPacketData, bech32Prefix: string): Uint8Array {
-  return orThrow(
-    () => parseAddress(bech32Prefix, receiver),
-    (reason) => unregisteredError(`failed to decode receiver address: ${receiver}: ${reason}`),
-  );
-}
-
 function mintVoucher(
   context: Context,
   { bank }: Keepers,
@@ -251,7 +251,12 @@ function mintVoucher(
   const trace = parseTrace(full);
   addTrace(context, bank, trace);
   const denom = localDenom(trace);
-  context.emit(voucherMinted(upperHex(traceHash(trace)), denom));
+  context.emit(
+    event("denomination_trace", [
+      ["trace_hash", upperHex(traceHash(trace))],
+      ["denom", denom],
+    ]),
+  );
   wrapErrors("failed to mint IBC tokens", () => bank.mint(context, MODULE_NAME, [{ denom, amount }]));
   wrapErrors(`failed to send coins to receiver ${receiver.text}`, () =>
     bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]),
@@ -275,80 +280,23 @@ function refund(
   keepers.bank.sendFromModule(context, MODULE_NAME, sender, [coin]);
 }
 
-type Attribute = readonly [key: string, value: string];
-
-/** Builds the events for an outgoing transfer. */
-function transferSent(
-  { sender, receiver, memo }: MsgTransfer,
-  { denom, amount }: Coin,
-): readonly ChainEvent[] {
-  return [
-    event("ibc_transfer", [
+/** Emits the event for a packet's receipt or acknowledgement. */
+function emitPacket(
+  context: Context,
+  { sender, receiver, denom, amount, memo }: FungibleTokenPacketData,
+  outcome: readonly (readonly [key: string, value: string])[],
+): void {
+  context.emit(
+    event("fungible_token_packet", [
+      ["module", MODULE_NAME],
       ["sender", sender],
       ["receiver", receiver],
-      ["amount", amount.toString()],
       ["denom", denom],
+      ["amount", amount],
       ["memo", memo],
+      ...outcome,
     ]),
-    event("message", [["module", MODULE_NAME]]),
-  ];
-}
-
-/** Builds the event for a minted voucher. */
-function voucherMinted(hash: string, denom: string): ChainEvent {
-  return event("denomination_trace", [
-    ["trace_hash", hash],
-    ["denom", denom],
-  ]);
-}
-
-/** Builds the event for an incoming transfer. `error` is the reason if it was refused. */
-function transferReceived(data: FungibleTokenPacketData, error: string | undefined): ChainEvent {
-  return event("fungible_token_packet", [
-    ...transferAttributes(data),
-    ["success", String(error === undefined)],
-    ...(error === undefined ? [] : [["error", error] as const]),
-  ]);
-}
-
-/** Builds the events for an acknowledgement. `text` is the acknowledgement as Go prints it. */
-function transferAcknowledged(
-  data: FungibleTokenPacketData,
-  text: string,
-  outcome: Attribute,
-): readonly ChainEvent[] {
-  return [
-    event("fungible_token_packet", [...transferAttributes(data), ["acknowledgement", text]]),
-    event("fungible_token_packet", [outcome]),
-  ];
-}
-
-/** Builds the event for a refund after a timeout. */
-function transferTimedOut({ sender, denom, amount, memo }: FungibleTokenPacketData): ChainEvent {
-  return event("timeout", [
-    ["module", MODULE_NAME],
-    ["refund_receiver", sender],
-    ["refund_denom", denom],
-    ["refund_amount", amount],
-    ["memo", memo],
-  ]);
-}
-
-function transferAttributes({
-  sender,
-  receiver,
-  denom,
-  amount,
-  memo,
-}: FungibleTokenPacketData): readonly Attribute[] {
-  return [
-    ["module", MODULE_NAME],
-    ["sender", sender],
-    ["receiver", receiver],
-    ["denom", denom],
-    ["amount", amount],
-    ["memo", memo],
-  ];
+  );
 }
 
 /** Returns a message's coin. Throws sdk/2 if the amount is not an integer. */

@@ -8,15 +8,16 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, wrapErrors } from "../../runtime/errors.ts";
 import {
   bytesCodec,
-  type Codec,
   createItem,
   createMap,
+  mappedCodec,
   messageCodec,
   textCodec,
 } from "../../store/collections.ts";
 import { fullDenom, hashOfVoucher, localDenom, parseTraceHash, traceHash } from "./denom.ts";
 import { ErrTraceNotFound, MODULE_NAME, VERSION } from "./keys.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
+import type { BankKeeper as Keeper } from "../bank/keeper.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 
 export interface TransferOptions {
@@ -28,18 +29,18 @@ export interface TransferOptions {
   readonly ownMessages?: { readonly chainName: string };
 }
 
-interface BankKeeper {
-  readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
-  readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
-  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
-  /** Throws `ModuleError` if messages may not send one of these denominations. */
-  readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
-  readonly isBlocked: (address: Uint8Array) => boolean;
-  readonly hasMetadata: (context: Context, denom: string) => boolean;
-  readonly setMetadata: (context: Context, metadata: Metadata) => void;
-}
+type BankKeeper = Pick<
+  Keeper,
+  | "send"
+  | "sendToModule"
+  | "sendFromModule"
+  | "mint"
+  | "burn"
+  | "requireSendEnabled"
+  | "isBlocked"
+  | "hasMetadata"
+  | "setMetadata"
+>;
 
 /** Sends packets, directly or through middleware. */
 interface ChannelKeeper extends ICS4Wrapper {
@@ -70,10 +71,11 @@ export interface TransferDeps {
 /** Options, and keepers of other modules. */
 export interface Keepers extends TransferOptions, TransferDeps {}
 
-const amountCodec: Codec<bigint> = {
-  encode: (amount) => IntProto.encode({ int: amount.toString() }).finish(),
-  decode: (bytes) => BigInt(IntProto.decode(bytes).int),
-};
+const amountCodec = mappedCodec(
+  messageCodec<IntProto>(IntProto),
+  ({ int }) => BigInt(int),
+  (amount: bigint) => ({ int: amount.toString() }),
+);
 
 /** The module's port. */
 export const port = createItem(MODULE_NAME, Uint8Array.of(0x01), textCodec);

@@ -5,27 +5,21 @@ import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1
 import * as tx from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import * as own from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
 import { TYPE_URL, toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import { upperHex } from "../../../../platform/base/bytes.ts";
+import { upperHex, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidAddress,
-  GrpcCode,
-  ModuleError,
-  QueryError,
-  wrapErrors,
-  orThrow,
-} from "../../runtime/errors.ts";
+import { ErrInvalidAddress, GrpcCode, orThrow, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { readPage } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
+import { checkArgument, requireAuthority, requireFound, requireSigner } from "../ibc/host/signed-handler.ts";
 import {
   fullDenom,
   hashOfVoucher,
@@ -48,6 +42,7 @@ import {
   type TransferDeps,
   type TransferOptions,
 } from "./keeper.ts";
+import { escapeBytes } from "./packet.ts";
 import { NO_FEE, validateFee } from "./packet-fee.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
@@ -72,9 +67,12 @@ export function createTransferModule(options: TransferOptions, deps: TransferDep
 }
 
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
-  const { bech32Prefix, ownMessages } = keepers;
+  const { authority, bech32Prefix, ownMessages } = keepers;
   const validate = (message: tx.MsgTransfer): void => validateTransfer(message, bech32Prefix);
-  const UpdateParams = updateParams(keepers);
+  const UpdateParams = (context: Context, message: tx.MsgUpdateParams): void => {
+    requireAuthority(authority, message);
+    moduleParams.set(context, message.params ?? { sendEnabled: false, receiveEnabled: false });
+  };
   if (ownMessages === undefined) {
     const handle = (context: Context, message: tx.MsgTransfer): tx.MsgTransferResponse => ({
       sequence: sendTransfer(context, message, keepers),
@@ -117,7 +115,10 @@ function transferWithFee(
   keepers: Keepers,
 ): own.MsgTransferResponse {
   const { bech32Prefix, fees } = keepers;
-  const sender = senderOf(message, bech32Prefix);
+  const sender = orThrow(
+    () => parseAddress(bech32Prefix, message.sender),
+    () => ErrInvalidAddress(`failed to parse address: ${message.sender}`),
+  );
   const { fee = NO_FEE } = message;
   const isContract = fees?.isContract(context, message.sender) ?? false;
   wrapErrors("failed to validate MsgTransfer", () => {
@@ -132,14 +133,6 @@ function transferWithFee(
       );
   });
   return { sequenceId, channel: message.sourceChannel };
-}
-
-function senderOf({ sender }: own.MsgTransfer, bech32Prefix: string): Uint8Array {
-  try {
-    return parseAddress(bech32Prefix, sender);
-  } catch {
-    throw ErrInvalidAddress(`failed to parse address: ${sender}`);
-  }
 }
 
 /** Formats a message in protobuf's text format on one line, as Go prints it in errors. */
@@ -167,34 +160,11 @@ function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): str
 /** Formats a field. Fields without a value are omitted. */
 function goField(name: string, value: string | bigint): string {
   if (typeof value === "bigint") return value === 0n ? "" : `${name}:${value} `;
-  return value === "" ? "" : `${name}:${goQuote(value)} `;
+  return value === "" ? "" : `${name}:"${escapeBytes(utf8(value))}" `;
 }
 
 function goCoin(name: string, { denom, amount }: WireCoin): string {
   return `${name}:<${goField("denom", denom)}${goField("amount", amount === "" ? "0" : amount)}> `;
-}
-
-/** Quotes text as in protobuf text format, writing all bytes other than printable ASCII in octal. */
-function goQuote(text: string): string {
-  const escapes: Readonly<Record<string, string>> = {
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    '"': '\\"',
-    "\\": "\\\\",
-  };
-  const bytes = [...Buffer.from(text)].map((byte) => {
-    const char = String.fromCharCode(byte);
-    return escapes[char] ?? (byte >= 0x20 && byte < 0x7f ? char : `\\${byte.toString(8).padStart(3, "0")}`);
-  });
-  return `"${bytes.join("")}"`;
-}
-
-function updateParams({ authority }: Keepers) {
-  return (context: Context, { signer, params }: tx.MsgUpdateParams): void => {
-    if (signer !== authority) throw ibcErrors.ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
-    moduleParams.set(context, params ?? { sendEnabled: false, receiveEnabled: false });
-  };
 }
 
 const MAX_RECEIVER_BYTES = 2048;
@@ -207,10 +177,7 @@ function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
   const coin = coinOf(message);
   if (!isDenom(coin.denom) || coin.amount < 0n) throw ibcErrors.ErrIbcInvalidCoins(formatCoin(coin));
   if (coin.amount === 0n) throw ibcErrors.ErrIbcInsufficientFunds(formatCoin(coin));
-  orThrow(
-    () => parseAddress(bech32Prefix, message.sender),
-    (reason) => ibcErrors.ErrIbcInvalidAddress(`string could not be parsed as address: ${reason}`),
-  );
+  requireSigner(bech32Prefix, { signer: message.sender });
   if (trimGoSpace(message.receiver) === "") throw ibcErrors.ErrIbcInvalidAddress("missing recipient address");
   if (Buffer.byteLength(message.receiver) > MAX_RECEIVER_BYTES)
     throw ibcErrors.ErrIbcInvalidAddress(`recipient address must not exceed ${MAX_RECEIVER_BYTES} bytes`);
@@ -264,11 +231,18 @@ export function exportGenesis(context: Context): JsonValue {
 function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,
-    DenomTraces: queryTraces,
+    // Pages follow hash order; within a page, traces are ordered by denomination.
+    DenomTraces: (context, request) => {
+      const range = traces.range(context);
+      const { items, pagination } = readPage(range, request.pagination, (_key, value) =>
+        DenomTrace.decode(value),
+      );
+      return { denomTraces: items.toSorted((a, b) => (fullDenom(a) < fullDenom(b) ? -1 : 1)), pagination };
+    },
     DenomTrace: (context, { hash }) => ({ denomTrace: traceOf(context, hash) }),
     DenomHash: (context, { trace }) => {
       const parsed = parseTrace(trace);
-      asInvalidArgument("", () => validateTrace(parsed));
+      checkArgument(() => validateTrace(parsed));
       const hash = traceHash(parsed);
       if (!traces.has(context, hash))
         throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(trace).message);
@@ -282,33 +256,10 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   });
 }
 
-/** Returns a page of traces. Pages follow hash order; within a page, traces are ordered by denomination. */
-function queryTraces(
-  context: Context,
-  { pagination }: wire.QueryDenomTracesRequest,
-): wire.QueryDenomTracesResponse {
-  const page = readPage(traces.range(context), pagination, (_key, value) => DenomTrace.decode(value));
-  const denomTraces = page.items.toSorted((a, b) => (fullDenom(a) < fullDenom(b) ? -1 : 1));
-  return { denomTraces, pagination: page.pagination };
-}
-
 /** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
-  const trace = traces.get(context, hashOf(hashOfVoucher(text) ?? text));
-  if (trace === undefined) throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(text).message);
-  return trace;
-}
-
-function hashOf(text: string): Uint8Array {
   // The hash is missing in the text of ibc-go.
-  return asInvalidArgument("invalid denom trace hash: , error: ", () => parseTraceHash(text));
-}
-
-function asInvalidArgument<T>(prefix: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof ModuleError)) throw error;
-    throw new QueryError(GrpcCode.InvalidArgument, `${prefix}${error.message}`);
-  }
+  const prefix = "invalid denom trace hash: , error: ";
+  const hash = checkArgument(() => parseTraceHash(hashOfVoucher(text) ?? text), prefix);
+  return requireFound(traces.get(context, hash), () => ErrTraceNotFound(text));
 }

@@ -2,7 +2,7 @@ import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applic
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { fromUtf8, latin1, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { printGoString } from "../../../../platform/base/go-json.ts";
+import { printGoJson } from "../../../../platform/base/go-json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { type ModuleError, unregisteredError } from "../../runtime/errors.ts";
@@ -49,7 +49,8 @@ export function goReply(reply: Reply): string {
     : `error:"${escapeBytes(utf8(reply.error))}" `;
 }
 
-function escapeBytes(bytes: Uint8Array): string {
+/** Escapes bytes as in protobuf's text format, writing all bytes other than printable ASCII in octal. */
+export function escapeBytes(bytes: Uint8Array): string {
   return latin1(bytes).replace(
     // oxlint-disable-next-line no-control-regex -- Go escapes everything but printable ASCII.
     /["\\]|[^ -~]/g,
@@ -68,8 +69,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 /** Encodes a packet's data as JSON with sorted keys, omitting an empty memo. */
 export function encodePacketData(data: FungibleTokenPacketData): Uint8Array {
   const { amount, denom, memo, receiver, sender } = data;
-  const members = Object.entries({ amount, denom, ...(memo === "" ? {} : { memo }), receiver, sender });
-  return utf8(`{${members.map(([key, value]) => `"${key}":${printGoString(value)}`).join(",")}}`);
+  return utf8(printGoJson({ amount, denom, ...(memo === "" ? {} : { memo }), receiver, sender }));
 }
 
 /** Decodes a packet's data. Throws an unregistered error for bytes that are not JSON for this type. */

@@ -1,6 +1,6 @@
 import { concat, uint64BigEndian, utf8, sha256 } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { takeInstance } from "./keeper.ts";
+import { instanceSequence } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 
 /** Returns a contract's 32-byte address (wasmd `BuildContractAddressClassic`). `instance` counts the chain's contracts from 1. */
@@ -33,7 +33,7 @@ export function addressOf(
   },
 ): Uint8Array {
   const { checksum, creator, salt, message, codeId } = contract;
-  if (salt === undefined) return classicContractAddress(codeId, takeInstance(context));
+  if (salt === undefined) return classicContractAddress(codeId, instanceSequence.take(context));
   const fixed = salt.isMessageFixed ? message : new Uint8Array(0);
   return predictableContractAddress({ checksum, creator, salt: salt.bytes, message: fixed });
 }

@@ -1,6 +1,7 @@
 import { toHex, utf8 } from "../../../../platform/base/bytes.ts";
 import { bad, good, unreachable } from "../../../../platform/base/errors.ts";
-import { GoJsonError, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import type { JsonObject } from "../../../../platform/base/json.ts";
 import { HostError, reportedText, VmError } from "../../../vm/errors.ts";
 import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
 import type { EntryPoint, Host, Metered, QueryLimits, StorageEntry } from "../../../vm/host.ts";
@@ -119,7 +120,12 @@ function attempt<T>(work: () => T): () => T {
 
 function argumentsOf(context: Context, { code, caller, message }: BinaryCall): readonly Uint8Array[] {
   const env = utf8(printEnv(context, code.address));
-  return caller === undefined ? [env, message] : [env, utf8(printInfo(caller)), message];
+  return caller === undefined ? [env, message] : [env, utf8(printGoJson(infoOf(caller))), message];
+}
+
+/** Returns wasmvm 2.1's `MessageInfo`. */
+function infoOf({ sender, funds }: Caller): JsonObject {
+  return { sender, funds: funds.map(({ denom, amount }) => ({ denom, amount: amount.toString() })) };
 }
 
 /** Prints wasmvm 2.1's `Env`. Outside transactions, it has no transaction. */
@@ -135,20 +141,7 @@ function printEnv(context: Context, address: string): string {
       ]),
     ],
     ["transaction", index === undefined ? "null" : printGoObject([["index", index.toString()]])],
-    ["contract", printGoObject([["address", printGoString(address)]])],
-  ]);
-}
-
-function printInfo({ sender, funds }: Caller): string {
-  const coins = funds.map(({ denom, amount }) =>
-    printGoObject([
-      ["denom", printGoString(denom)],
-      ["amount", `"${amount}"`],
-    ]),
-  );
-  return printGoObject([
-    ["sender", printGoString(sender)],
-    ["funds", `[${coins.join(",")}]`],
+    ["contract", printGoJson({ address })],
   ]);
 }
 

@@ -10,7 +10,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrUnauthorized } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
 import { consumeCallGas } from "./gas.ts";
-import { codes, findCodeBytes, setCodeBytes, takeCodeId } from "./keeper.ts";
+import { codes, codeSequence, findCodeBytes, setCodeBytes } from "./keeper.ts";
 import { ErrCreateFailed, ErrLimit } from "./keys.ts";
 import { isAllowed, isSubset, moduleParams } from "./params.ts";
 
@@ -50,7 +50,7 @@ export function storeCode(
   consumeCallGas(context.gas, COMPILE_COST * BigInt(unpacked.length) * GAS_MULTIPLIER);
   if (problem !== undefined) throw ErrCreateFailed(problem);
   setCodeBytes(context, checksum, unpacked);
-  const codeId = takeCodeId(context);
+  const codeId = codeSequence.take(context);
   codes.set(context, codeId, { codeHash: checksum, creator, instantiateConfig });
   context.emit(
     event("store_code", [

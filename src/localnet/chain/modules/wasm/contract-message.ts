@@ -31,61 +31,26 @@ import { ErrUnknownMsg, portOf } from "./keys.ts";
 /** Makes the sub-message fail, because no module on the chain handles it. */
 const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no handler found") };
 
-type Encoder = (contract: string, body: GoField) => ContractMessage;
+type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
  * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that is unknown to the chain or has invalid coins
  * becomes `invalid`: it fails when it is run. Throws `GoJsonError` for members of another type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
-  const kinds = [
-    "bank",
-    "custom",
-    "staking",
-    "distribution",
-    "gov",
-    "ibc",
-    "wasm",
-    "any",
-    "stargate",
-  ] as const;
-  const [kind, body] = message.variant(kinds) ?? [];
-  if (kind === undefined || body === undefined) return NO_HANDLER;
-  switch (kind) {
-    case "bank":
-      return encodeVariant(BANK, contract, body);
-    case "custom":
-      return { kind: "custom", message: body.message() };
-    case "staking":
-      return encodeVariant(STAKING, contract, body);
-    case "ibc":
-      return encodeVariant(IBC, contract, body);
-    case "wasm":
-      return encodeVariant(WASM, contract, body);
-    case "any":
-    case "stargate":
-      return { kind: "any", typeUrl: body.member("type_url").text(), value: body.member("value").bytes() };
-    case "distribution":
-      return encodeVariant(DISTRIBUTION, contract, body);
-    case "gov":
-      return encodeVariant(GOV, contract, body);
-  }
+  return message.variant(KINDS, contract) ?? NO_HANDLER;
 }
 
-function encodeVariant(
-  encoders: Readonly<Record<string, Encoder>>,
-  contract: string,
-  body: GoField,
-): ContractMessage {
-  const [name, variant] = body.variant(Object.keys(encoders)) ?? [];
-  const encode = name === undefined ? undefined : encoders[name];
-  if (encode === undefined || variant === undefined) return NO_HANDLER;
-  try {
-    return encode(contract, variant);
-  } catch (error) {
-    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
-    return { kind: "invalid", error };
-  }
+/** Creates the encoder for a module's messages. An error fails the message when it is run. */
+function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
+  return (body, contract) => {
+    try {
+      return body.variant(encoders, contract) ?? NO_HANDLER;
+    } catch (error) {
+      if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+      return { kind: "invalid", error };
+    }
+  };
 }
 
 interface Codec<T> {
@@ -97,66 +62,63 @@ export function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMes
   return { kind: "any", typeUrl, value: type.encode(message).finish() };
 }
 
-const BANK: Readonly<Record<string, Encoder>> = {
-  send: (contract, body) => {
+const encodeBank = moduleEncoder({
+  send: (body, contract) => {
     const toAddress = body.member("to_address").text();
     const amount = wireCoins(body.member("amount"));
     // wasmd leaves out a payment of nothing.
     if (body.member("amount").items().length === 0) return { kind: "nothing" };
     return any(TYPE_URL.send, MsgSend, { fromAddress: contract, toAddress, amount });
   },
-  burn: (_contract, body) => ({ kind: "burn", coins: parseCoins(body.member("amount")) }),
-};
+  burn: (body) => ({ kind: "burn", coins: parseCoins(body.member("amount")) }),
+});
 
-const STAKING: Readonly<Record<string, Encoder>> = {
-  delegate: (delegatorAddress, body) =>
-    any("/cosmos.staking.v1beta1.MsgDelegate", MsgDelegate, {
-      delegatorAddress,
-      validatorAddress: body.member("validator").text(),
-      amount: wireCoin(body.member("amount")),
-    }),
-  undelegate: (delegatorAddress, body) =>
-    any("/cosmos.staking.v1beta1.MsgUndelegate", MsgUndelegate, {
-      delegatorAddress,
-      validatorAddress: body.member("validator").text(),
-      amount: wireCoin(body.member("amount")),
-    }),
-  redelegate: (delegatorAddress, body) =>
+const encodeStaking = moduleEncoder({
+  delegate: (body, delegator) =>
+    any("/cosmos.staking.v1beta1.MsgDelegate", MsgDelegate, delegationOf(delegator, body)),
+  undelegate: (body, delegator) =>
+    any("/cosmos.staking.v1beta1.MsgUndelegate", MsgUndelegate, delegationOf(delegator, body)),
+  redelegate: (body, delegatorAddress) =>
     any("/cosmos.staking.v1beta1.MsgBeginRedelegate", MsgBeginRedelegate, {
       delegatorAddress,
       validatorSrcAddress: body.member("src_validator").text(),
       validatorDstAddress: body.member("dst_validator").text(),
       amount: wireCoin(body.member("amount")),
     }),
-};
+});
 
-const DISTRIBUTION: Readonly<Record<string, Encoder>> = {
-  set_withdraw_address: (delegator, body) =>
+function delegationOf(delegatorAddress: string, body: GoField): MsgDelegate {
+  const validatorAddress = body.member("validator").text();
+  return { delegatorAddress, validatorAddress, amount: wireCoin(body.member("amount")) };
+}
+
+const encodeDistribution = moduleEncoder({
+  set_withdraw_address: (body, delegator) =>
     described("/cosmos.distribution.v1beta1.MsgSetWithdrawAddress", [
       [1, "delegator_address", delegator],
       [2, "withdraw_address", body.member("address").text()],
     ]),
-  withdraw_delegator_reward: (delegator, body) =>
+  withdraw_delegator_reward: (body, delegator) =>
     described("/cosmos.distribution.v1beta1.MsgWithdrawDelegatorReward", [
       [1, "delegator_address", delegator],
       [2, "validator_address", body.member("validator").text()],
     ]),
-};
+});
 
-const GOV: Readonly<Record<string, Encoder>> = {
-  vote: (voter, body) =>
+const encodeGov = moduleEncoder({
+  vote: (body, voter) =>
     described("/cosmos.gov.v1.MsgVote", [
       [1, "proposal_id", body.member("proposal_id").uint64()],
       [2, "voter", voter],
       [3, "option", readVote(body)],
     ]),
-  vote_weighted: (voter, body) =>
+  vote_weighted: (body, voter) =>
     described("/cosmos.gov.v1.MsgVoteWeighted", [
       [1, "proposal_id", body.member("proposal_id").uint64()],
       [2, "voter", voter],
       ...body.member("options").items().map(readWeightedOption),
     ]),
-};
+});
 
 /** Reads the vote option, which contracts older than cosmwasm 2.0 call "vote". */
 function readVote(body: GoField): EnumValue {
@@ -245,14 +207,14 @@ function textOfValue(value: WireValue): string {
   return "number" in value ? value.name : `<${textOf(value)}>`;
 }
 
-const IBC: Readonly<Record<string, Encoder>> = {
-  close_channel: (signer, body) =>
+const encodeIbc = moduleEncoder({
+  close_channel: (body, signer) =>
     any("/ibc.core.channel.v1.MsgChannelCloseInit", MsgChannelCloseInit, {
       portId: portOf(signer),
       channelId: body.member("channel_id").text(),
       signer,
     }),
-  transfer: (sender, body) => {
+  transfer: (body, sender) => {
     const timeout = parseTimeout(body.member("timeout"));
     const message = any(TYPE_URL.transfer, MsgTransfer, {
       sourcePort: "transfer",
@@ -266,13 +228,13 @@ const IBC: Readonly<Record<string, Encoder>> = {
     });
     return { ...message, isTransfer: true };
   },
-  send_packet: (_contract, body) => ({
+  send_packet: (body) => ({
     kind: "send_packet",
     channelId: body.member("channel_id").text(),
     data: body.member("data").bytes(),
     timeout: parseTimeout(body.member("timeout")),
   }),
-};
+});
 
 function parseTimeout(field: GoField): Timeout {
   const block = field.member("block");
@@ -292,39 +254,39 @@ export function wasmAny<T>(name: string, type: Codec<T>, message: T): ContractMe
   return { kind: "any", typeUrl: `/cosmwasm.wasm.v1.${name}`, value, isWasm: true };
 }
 
-const WASM: Readonly<Record<string, Encoder>> = {
-  execute: (sender, body) =>
+const encodeWasm = moduleEncoder({
+  execute: (body, sender) =>
     wasmAny("MsgExecuteContract", wire.MsgExecuteContract, {
       sender,
       contract: body.member("contract_addr").text(),
       msg: body.member("msg").bytes(),
       funds: wireCoins(body.member("funds")),
     }),
-  instantiate: (sender, body) =>
+  instantiate: (body, sender) =>
     wasmAny("MsgInstantiateContract", wire.MsgInstantiateContract, instantiation(sender, body)),
-  instantiate2: (sender, body) =>
+  instantiate2: (body, sender) =>
     wasmAny("MsgInstantiateContract2", wire.MsgInstantiateContract2, {
       ...instantiation(sender, body),
       salt: body.member("salt").bytes(),
       // A contract that wants the message in the address computes the salt from it.
       fixMsg: false,
     }),
-  migrate: (sender, body) =>
+  migrate: (body, sender) =>
     wasmAny("MsgMigrateContract", wire.MsgMigrateContract, {
       sender,
       contract: body.member("contract_addr").text(),
       codeId: body.member("new_code_id").uint64(),
       msg: body.member("msg").bytes(),
     }),
-  update_admin: (sender, body) =>
+  update_admin: (body, sender) =>
     wasmAny("MsgUpdateAdmin", wire.MsgUpdateAdmin, {
       sender,
       newAdmin: body.member("admin").text(),
       contract: body.member("contract_addr").text(),
     }),
-  clear_admin: (sender, body) =>
+  clear_admin: (body, sender) =>
     wasmAny("MsgClearAdmin", wire.MsgClearAdmin, { sender, contract: body.member("contract_addr").text() }),
-};
+});
 
 function instantiation(sender: string, body: GoField): wire.MsgInstantiateContract {
   return {
@@ -361,3 +323,22 @@ function parseCoin({ denom, amount }: WireCoin): Coin {
   if (parsed < 0n) throw unregisteredError(`negative coin amount: ${amount}`);
   return { denom, amount: parsed };
 }
+
+const encodePacked: Encoder = (body) => ({
+  kind: "any",
+  typeUrl: body.member("type_url").text(),
+  value: body.member("value").bytes(),
+});
+
+/** Encoders by kind of message, in the order in which wasmd looks for them. */
+const KINDS: Readonly<Record<string, Encoder>> = {
+  bank: encodeBank,
+  custom: (body) => ({ kind: "custom", message: body.message() }),
+  staking: encodeStaking,
+  distribution: encodeDistribution,
+  gov: encodeGov,
+  ibc: encodeIbc,
+  wasm: encodeWasm,
+  any: encodePacked,
+  stargate: encodePacked,
+};

@@ -1,9 +1,16 @@
-import { utf8 } from "../../../../platform/base/bytes.ts";
-import { GoJsonError, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import { toBase64 } from "../../../../platform/base/bytes.ts";
+import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
+import { GoJsonError, printGoJson, printGoObject } from "../../../../platform/base/go-json.ts";
+import type { JsonObject } from "../../../../platform/base/json.ts";
 import { goPanic } from "../../runtime/errors.ts";
-import type { ContractAttribute, ContractResponse, Reply, ReplyOn, SubMessage } from "./contract.ts";
-import { ContractError } from "./contract.ts";
+import {
+  type ContractAttribute,
+  ContractError,
+  type ContractResponse,
+  type Reply,
+  type ReplyOn,
+  type ReplyResult,
+  type SubMessage,
+} from "./contract.ts";
 import { GoField } from "./go-field.ts";
 import { parseContractMessage } from "./contract-message.ts";
 
@@ -51,17 +58,19 @@ function responseOf(response: GoField, contract: string, dataName: string): Cont
 
 /** Decodes a query's result, which is JSON in base64. Throws like {@link parseResponse}. */
 export function parseQueryResult(bytes: Uint8Array): Uint8Array {
+  return resultOf(bytes).bytes();
+}
+
+/** Returns the member "ok" of a result without an error. */
+function resultOf(bytes: Uint8Array): GoField {
   const root = GoField.parse(bytes);
   const error = root.member("error").text();
   if (error !== "") throw new ContractError(error);
-  return root.member("ok").bytes();
+  return root.member("ok");
 }
 
 function okOf(bytes: Uint8Array): GoField {
-  const root = GoField.parse(bytes);
-  const error = root.member("error").text();
-  if (error !== "") throw new ContractError(error);
-  const ok = root.member("ok");
+  const ok = resultOf(bytes);
   if (!ok.isPresent()) throw goPanic("runtime error: invalid memory address or nil pointer dereference");
   return ok;
 }
@@ -72,12 +81,7 @@ function parseAttributes(field: GoField): readonly ContractAttribute[] {
     .map((item) => ({ key: item.member("key").text(), value: item.member("value").text() }));
 }
 
-const REPLY_ON: Readonly<Record<string, ReplyOn>> = {
-  always: "always",
-  error: "error",
-  success: "success",
-  never: "never",
-};
+const REPLY_ON: readonly ReplyOn[] = ["always", "error", "success", "never"];
 
 function parseSubMessage(field: GoField, contract: string): SubMessage {
   const gasLimit = field.member("gas_limit");
@@ -93,65 +97,30 @@ function parseSubMessage(field: GoField, contract: string): SubMessage {
 function parseReplyOn(field: GoField): ReplyOn | undefined {
   if (!field.isPresent()) return undefined;
   const text = field.text();
-  const found = Object.hasOwn(REPLY_ON, text) ? REPLY_ON[text] : undefined;
+  const found = REPLY_ON.find((known) => known === text);
   if (found === undefined) throw new GoJsonError(`invalid reply_on value '${text}'`);
   return found;
 }
 
 /** Encodes the reply to a sub-message. */
 export function printReply({ id, result, payload }: Reply): Uint8Array {
-  const outcome = result.ok
-    ? printGoObject([
-        ["events", printList(result.events, printEvent)],
-        ...(result.data === undefined || result.data.length === 0
-          ? []
-          : [["data", printBytes(result.data)] as const]),
-        [
-          "msg_responses",
-          printList(result.responses, ({ typeUrl, value }) =>
-            printGoObject([
-              ["type_url", printGoString(typeUrl)],
-              ["value", printBytes(value)],
-            ]),
-          ),
-        ],
-      ])
-    : printGoString(result.error);
   return utf8(
     printGoObject([
       ["gas_used", "0"],
       ["id", id.toString()],
-      ["result", printGoObject([[result.ok ? "ok" : "error", outcome]])],
-      ...(payload.length === 0 ? [] : [["payload", printBytes(payload)] as const]),
+      ["result", printGoJson(result.ok ? { ok: outcomeOf(result) } : { error: result.error })],
+      ...(payload.length === 0 ? [] : [["payload", printGoJson(toBase64(payload))] as const]),
     ]),
   );
 }
 
-function printEvent({
-  type,
-  attributes,
-}: {
-  readonly type: string;
-  readonly attributes: readonly ContractAttribute[];
-}): string {
-  return printGoObject([
-    ["type", printGoString(type)],
-    [
-      "attributes",
-      printList(attributes, ({ key, value }) =>
-        printGoObject([
-          ["key", printGoString(key)],
-          ["value", printGoString(value)],
-        ]),
-      ),
-    ],
-  ]);
-}
-
-function printBytes(bytes: Uint8Array): string {
-  return `"${toBase64(bytes)}"`;
-}
-
-function printList<T>(items: readonly T[], print: (item: T) => string): string {
-  return `[${items.map(print).join(",")}]`;
+function outcomeOf({ events, data, responses }: Extract<ReplyResult, { ok: true }>): JsonObject {
+  return {
+    events: events.map(({ type, attributes }) => ({
+      type,
+      attributes: attributes.map(({ key, value }) => ({ key, value })),
+    })),
+    ...(data === undefined || data.length === 0 ? {} : { data: toBase64(data) }),
+    msg_responses: responses.map(({ typeUrl, value }) => ({ type_url: typeUrl, value: toBase64(value) })),
+  };
 }

@@ -1,6 +1,36 @@
 import { parseInt256 } from "../../../../platform/base/integers.ts";
-import { JsonField } from "../../../../platform/base/json.ts";
-import { unregisteredError } from "../../runtime/errors.ts";
+import { isRecord, JsonField } from "../../../../platform/base/json.ts";
+import type { Context } from "../../runtime/context.ts";
+import { orThrow, unregisteredError } from "../../runtime/errors.ts";
+import type { MessageJson } from "./contract.ts";
+import type { CustomMessageHandler, CustomMessageResult, CustomQueryHandler } from "./types.ts";
+
+/**
+ * Creates the handler for a module's custom messages from functions by member name. If a message has several of these members, the
+ * first in this order wins, as in Go. `sender` is always the calling contract.
+ */
+export function customMessages(
+  handlers: Readonly<
+    Record<string, (context: Context, sender: string, fields: JsonField) => CustomMessageResult>
+  >,
+): CustomMessageHandler {
+  return (context, sender, message) => {
+    const members = isRecord(message) ? message : {};
+    const known = Object.entries(handlers).find(([name]) => isRecord(members[name]));
+    return known?.[1](context, sender, customFields(members[known[0]]));
+  };
+}
+
+/** Creates the handler for a module's custom queries like {@link customMessages}. An invalid member fails with `error`. */
+export function customQueries(
+  handlers: Readonly<Record<string, (context: Context, fields: JsonField) => MessageJson>>,
+  error: JsonField["error"] = decodeError,
+): CustomQueryHandler {
+  return (context, request) => {
+    const known = Object.entries(handlers).find(([name]) => isRecord(request[name]));
+    return known?.[1](context, new JsonField(request[known[0]], "", error));
+  };
+}
 
 /** Wraps a contract's custom message for reading. An invalid member fails the message with undefined/1 and the member's path. */
 export function customFields(message: unknown): JsonField {
@@ -25,9 +55,8 @@ export function asUintNumber(field: JsonField): bigint {
 /** Reads an integer of any size (`math.Int`), or 0 if absent. CosmWasm bindings encode these integers as text. */
 export function asInteger(field: JsonField): bigint {
   if (!field.isPresent()) return 0n;
-  try {
-    return parseInt256(field.asText());
-  } catch {
-    throw field.error(field.path, "an integer as text");
-  }
+  return orThrow(
+    () => parseInt256(field.asText()),
+    () => field.error(field.path, "an integer as text"),
+  );
 }

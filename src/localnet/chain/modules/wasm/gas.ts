@@ -25,24 +25,22 @@ export function chargeInstance(context: Context, codeId: bigint, entry: string):
 /** Charges for a reply: the price of an instance of pinned code, even if the code is not pinned, and the reply's events. */
 export function chargeReply(context: Context, result: ReplyResult): void {
   const events = result.ok ? result.events : [];
-  const attributes = events.flatMap((each) => each.attributes);
-  const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
-  const cost = EVENT_BYTE_COST * types + attributesCost(attributes);
-  context.gas.consume(PINNED_INSTANCE_COST + cost, "Loading CosmWasm module: reply");
+  context.gas.consume(PINNED_INSTANCE_COST + eventsCost(events, []), "Loading CosmWasm module: reply");
 }
 
 /** Charges for the attributes and events in a response. */
 export function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
-  const all = [...attributes, ...events.flatMap((each) => each.attributes)];
-  const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
-  const cost = attributesCost(all) + CUSTOM_EVENT_COST * BigInt(events.length) + EVENT_BYTE_COST * types;
+  const cost = CUSTOM_EVENT_COST * BigInt(events.length) + eventsCost(events, attributes);
   context.gas.consume(cost, "Custom contract event attributes");
 }
 
-function attributesCost(attributes: readonly ContractAttribute[]): bigint {
+/** Returns the price of events and of other attributes. */
+function eventsCost(events: ContractResponse["events"], others: readonly ContractAttribute[]): bigint {
+  const attributes = [...others, ...events.flatMap((each) => each.attributes)];
   const bytes = attributes.reduce((sum, { key, value }) => sum + BigInt(utf8(key + value).length), 0n);
   const paidBytes = bytes > FREE_EVENT_BYTES ? bytes - FREE_EVENT_BYTES : 0n;
-  return ATTRIBUTE_COST * BigInt(attributes.length) + EVENT_BYTE_COST * paidBytes;
+  const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
+  return ATTRIBUTE_COST * BigInt(attributes.length) + EVENT_BYTE_COST * (paidBytes + types);
 }
 
 /** VM gas for a call without a limit. */

@@ -4,13 +4,13 @@ import {
   ContractInfo,
   Params,
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
-import { messageFromJson, messageToJson } from "../../../../cosmos/proto/json.ts";
+import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { equalBytes, fromHex, prefixEnd, sha256, toBase64, toHex } from "../../../../platform/base/bytes.ts";
 import { isRecord, type JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { atPath, GenesisError, genesisField } from "../../runtime/genesis.ts";
+import { atPath, GenesisError, genesisField, genesisPart } from "../../runtime/genesis.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { checkCode } from "./code-store.ts";
 import {
@@ -29,16 +29,18 @@ import {
   setCodeBytes,
   setPinned,
   statePrefix,
-  takeCodeId,
 } from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { EVERYBODY, moduleParams } from "./params.ts";
 import type { WasmOptions } from "./types.ts";
 
-const CONTRACT_INFO_TYPE = "cosmwasm.wasm.v1.ContractInfo";
-const CODE_INFO_TYPE = "cosmwasm.wasm.v1.CodeInfo";
-const HISTORY_TYPE = "cosmwasm.wasm.v1.ContractCodeHistoryEntry";
-const PARAMS_TYPE = "cosmwasm.wasm.v1.Params";
+const PARAMS = genesisPart<Params>("cosmwasm.wasm.v1.Params", Params);
+const CODE_INFO = genesisPart<CodeInfo>("cosmwasm.wasm.v1.CodeInfo", CodeInfo);
+const CONTRACT_INFO = genesisPart<ContractInfo>("cosmwasm.wasm.v1.ContractInfo", ContractInfo);
+const HISTORY = genesisPart<ContractCodeHistoryEntry>(
+  "cosmwasm.wasm.v1.ContractCodeHistoryEntry",
+  ContractCodeHistoryEntry,
+);
 
 /** Kinds of messages that a genesis may run, and their types. */
 const GENESIS_MESSAGES: ReadonlyMap<string, string> = new Map([
@@ -60,7 +62,9 @@ interface GenesisDeps extends WasmOptions {
  */
 export function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);
-  initParams(context, root.member("params"));
+  const params = root.member("params");
+  const given = PARAMS.readOptional(params);
+  atPath(params.path, () => moduleParams.set(context, given ?? moduleParams.defaults));
   for (const code of root.member("codes").elements()) initCode(context, code, deps);
   for (const contract of root.member("contracts").elements()) initContract(context, contract, deps);
   initSequences(context, root.member("sequences"));
@@ -74,7 +78,7 @@ export function initGenesis(context: Context, genesis: JsonValue | undefined, de
 export function exportGenesis(context: Context, options: WasmOptions): JsonObject {
   const names = new Map(options.codes.map((code) => [toHex(codeHash(code)), code.name]));
   return {
-    params: messageToJson(PARAMS_TYPE, Params.encode(moduleParams.get(context)).finish()),
+    params: PARAMS.print(moduleParams.get(context)),
     codes: [...codes.entries(context)].map(([id, info]) => {
       const name = names.get(toHex(info.codeHash));
       return name === undefined
@@ -83,7 +87,7 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
     }),
     contracts: [...contracts.entries(context)].map(([address, info]) => ({
       contract_address: formatAddress(options.bech32Prefix, address),
-      contract_info: messageToJson(CONTRACT_INFO_TYPE, ContractInfo.encode(info).finish()),
+      contract_info: CONTRACT_INFO.print(info),
       contract_state: stateOf(context, address),
       // In protobuf: JSON would change the text of the instantiation message.
       contract_code_history: [...histories.entries(context, address)].map(([, entry]) =>
@@ -91,8 +95,8 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
       ),
     })),
     sequences: {
-      next_code_id: `${codeSequence.get(context) ?? 1n}`,
-      next_instance: `${instanceSequence.get(context) ?? 1n}`,
+      next_code_id: `${codeSequence.next(context)}`,
+      next_instance: `${instanceSequence.next(context)}`,
     },
   };
 }
@@ -100,7 +104,7 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
 function binaryCode(context: Context, id: bigint, info: CodeInfo): JsonObject {
   return {
     code_id: id.toString(),
-    code_info: messageToJson(CODE_INFO_TYPE, CodeInfo.encode(info).finish()),
+    code_info: CODE_INFO.print(info),
     code_bytes: toBase64(findCodeBytes(context, info.codeHash) ?? new Uint8Array(0)),
     pinned: isPinned(context, id),
   };
@@ -114,20 +118,10 @@ function stateOf(context: Context, address: Uint8Array): JsonValue {
   }));
 }
 
-function initParams(context: Context, field: JsonField): void {
-  atPath(field.path, () =>
-    moduleParams.set(
-      context,
-      field.isPresent() ? Params.decode(messageFromJson(PARAMS_TYPE, field.value)) : moduleParams.defaults,
-    ),
-  );
-}
-
 function initCode(context: Context, field: JsonField, deps: GenesisDeps): void {
-  const info = field.member("code_info").isPresent()
-    ? readBinary(context, field, deps)
-    : readName(field, deps);
-  const id = takeCodeId(context);
+  const given = CODE_INFO.readOptional(field.member("code_info"));
+  const info = given === undefined ? readName(field, deps) : storeBinary(context, field, given, deps);
+  const id = codeSequence.take(context);
   const codeId = field.member("code_id");
   if (codeId.isPresent() && codeId.asUint64() !== id)
     throw new GenesisError(codeId.path, `codes are numbered in order: ${id} was expected`);
@@ -149,9 +143,7 @@ function readName(field: JsonField, options: WasmOptions): CodeInfo {
 }
 
 /** Reads and checks binary code, and stores its bytes. */
-function readBinary(context: Context, field: JsonField, { vm }: GenesisDeps): CodeInfo {
-  const given = field.member("code_info");
-  const info = atPath(given.path, () => CodeInfo.decode(messageFromJson(CODE_INFO_TYPE, given.value)));
+function storeBinary(context: Context, field: JsonField, info: CodeInfo, { vm }: GenesisDeps): CodeInfo {
   const bytes = field.member("code_bytes").required();
   const code = bytes.asBase64();
   const checksum = sha256(code);
@@ -166,24 +158,22 @@ function readBinary(context: Context, field: JsonField, { vm }: GenesisDeps): Co
 function initContract(context: Context, field: JsonField, { bech32Prefix }: WasmOptions): void {
   const address = decodeField(field.member("contract_address"), (text) => parseAddress(bech32Prefix, text));
   const info = field.member("contract_info");
-  const { contract, creator } = atPath(info.path, () => {
-    const decoded = ContractInfo.decode(messageFromJson(CONTRACT_INFO_TYPE, info.value));
-    return { contract: decoded, creator: parseAddress(bech32Prefix, decoded.creator) };
-  });
+  const contract = CONTRACT_INFO.read(info);
+  const creator = atPath(info.path, () => parseAddress(bech32Prefix, contract.creator));
   contracts.set(context, address, contract);
   const history = field
     .member("contract_code_history")
     .elements()
-    .map((entry) => atPath(entry.path, () => ContractCodeHistoryEntry.decode(historyBytes(entry))));
+    .map((entry) => (isRecord(entry.value) ? HISTORY.read(entry) : readHistory(entry)));
   indexImported(context, { address, creator }, history);
   const store = contractStore(context, address);
   for (const entry of field.member("contract_state").elements())
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
-/** Reads a history entry as bytes. wasmd exports it as JSON, whereas this chain exports protobuf in base64. */
-function historyBytes(entry: JsonField): Uint8Array {
-  return isRecord(entry.value) ? messageFromJson(HISTORY_TYPE, entry.value) : entry.asBase64();
+/** Reads a history entry in protobuf, as this chain exports it; wasmd exports JSON. */
+function readHistory(entry: JsonField): ContractCodeHistoryEntry {
+  return atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
 }
 
 function initSequences(context: Context, field: JsonField): void {

@@ -37,11 +37,14 @@ export class GoField {
     return new GoField(found?.[1] ?? NULL, path);
   }
 
-  /** Returns the first of the named members that is present, with its name. */
-  variant<K extends string>(names: readonly K[]): readonly [name: K, body: GoField] | undefined {
-    for (const name of names) {
+  /** Handles the first present member of those that have a handler, in the handlers' order. Returns undefined if there is none. */
+  variant<A extends readonly unknown[], T>(
+    handlers: Readonly<Record<string, (body: GoField, ...more: A) => T>>,
+    ...more: A
+  ): T | undefined {
+    for (const [name, handle] of Object.entries(handlers)) {
       const body = this.member(name);
-      if (body.isPresent()) return [name, body];
+      if (body.isPresent()) return handle(body, ...more);
     }
     return undefined;
   }

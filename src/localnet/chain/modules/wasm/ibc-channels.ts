@@ -61,17 +61,20 @@ export function queryChannels(
   body: GoField,
   channels: ContractChannels,
 ): Uint8Array | undefined {
-  const [kind, request] = body.variant(["port_id", "list_channels", "channel"] as const) ?? [];
-  if (kind === undefined || request === undefined) return undefined;
   const ownPort = (): string => contracts.get(context, contract)?.ibcPortId ?? "";
-  if (kind === "port_id") return utf8(printGoObject([["port_id", printGoString(ownPort())]]));
-  const wanted = request.member("port_id").text();
-  const portId = wanted === "" ? ownPort() : wanted;
-  return utf8(
-    kind === "list_channels"
-      ? listChannels(context, portId, channels)
-      : oneChannel(context, { portId, channelId: request.member("channel_id").text() }, channels),
-  );
+  const portOfRequest = (request: GoField): string => {
+    const wanted = request.member("port_id").text();
+    return wanted === "" ? ownPort() : wanted;
+  };
+  const response = body.variant({
+    port_id: () => printGoObject([["port_id", printGoString(ownPort())]]),
+    list_channels: (request) => listChannels(context, portOfRequest(request), channels),
+    channel: (request) => {
+      const end = { portId: portOfRequest(request), channelId: request.member("channel_id").text() };
+      return oneChannel(context, end, channels);
+    },
+  });
+  return response === undefined ? undefined : utf8(response);
 }
 
 function listChannels(context: Context, portId: string, channels: ContractChannels): string {

@@ -1,6 +1,7 @@
 import { type Channel, Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
-import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { printGoJson, printGoObject } from "../../../../platform/base/go-json.ts";
+import type { JsonObject } from "../../../../platform/base/json.ts";
 import { enumName } from "../../../../platform/base/text.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
@@ -34,21 +35,17 @@ export function toContractChannel(
 
 /** Prints a channel as wasmvm does. */
 export function printChannel(channel: ContractChannel): string {
-  return printGoObject([
-    ["endpoint", printEnd(channel)],
-    ["counterparty_endpoint", printEnd(channel.counterparty)],
-    ["order", printGoString(enumName(Order, channel.ordering))],
-    ["version", printGoString(channel.version)],
-    ["connection_id", printGoString(channel.connectionId)],
-  ]);
+  return printGoJson({
+    endpoint: endOf(channel),
+    counterparty_endpoint: endOf(channel.counterparty),
+    order: enumName(Order, channel.ordering),
+    version: channel.version,
+    connection_id: channel.connectionId,
+  });
 }
 
-/** Prints one end of a channel. */
-function printEnd({ portId, channelId }: ChannelEndpoint): string {
-  return printGoObject([
-    ["port_id", printGoString(portId)],
-    ["channel_id", printGoString(channelId)],
-  ]);
+function endOf({ portId, channelId }: ChannelEndpoint): JsonObject {
+  return { port_id: portId, channel_id: channelId };
 }
 
 /** Additional members of a message. */
@@ -72,7 +69,7 @@ export function printAcknowledged(
 ): Uint8Array {
   return utf8(
     printGoObject([
-      ["acknowledgement", printGoObject([["data", `"${toBase64(acknowledgement)}"`]])],
+      ["acknowledgement", printGoJson({ data: toBase64(acknowledgement) })],
       ["original_packet", printPacket(packet)],
       relayerOf(packet, bech32Prefix),
     ]),
@@ -80,7 +77,7 @@ export function printAcknowledged(
 }
 
 function relayerOf({ relayer }: RelayedPacket, bech32Prefix: string): readonly [name: string, json: string] {
-  return ["relayer", printGoString(formatAddress(bech32Prefix, relayer))];
+  return ["relayer", printGoJson(formatAddress(bech32Prefix, relayer))];
 }
 
 /** Prints a packet as wasmvm does, omitting an unset timeout. */
@@ -92,8 +89,8 @@ function printPacket({ data, source, destination, sequence, timeout }: RelayedPa
   ]);
   return printGoObject([
     ["data", `"${toBase64(data)}"`],
-    ["src", printEnd(source)],
-    ["dest", printEnd(destination)],
+    ["src", printGoJson(endOf(source))],
+    ["dest", printGoJson(endOf(destination))],
     ["sequence", sequence.toString()],
     [
       "timeout",

@@ -20,7 +20,7 @@ import { createGasMeter } from "../../runtime/gas.ts";
 import {
   bytesCodec,
   type Codec,
-  createItem,
+  createSequence,
   createMap,
   messageCodec,
   uint64Codec,
@@ -55,10 +55,10 @@ export const CODE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastCodeId"))
 export const INSTANCE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastContractId"));
 
 /** Next code id. Absent before the first code, whose id is 1. */
-export const codeSequence = createItem(MODULE_NAME, CODE_SEQUENCE_KEY, uint64Codec);
+export const codeSequence = createSequence(MODULE_NAME, CODE_SEQUENCE_KEY, 1n);
 
 /** Next instance number. Absent before the first contract, whose number is 1. */
-export const instanceSequence = createItem(MODULE_NAME, INSTANCE_SEQUENCE_KEY, uint64Codec);
+export const instanceSequence = createSequence(MODULE_NAME, INSTANCE_SEQUENCE_KEY, 1n);
 
 /** An entry in a contract's history. Numbers start at 1. */
 interface HistoryKey {
@@ -97,22 +97,6 @@ export function isPinned(context: Context, codeId: bigint): boolean {
 export function setPinned(context: Context, codeId: bigint, pin: boolean): void {
   if (pin) pinned.set(context, codeId, Uint8Array.of(1));
   else pinned.delete(context, codeId);
-}
-
-/** Assigns and returns the next code id. */
-export function takeCodeId(context: Context): bigint {
-  return takeNext(context, codeSequence);
-}
-
-/** Assigns and returns the next instance number. */
-export function takeInstance(context: Context): bigint {
-  return takeNext(context, instanceSequence);
-}
-
-function takeNext(context: Context, sequence: typeof codeSequence): bigint {
-  const id = sequence.get(context) ?? 1n;
-  sequence.set(context, id + 1n);
-  return id;
 }
 
 /** Returns the current transaction's index in its block, counted by the ante handler; undefined before the first transaction. */

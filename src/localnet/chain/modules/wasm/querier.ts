@@ -3,15 +3,17 @@ import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { toBase64, toHex, utf8 } from "../../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import { isRecord } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
 import { parseAddress } from "../../runtime/address.ts";
+import type { Coin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import {
   ChainPanic,
   ErrInvalidAddress,
   ErrNotSupported,
   ModuleError,
+  orThrow,
   QueryError,
   unregisteredError,
 } from "../../runtime/errors.ts";
@@ -49,34 +51,24 @@ export interface SmartQueries {
 }
 
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQueries): ContractQuerier {
-  const kinds = ["bank", "custom", "ibc", "staking", "stargate", "grpc", "wasm"] as const;
-  const staking = (context: Context, body: GoField): Uint8Array => {
-    const response = queryStaking(context, body, deps.staking, options.bech32Prefix);
-    if (response === undefined) throw unsupported("unknown Staking variant");
-    return response;
+  const kinds: Readonly<Record<string, (body: GoField, scope: QueryScope) => Uint8Array>> = {
+    bank: (body, { context }) => queryBank(context, body, deps, options),
+    custom: (body, { context }) => queryBinding(context, body, deps),
+    ibc: (body, { context, contract }) =>
+      orUnsupported("unknown IBCQuery variant", queryChannels(context, contract.bytes, body, deps.channels)),
+    staking: (body, { context }) =>
+      orUnsupported(
+        "unknown Staking variant",
+        queryStaking(context, body, deps.staking, options.bech32Prefix),
+      ),
+    stargate: (body, scope) => utf8(printGoJson(queryRoute(scope, body, options, deps).json())),
+    grpc: (body, scope) => queryRoute(scope, body, options, deps).bytes,
+    wasm: (body, { context }) => queryContract(context, body, options, smart),
   };
   return (context, contract, request) => {
-    const [kind, body] = request.variant(kinds) ?? [];
-    if (kind === undefined || body === undefined) throw new SystemError("unknown", []);
-    switch (kind) {
-      case "stargate":
-        return utf8(printGoJson(queryRoute({ context, contract }, body, options, deps).json()));
-      case "grpc":
-        return queryRoute({ context, contract }, body, options, deps).bytes;
-      case "custom":
-        return queryBinding(context, body, deps);
-      case "wasm":
-        return queryContract(context, body, options, smart);
-      case "bank":
-        return queryBank(context, body, deps, options);
-      case "staking":
-        return staking(context, body);
-      case "ibc":
-        return orUnsupported(
-          "unknown IBCQuery variant",
-          queryChannels(context, contract.bytes, body, deps.channels),
-        );
-    }
+    const response = request.variant(kinds, { context, contract });
+    if (response === undefined) throw new SystemError("unknown", []);
+    return response;
   };
 }
 
@@ -135,39 +127,34 @@ function queryBinding(context: Context, body: GoField, deps: WasmDeps): Uint8Arr
 }
 
 function queryBank(context: Context, body: GoField, { bank }: WasmDeps, options: WasmOptions): Uint8Array {
-  const [kind, request] = body.variant(["balance", "all_balances", "supply"] as const) ?? [];
-  if (kind === undefined || request === undefined) throw unsupported("unknown BankQuery variant");
-  const denom = request.member("denom").text();
-  const account = (): Uint8Array => addressOf(request.member("address").text(), options);
-  switch (kind) {
-    case "balance":
-      return printAmount(printCoin(denom, bank.balance(context, account(), denom).amount));
-    case "all_balances": {
-      const coins = [...bank.balances(context, account())];
-      return printAmount(`[${coins.map((coin) => printCoin(coin.denom, coin.amount)).join(",")}]`);
-    }
-    case "supply":
-      return printAmount(printCoin(denom, bank.supply(context, denom)));
-  }
+  const accountOf = (request: GoField): Uint8Array => addressOf(request.member("address").text(), options);
+  const amount = body.variant<[], JsonValue>({
+    balance: (request) => {
+      const denom = request.member("denom").text();
+      return coinJson({ denom, amount: bank.balance(context, accountOf(request), denom).amount });
+    },
+    all_balances: (request) => {
+      request.member("denom").text();
+      return [...bank.balances(context, accountOf(request))].map(coinJson);
+    },
+    supply: (request) => {
+      const denom = request.member("denom").text();
+      return coinJson({ denom, amount: bank.supply(context, denom) });
+    },
+  });
+  if (amount === undefined) throw unsupported("unknown BankQuery variant");
+  return utf8(printGoJson({ amount }));
 }
 
-function printAmount(json: string): Uint8Array {
-  return utf8(printGoObject([["amount", json]]));
-}
-
-function printCoin(denom: string, amount: bigint): string {
-  return printGoObject([
-    ["denom", printGoString(denom)],
-    ["amount", `"${amount}"`],
-  ]);
+function coinJson({ denom, amount }: Coin): JsonObject {
+  return { denom, amount: amount.toString() };
 }
 
 function addressOf(text: string, { bech32Prefix }: WasmOptions): Uint8Array {
-  try {
-    return parseAddress(bech32Prefix, text);
-  } catch {
-    throw ErrInvalidAddress(text);
-  }
+  return orThrow(
+    () => parseAddress(bech32Prefix, text),
+    () => ErrInvalidAddress(text),
+  );
 }
 
 function queryContract(
@@ -176,23 +163,30 @@ function queryContract(
   options: WasmOptions,
   smart: SmartQueries,
 ): Uint8Array {
-  const kinds = ["smart", "raw", "contract_info", "code_info"] as const;
-  const [kind, request] = body.variant(kinds) ?? [];
-  if (kind === undefined || request === undefined) throw unsupported("unknown WasmQuery variant");
-  if (kind === "code_info") return codeInfo(context, request.member("code_id").uint64());
-  const text = request.member("contract_addr").text();
-  const address = addressOf(text, options);
-  switch (kind) {
-    case "smart": {
-      const message = request.member("msg").bytes();
-      if (goJsonSyntaxError(message) !== undefined) throw ErrInvalid().wrap("json msg");
-      return querySmart(context, text, message, smart);
-    }
-    case "raw":
-      return contractStore(context, address).get(request.member("key").bytes()) ?? new Uint8Array(0);
-    case "contract_info":
-      return contractInfo(context, address, text);
-  }
+  const contractIn = (request: GoField): readonly [text: string, address: Uint8Array] => {
+    const text = request.member("contract_addr").text();
+    return [text, addressOf(text, options)];
+  };
+  return orUnsupported(
+    "unknown WasmQuery variant",
+    body.variant({
+      smart: (request) => {
+        const [text] = contractIn(request);
+        const message = request.member("msg").bytes();
+        if (goJsonSyntaxError(message) !== undefined) throw ErrInvalid().wrap("json msg");
+        return querySmart(context, text, message, smart);
+      },
+      raw: (request) => {
+        const [, address] = contractIn(request);
+        return contractStore(context, address).get(request.member("key").bytes()) ?? new Uint8Array(0);
+      },
+      contract_info: (request) => {
+        const [text, address] = contractIn(request);
+        return contractInfo(context, address, text);
+      },
+      code_info: (request) => codeInfo(context, request.member("code_id").uint64()),
+    }),
+  );
 }
 
 /** Error codes for a missing contract and a missing code. */
@@ -260,7 +254,7 @@ export function answerQuery(
   try {
     const parsed = GoField.parse(request);
     const response = dryRun(context.withGas(meter), (inner) => querier(inner, contract, parsed));
-    result = printGoObject([["ok", printGoObject([["ok", `"${toBase64(response)}"`]])]]);
+    result = printGoJson({ ok: { ok: toBase64(response) } });
   } catch (error) {
     result = printFailure(error, request, smart);
   } finally {
@@ -276,15 +270,12 @@ function printFailure(
 ): string {
   if (error instanceof SystemError) return printGoObject([["error", error.json]]);
   if (error instanceof GoJsonError) {
-    const invalid = printGoObject([
-      ["error", printGoString(error.message)],
-      ["request", `"${toBase64(request)}"`],
-    ]);
-    return printGoObject([["error", printGoObject([["invalid_request", invalid]])]]);
+    const invalid = { error: error.message, request: toBase64(request) };
+    return printGoJson({ error: { invalid_request: invalid } });
   }
   if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
   const text = smart.isDeterministic(error) ? error.message : redacted(error);
-  return printGoObject([["ok", printGoObject([["error", printGoString(text)]])]]);
+  return printGoJson({ ok: { error: text } });
 }
 
 /** Returns an error as contracts may see it. The error's text may differ between nodes, so it must not affect the state. */

@@ -7,7 +7,7 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
-import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
+import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { readPage } from "../../runtime/pagination.ts";
 import { predictableContractAddress } from "./address.ts";
@@ -27,9 +27,6 @@ import {
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** Implementations of some of the service's methods. */
-type Queries = Partial<QueryFunctions<typeof wire.Query>>;
-
 interface QueryDeps {
   readonly bech32Prefix: string;
   /** Parses an address. Throws `QueryError`. */
@@ -39,27 +36,18 @@ interface QueryDeps {
 /** Creates the handlers for code, contract and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
   const read = (address: string): Uint8Array => orQueryError(() => parseAddress(bech32Prefix, address));
-  const deps = { bech32Prefix, read };
-  return queryHandlers(wire.Query, {
-    ...contractQueries(deps, host),
-    ...indexQueries(deps),
-    ...codeQueries,
-    Params: moduleParams.query,
-    BuildAddress: (_context, request) => ({ address: buildAddress(request, deps) }),
-  });
-}
-
-/** Gas limit for a smart query, as configured on the deployed nodes. */
-const QUERY_GAS = 3_000_000n;
-
-function contractQueries({ read }: QueryDeps, host: ContractHost) {
   /** Returns a contract's address bytes. Throws ErrNoSuchContract. */
   const requireContract = (context: Context, address: string): Uint8Array => {
     const bytes = read(address);
     if (!contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
     return bytes;
   };
-  return {
+  // The keys of an index contain a position and an address after the prefix.
+  const addressesIn = (context: Context, prefix: Uint8Array, request: PageRequest | undefined) =>
+    pageOf({ store: context.store(MODULE_NAME), prefix }, request, (key) =>
+      formatAddress(bech32Prefix, key.subarray(POSITION_BYTES)),
+    );
+  return queryHandlers(wire.Query, {
     ContractInfo: (context, { address }) => {
       const contractInfo = contracts.get(context, read(address));
       if (contractInfo === undefined) throw ErrNoSuchContract(`address ${address}`);
@@ -89,29 +77,46 @@ function contractQueries({ read }: QueryDeps, host: ContractHost) {
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },
-  } satisfies Queries;
+    ContractHistory: (context, { address, pagination }) => {
+      const page = pageOf(histories.range(context, read(address)), pagination, (_key, value) =>
+        ContractCodeHistoryEntry.decode(value),
+      );
+      return { entries: page.items, pagination: page.pagination };
+    },
+    ContractsByCode: (context, { codeId, pagination }) => {
+      if (codeId === 0n) throw ErrInvalid("code id");
+      const page = addressesIn(context, codeIndexPrefix(codeId), pagination);
+      return { contracts: page.items, pagination: page.pagination };
+    },
+    ContractsByCreator: (context, { creatorAddress, pagination }) => {
+      const page = addressesIn(context, creatorIndexPrefix(read(creatorAddress)), pagination);
+      return { contractAddresses: page.items, pagination: page.pagination };
+    },
+    // A TypeScript contract has no WebAssembly and therefore no bytes.
+    Code: (context, { codeId }) => {
+      if (codeId === 0n) throw ErrInvalid("code id");
+      const info = codes.get(context, codeId);
+      if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
+      const data = findCodeBytes(context, info.codeHash) ?? new Uint8Array(0);
+      return { codeInfo: toCodeInfoResponse(codeId, info), data };
+    },
+    Codes: (context, { pagination }) => {
+      const page = pageOf(codes.range(context), pagination, (key, value) =>
+        toCodeInfoResponse(readUint64BigEndian(key), CodeInfo.decode(value)),
+      );
+      return { codeInfos: page.items, pagination: page.pagination };
+    },
+    PinnedCodes: (context, { pagination }) => {
+      const page = pageOf(pinned.range(context), pagination, (key) => readUint64BigEndian(key));
+      return { codeIds: page.items, pagination: page.pagination };
+    },
+    Params: moduleParams.query,
+    BuildAddress: (_context, request) => ({ address: buildAddress(request, { bech32Prefix, read }) }),
+  });
 }
 
-const codeQueries = {
-  /** A TypeScript contract has no WebAssembly and therefore no bytes. */
-  Code: (context, { codeId }) => {
-    if (codeId === 0n) throw ErrInvalid("code id");
-    const info = codes.get(context, codeId);
-    if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
-    const data = findCodeBytes(context, info.codeHash) ?? new Uint8Array(0);
-    return { codeInfo: toCodeInfoResponse(codeId, info), data };
-  },
-  Codes: (context, { pagination }) => {
-    const page = pageOf(codes.range(context), pagination, (key, value) =>
-      toCodeInfoResponse(readUint64BigEndian(key), CodeInfo.decode(value)),
-    );
-    return { codeInfos: page.items, pagination: page.pagination };
-  },
-  PinnedCodes: (context, { pagination }) => {
-    const page = pageOf(pinned.range(context), pagination, (key) => readUint64BigEndian(key));
-    return { codeIds: page.items, pagination: page.pagination };
-  },
-} satisfies Queries;
+/** Gas limit for a smart query, as configured on the deployed nodes. */
+const QUERY_GAS = 3_000_000n;
 
 function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
   return {
@@ -132,31 +137,6 @@ const FIRST_PAGE: PageRequest = {
 };
 
 const pageOf: typeof readPage = (range, request, read) => readPage(range, request ?? FIRST_PAGE, read);
-
-function indexQueries({ bech32Prefix, read }: QueryDeps) {
-  // The keys of an index contain a position and an address after the prefix.
-  const addressesIn = (context: Context, prefix: Uint8Array, request: PageRequest | undefined) =>
-    pageOf({ store: context.store(MODULE_NAME), prefix }, request, (key) =>
-      formatAddress(bech32Prefix, key.subarray(POSITION_BYTES)),
-    );
-  return {
-    ContractHistory: (context, { address, pagination }) => {
-      const page = pageOf(histories.range(context, read(address)), pagination, (_key, value) =>
-        ContractCodeHistoryEntry.decode(value),
-      );
-      return { entries: page.items, pagination: page.pagination };
-    },
-    ContractsByCode: (context, { codeId, pagination }) => {
-      if (codeId === 0n) throw ErrInvalid("code id");
-      const page = addressesIn(context, codeIndexPrefix(codeId), pagination);
-      return { contracts: page.items, pagination: page.pagination };
-    },
-    ContractsByCreator: (context, { creatorAddress, pagination }) => {
-      const page = addressesIn(context, creatorIndexPrefix(read(creatorAddress)), pagination);
-      return { contractAddresses: page.items, pagination: page.pagination };
-    },
-  } satisfies Queries;
-}
 
 const CHECKSUM_BYTES = 32;
 const MAX_SALT_BYTES = 64;

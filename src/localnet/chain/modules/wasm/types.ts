@@ -39,6 +39,13 @@ interface AccountKeeper {
   readonly ensureAccount: (context: Context, address: string) => void;
 }
 
+/** Methods of the contract host that other modules call. */
+export interface ContractKeeper {
+  readonly isContract: (context: Context, address: string) => boolean;
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
+  readonly sudo: (context: Context, address: string, message: string) => void;
+}
+
 /** Runs a custom message defined by the chain's bindings. Returns undefined for unknown messages. */
 export type CustomMessageHandler = (
   context: Context,

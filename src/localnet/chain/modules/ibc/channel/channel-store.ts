@@ -9,7 +9,7 @@ import { createGasMeter } from "../../../runtime/gas.ts";
 import {
   bytesCodec,
   type Codec,
-  createItem,
+  createSequence,
   createMap,
   messageCodec,
   type StoredMap,
@@ -43,7 +43,7 @@ const packetCodec: Codec<PacketKey> = {
 };
 
 /** Number of the next channel, starting at 0. */
-export const nextChannelSequence = createItem(STORE_NAME, utf8("nextChannelSequence"), uint64Codec);
+export const channelSequence = createSequence(STORE_NAME, utf8("nextChannelSequence"), 0n);
 
 /** Channel ends, in ascending path order. */
 export const channels = createMap(STORE_NAME, utf8("channelEnds/"), endCodec, messageCodec<Channel>(Channel));

@@ -25,9 +25,9 @@ import {
   applicationOfChannel,
   applicationOfPort,
   channels,
+  channelSequence,
   counterpartyOf,
   hopOf,
-  nextChannelSequence,
   requireChannel,
   sequences,
 } from "./channel-store.ts";
@@ -112,7 +112,12 @@ function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
           requireFeature(connection, channel.ordering);
           connections.requireActiveClient(context, connection.clientId);
           capability.chargeAuthentication(context, STORE_NAME, capability.portCapability(portId));
-          return newChannel(context, { portId, channelId: nextChannelId(context) }, channel, channel.version);
+          return newChannel(
+            context,
+            { portId, channelId: `channel-${channelSequence.take(context)}` },
+            channel,
+            channel.version,
+          );
         });
       },
     },
@@ -136,7 +141,7 @@ function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
         const channel = checks.channelIn(message);
         const application = applicationOfPort(context, router, portId);
         return openNew(context, application, State.STATE_TRYOPEN, () => {
-          const channelId = nextChannelId(context);
+          const channelId = `channel-${channelSequence.take(context)}`;
           capability.chargeAuthentication(context, STORE_NAME, capability.portCapability(portId));
           const connection = connections.requireOpenConnection(context, hopOf(channel));
           requireFeature(connection, channel.ordering);
@@ -319,12 +324,6 @@ function requireFeature({ versions }: ConnectionEnd, ordering: Order): void {
   throw ibcErrors.ErrInvalidConnectionVersion(
     `connection version ${connections.goVersion(version)} does not support channel ordering: ${enumName(Order, ordering)}`,
   );
-}
-
-function nextChannelId(context: Context): string {
-  const sequence = nextChannelSequence.get(context) ?? 0n;
-  nextChannelSequence.set(context, sequence + 1n);
-  return `channel-${sequence}`;
 }
 
 function write(context: Context, type: string, end: ChannelEndpoint, channel: Channel): void {

@@ -5,7 +5,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
 import { equalBytes, fromLossyUtf8, toBase64, utf8 } from "../../../../../platform/base/bytes.ts";
-import { printGoString } from "../../../../../platform/base/go-json.ts";
+import { printGoJson } from "../../../../../platform/base/go-json.ts";
 import { firstGoJson } from "../../../../../platform/base/go-json-syntax.ts";
 import { isRecord } from "../../../../../platform/base/json.ts";
 import type { Context } from "../../../runtime/context.ts";
@@ -78,9 +78,7 @@ export type Reply =
 /** Encodes a reply as ibc-go's JSON. */
 export function encodeReply(reply: Reply): Uint8Array {
   return utf8(
-    reply.kind === "result"
-      ? `{"result":"${toBase64(reply.result)}"}`
-      : `{"error":${printGoString(reply.error)}}`,
+    printGoJson(reply.kind === "result" ? { result: toBase64(reply.result) } : { error: reply.error }),
   );
 }
 

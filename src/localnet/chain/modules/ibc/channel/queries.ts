@@ -6,7 +6,7 @@ import {
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
 import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { type QueryFunctions, queryHandlers } from "../../../runtime/handlers.ts";
+import { queryHandlers } from "../../../runtime/handlers.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { readPage } from "../../../runtime/pagination.ts";
 import { clientStateOf, consensusStateOf } from "../connection/queries.ts";
@@ -20,16 +20,25 @@ import { channels, hopOf, identifyChannel, type PacketKey, packets, sequences } 
 import type { ChannelEndpoint } from "../host/packet.ts";
 import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-/** Implementations of some of the service's methods. */
-type Queries = Partial<QueryFunctions<typeof wire.Query>>;
-
-const endQueries = {
+/** All queries of `ibc.core.channel.v1.Query`. */
+export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
   Channel: (context, request) => {
     checkEnd(request);
     return { channel: channelOf(context, request), ...emptyProof(context) };
   },
-  Channels: queryChannels,
-  ConnectionChannels: queryConnectionChannels,
+  Channels: (context, { pagination }) => {
+    const paged = { store: context.store(STORE_NAME), prefix: CHANNELS_PREFIX };
+    const page = readPage(paged, pagination, identifyChannel);
+    return { channels: page.items, pagination: page.pagination, height: selfHeight(context) };
+  },
+  ConnectionChannels: (context, { connection, pagination }) => {
+    checkArgument(() => validateConnectionId(connection));
+    const page = readMatches(context, CHANNELS_PREFIX, pagination, (key, value) => {
+      const channel = identifyChannel(key, value);
+      return hopOf(channel) === connection ? channel : undefined;
+    });
+    return { channels: page.items, pagination: page.pagination, height: selfHeight(context) };
+  },
   ChannelClientState: (context, request) => {
     checkEnd(request);
     const { portId, channelId } = request;
@@ -52,53 +61,6 @@ const endQueries = {
       ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
     ),
   ChannelParams: channelParams.query,
-} satisfies Queries;
-
-/** Checks a request's ids. Throws gRPC status InvalidArgument. */
-function checkEnd({ portId, channelId }: ChannelEndpoint): void {
-  checkArgument(() => {
-    validatePortId(portId);
-    validateChannelId(channelId);
-  });
-}
-
-/** Returns a channel. Throws gRPC status NotFound. */
-function channelOf(context: Context, end: ChannelEndpoint): Channel {
-  return requireFound(channels.get(context, end), () => ibcErrors.ErrChannelNotFound(endText(end)));
-}
-
-/** Formats a channel's name as ibc-go's queries do. */
-function endText({ portId, channelId }: ChannelEndpoint): string {
-  return `port-id: ${portId}, channel-id ${channelId}`;
-}
-
-function notFound(end: ChannelEndpoint, error: ModuleError): never {
-  checkEnd(end);
-  throw new QueryError(GrpcCode.NotFound, error.message);
-}
-
-function queryChannels(
-  context: Context,
-  { pagination }: wire.QueryChannelsRequest,
-): wire.QueryChannelsResponse {
-  const paged = { store: context.store(STORE_NAME), prefix: CHANNELS_PREFIX };
-  const page = readPage(paged, pagination, identifyChannel);
-  return { channels: page.items, pagination: page.pagination, height: selfHeight(context) };
-}
-
-function queryConnectionChannels(
-  context: Context,
-  { connection, pagination }: wire.QueryConnectionChannelsRequest,
-): wire.QueryConnectionChannelsResponse {
-  checkArgument(() => validateConnectionId(connection));
-  const page = readMatches(context, CHANNELS_PREFIX, pagination, (key, value) => {
-    const channel = identifyChannel(key, value);
-    return hopOf(channel) === connection ? channel : undefined;
-  });
-  return { channels: page.items, pagination: page.pagination, height: selfHeight(context) };
-}
-
-const packetQueries = {
   PacketCommitment: (context, request) => {
     const commitment = hashOf(context, "commitments", request, "packet commitment");
     return { commitment, ...emptyProof(context) };
@@ -129,7 +91,17 @@ const packetQueries = {
     );
     return { sequences: unreceived, height: selfHeight(context) };
   },
-  NextSequenceReceive: queryNextReceive,
+  NextSequenceReceive: (context, request) => {
+    checkEnd(request);
+    const { ordering } = channelOf(context, request);
+    const next = sequences.nextSequenceRecv.get(context, request);
+    // An unordered channel receives packets in any order, so its next sequence is 0.
+    const nextSequenceReceive =
+      ordering === Order.ORDER_UNORDERED
+        ? 0n
+        : requireFound(next, () => ibcErrors.ErrSequenceReceiveNotFound(endText(request)));
+    return { nextSequenceReceive, ...emptyProof(context) };
+  },
   NextSequenceSend: (context, request) => {
     checkEnd(request);
     const nextSequenceSend = requireFound(sequences.nextSequenceSend.get(context, request), () =>
@@ -137,7 +109,30 @@ const packetQueries = {
     );
     return { nextSequenceSend, ...emptyProof(context) };
   },
-} satisfies Queries;
+});
+
+/** Checks a request's ids. Throws gRPC status InvalidArgument. */
+function checkEnd({ portId, channelId }: ChannelEndpoint): void {
+  checkArgument(() => {
+    validatePortId(portId);
+    validateChannelId(channelId);
+  });
+}
+
+/** Returns a channel. Throws gRPC status NotFound. */
+function channelOf(context: Context, end: ChannelEndpoint): Channel {
+  return requireFound(channels.get(context, end), () => ibcErrors.ErrChannelNotFound(endText(end)));
+}
+
+/** Formats a channel's name as ibc-go's queries do. */
+function endText({ portId, channelId }: ChannelEndpoint): string {
+  return `port-id: ${portId}, channel-id ${channelId}`;
+}
+
+function notFound(end: ChannelEndpoint, error: ModuleError): never {
+  checkEnd(end);
+  throw new QueryError(GrpcCode.NotFound, error.message);
+}
 
 function checkPacket(request: PacketKey): void {
   checkEnd(request);
@@ -208,24 +203,3 @@ function unreceivedPackets(context: Context, request: wire.QueryUnreceivedPacket
   );
   return numbers.filter((each) => each >= next);
 }
-
-/** An unordered channel receives packets in any order, so its next sequence is 0. */
-function queryNextReceive(
-  context: Context,
-  request: wire.QueryNextSequenceReceiveRequest,
-): wire.QueryNextSequenceReceiveResponse {
-  checkEnd(request);
-  const { ordering } = channelOf(context, request);
-  const next = sequences.nextSequenceRecv.get(context, request);
-  const nextSequenceReceive =
-    ordering === Order.ORDER_UNORDERED
-      ? 0n
-      : requireFound(next, () => ibcErrors.ErrSequenceReceiveNotFound(endText(request)));
-  return { nextSequenceReceive, ...emptyProof(context) };
-}
-
-/** All queries of `ibc.core.channel.v1.Query`. */
-export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
-  ...endQueries,
-  ...packetQueries,
-});

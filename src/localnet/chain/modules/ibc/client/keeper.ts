@@ -8,7 +8,7 @@ import { equalBytes, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
 import { outOfGas } from "../../../runtime/gas.ts";
-import { createItem, uint64Codec } from "../../../store/collections.ts";
+import { createSequence } from "../../../store/collections.ts";
 import * as errors from "../host/errors.ts";
 import * as events from "../host/events.ts";
 import { compareHeights, formatHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
@@ -41,7 +41,7 @@ import {
 import { isAllowedClient } from "../host/params.ts";
 
 /** Number of the next client, starting at 0. */
-export const nextClientSequence = createItem(STORE_NAME, utf8("nextClientSequence"), uint64Codec);
+export const clientSequence = createSequence(STORE_NAME, utf8("nextClientSequence"), 0n);
 
 /** Creates a client from a client state and the consensus state at its latest height. Returns its id. Throws `ModuleError`. */
 export function createClient(
@@ -55,9 +55,7 @@ export function createClient(
   if (!isAllowedClient(context, client.type)) {
     throw errors.ErrInvalidClientType(`client state type ${client.type} is not registered in the allowlist`);
   }
-  const sequence = nextClientSequence.get(context) ?? 0n;
-  nextClientSequence.set(context, sequence + 1n);
-  const clientId = `${client.type}-${sequence}`;
+  const clientId = `${client.type}-${clientSequence.take(context)}`;
   const store = openClientStore(context, clientId);
   store.setClientState(client);
   store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));

@@ -1,5 +1,4 @@
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
@@ -35,10 +34,36 @@ export const clientQueries: readonly QueryHandler[] = queryHandlers(wire.Query, 
     const { client } = clientOf(context, clientId);
     return { clientState: packClientState(client), ...emptyProof(context) };
   },
-  ClientStates: queryClientStates,
-  ConsensusState: queryConsensusState,
-  ConsensusStates: queryConsensusStates,
-  ConsensusStateHeights: queryHeights,
+  ClientStates: (context, { pagination }) => {
+    const page = readMatches(context, CLIENTS_PREFIX, pagination, (key, value) => {
+      // Latin-1 leaves binary keys unchanged.
+      const clientId = /^\/([^/]+)\/clientState$/.exec(latin1(key))?.[1];
+      return clientId === undefined ? undefined : { clientId, clientState: Any.decode(value) };
+    });
+    const clientStates = page.items.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+    return { clientStates, pagination: page.pagination };
+  },
+  ConsensusState: (context, { clientId, latestHeight, ...requested }) => {
+    checkArgument(() => validateClientId(clientId));
+    if (!latestHeight && requested.revisionHeight === 0n)
+      throw new QueryError(GrpcCode.InvalidArgument, "consensus state height cannot be 0");
+    const store = openClientStore(context, clientId);
+    const client = latestHeight ? store.clientState() : undefined;
+    const height = latestHeight ? client && latestHeightOf(client) : requested;
+    const state = requireFound(height && store.consensusState(height), () =>
+      ErrConsensusStateNotFound(`client-id: ${clientId}, height: ${formatHeight(requested)}`),
+    );
+    return { consensusState: packConsensusState(state), ...emptyProof(context) };
+  },
+  ConsensusStates: (context, request) => {
+    const { items, pagination } = pageStates(context, request);
+    const consensusStates = items.map(({ height, value }) => ({ height, consensusState: Any.decode(value) }));
+    return { consensusStates, pagination };
+  },
+  ConsensusStateHeights: (context, request) => {
+    const { items, pagination } = pageStates(context, request);
+    return { consensusStateHeights: items.map(({ height }) => height), pagination };
+  },
   ClientStatus: (context, { clientId }) => {
     const { client, store } = clientOf(context, clientId);
     return { status: statusOf(context, client, store) };
@@ -63,66 +88,8 @@ function clientOf(
   return { client: requireFound(store.clientState(), () => ErrClientNotFound(clientId)), store };
 }
 
-function queryClientStates(
-  context: Context,
-  { pagination }: wire.QueryClientStatesRequest,
-): wire.QueryClientStatesResponse {
-  const page = readMatches(context, CLIENTS_PREFIX, pagination, (key, value) => {
-    // Latin-1 leaves binary keys unchanged.
-    const clientId = /^\/([^/]+)\/clientState$/.exec(latin1(key))?.[1];
-    return clientId === undefined ? undefined : { clientId, clientState: Any.decode(value) };
-  });
-  const clientStates = page.items.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
-  return { clientStates, pagination: page.pagination };
-}
-
-function queryConsensusState(
-  context: Context,
-  { clientId, latestHeight, ...requested }: wire.QueryConsensusStateRequest,
-): wire.QueryConsensusStateResponse {
-  checkArgument(() => validateClientId(clientId));
-  if (!latestHeight && requested.revisionHeight === 0n) {
-    throw new QueryError(GrpcCode.InvalidArgument, "consensus state height cannot be 0");
-  }
-  const store = openClientStore(context, clientId);
-  const height = latestHeight ? latestOf(store) : requested;
-  const state = requireFound(height === undefined ? undefined : store.consensusState(height), () =>
-    ErrConsensusStateNotFound(`client-id: ${clientId}, height: ${formatHeight(requested)}`),
-  );
-  return { consensusState: packConsensusState(state), ...emptyProof(context) };
-}
-
-function latestOf(store: ClientStore): Height | undefined {
-  const client = store.clientState();
-  return client === undefined ? undefined : latestHeightOf(client);
-}
-
-function queryConsensusStates(
-  context: Context,
-  { clientId, pagination }: wire.QueryConsensusStatesRequest,
-): wire.QueryConsensusStatesResponse {
-  const page = pageStates(context, clientId, pagination);
-  const consensusStates = page.items.map(({ height, value }) => ({
-    height,
-    consensusState: Any.decode(value),
-  }));
-  return { consensusStates, pagination: page.pagination };
-}
-
-function queryHeights(
-  context: Context,
-  { clientId, pagination }: wire.QueryConsensusStateHeightsRequest,
-): wire.QueryConsensusStateHeightsResponse {
-  const page = pageStates(context, clientId, pagination);
-  return { consensusStateHeights: page.items.map(({ height }) => height), pagination: page.pagination };
-}
-
 /** Reads a page of a client's consensus states in key order. Keys sort as text: 2-1000 precedes 2-33. */
-function pageStates(
-  context: Context,
-  clientId: string,
-  pagination: wire.QueryConsensusStatesRequest["pagination"],
-) {
+function pageStates(context: Context, { clientId, pagination }: wire.QueryConsensusStatesRequest) {
   checkArgument(() => validateClientId(clientId));
   return readMatches(context, consensusStatesPrefix(clientId), pagination, (key, value) => {
     // Any other key belongs to metadata, such as "2-33/processedTime".

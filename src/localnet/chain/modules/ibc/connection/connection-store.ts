@@ -8,12 +8,11 @@ import { utf8 } from "../../../../../platform/base/bytes.ts";
 import { enumName, trimGoSpace } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import {
-  createItem,
   createMap,
+  createSequence,
   mappedCodec,
   messageCodec,
   textCodec,
-  uint64Codec,
 } from "../../../store/collections.ts";
 import { openClient, requireActive } from "../client/client-store.ts";
 import * as ibcErrors from "../host/errors.ts";
@@ -24,7 +23,7 @@ import { STORE_NAME } from "../host/keys.ts";
 const LOCALHOST_CONNECTION = "connection-localhost";
 
 /** Number of the next connection, starting at 0. */
-export const nextConnectionSequence = createItem(STORE_NAME, utf8("nextConnectionSequence"), uint64Codec);
+export const connectionSequence = createSequence(STORE_NAME, utf8("nextConnectionSequence"), 0n);
 
 /** Connection ends by id, in text order. */
 export const connections = createMap(

@@ -157,9 +157,7 @@ function openConfirm(context: Context, message: wire.MsgConnectionOpenConfirm): 
 }
 
 function newConnectionId(context: Context, clientId: string): string {
-  const sequence = store.nextConnectionSequence.get(context) ?? 0n;
-  store.nextConnectionSequence.set(context, sequence + 1n);
-  const id = `connection-${sequence}`;
+  const id = `connection-${store.connectionSequence.take(context)}`;
   // ibc-go reads the client again before it lists the connection.
   openClientStore(context, clientId).clientState();
   const { paths } = store.clientConnections.get(context, clientId) ?? { paths: [] };

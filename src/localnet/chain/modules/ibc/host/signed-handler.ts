@@ -78,12 +78,12 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/** Checks a request. A `ModuleError` is converted to gRPC status InvalidArgument with the same text. */
-export function checkArgument(check: () => void): void {
+/** Checks or reads a part of a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text, after `prefix`. */
+export function checkArgument<T>(check: () => T, prefix = ""): T {
   try {
-    check();
+    return check();
   } catch (error) {
-    if (error instanceof ModuleError) throw new QueryError(GrpcCode.InvalidArgument, error.message);
+    if (error instanceof ModuleError) throw new QueryError(GrpcCode.InvalidArgument, prefix + error.message);
     throw error;
   }
 }
