@@ -114,7 +114,11 @@ export interface PageOptions {
 export function addPageOptions(command: Command): Command {
   return command
     .addOption(number("--page <n>", "page number, from 1", 1n))
-    .addOption(new Option("--page-key <base64>", "the previous page's next_key").argParser(parseKey))
+    .addOption(
+      new Option("--page-key <base64>", "the previous page's next_key").argParser((text) =>
+        parsing(() => fromBase64(text), "base64 was expected"),
+      ),
+    )
     .addOption(number("--offset <n>", "number of entries to skip; also --page-offset", 0n))
     .addOption(number("--limit <n>", "maximum number of entries; also --page-limit", 100n))
     .option("--count-total", "also count all entries; also --page-count-total")
@@ -148,10 +152,6 @@ function hidden(flags: string): Option {
 
 function number(flags: string, description: string, preset: bigint): Option {
   return new Option(flags, description).default(preset, preset.toString()).argParser(parseUint64);
-}
-
-function parseKey(text: string): Uint8Array {
-  return parsing(() => fromBase64(text), "base64 was expected");
 }
 
 /** Returns the page request in proto JSON. Throws `CliError` in the same case. */

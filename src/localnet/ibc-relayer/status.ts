@@ -69,13 +69,11 @@ export function ibcRelayerHealth(
         reason: `the blocks of ${unreadable} packets from ${chainId}, or of their acknowledgements, are pruned`,
       };
   }
-  if (!chains.every(({ channels }) => channels.some(isOpenForTransfers)))
+  const isOpen = (channel: ChannelView): boolean =>
+    isTransferChannel(channel) && channel.state === State.STATE_OPEN;
+  if (!chains.every(({ channels }) => channels.some(isOpen)))
     return { state: "starting", reason: "no channel for transfers is open yet" };
   return { state: "carrying", reason: "" };
-}
-
-function isOpenForTransfers(channel: ChannelView): boolean {
-  return isTransferChannel(channel) && channel.state === State.STATE_OPEN;
 }
 
 const port = { port_id: z.string(), channel_id: z.string() };

@@ -166,13 +166,11 @@ function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps
     ...chain,
     kind: chain.part,
     profile: genesis.profile,
-    moreModules: chooseModules(deps.extension?.(chain).modules, withSettings(chain, genesis)),
+    moreModules: chooseModules(deps.extension?.(chain).modules, {
+      profile: genesis.profile,
+      appState: { ...genesis.appState, ...chain.settings.modules },
+    }),
   });
-}
-
-/** Returns the genesis, including the module state that the chain's settings add. */
-function withSettings({ settings }: ChainProfile, { profile, appState }: ChoosingGenesis): ChoosingGenesis {
-  return { profile, appState: { ...appState, ...settings.modules } };
 }
 
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: ChainDeps): Node {
@@ -187,7 +185,7 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
       const ofLocal = powers && { powers, emptyAppHash: local().info().appHash };
       const made = remoteGenesis({
         chains,
-        timeNs: nowNs(deps),
+        timeNs: BigInt(Math.trunc(deps.clock.nowMs())) * NS_PER_MS,
         profile,
         ...(await validatorsOf(chains.remote, chain)),
         ...(ofLocal === undefined ? {} : { local: ofLocal }),
@@ -303,10 +301,6 @@ function nodeDeps(profile: ChainProfile, deps: ChainDeps) {
     servers: deps.servers?.(profile) ?? [],
     queries,
   };
-}
-
-function nowNs({ clock }: ChainDeps): bigint {
-  return BigInt(Math.trunc(clock.nowMs())) * NS_PER_MS;
 }
 
 function createControl(

@@ -112,7 +112,9 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      const store = openBlockStore(options.home, options.keepBlocks ?? defaultKeepBlocks(options.home));
+      const { home } = options;
+      const keptByDefault = home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
+      const store = openBlockStore(home, options.keepBlocks ?? keptByDefault);
       try {
         await runOn(store, signal);
       } finally {
@@ -150,10 +152,6 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     }
   };
   return { name: options.moniker, run, ready: ready.promise };
-}
-
-function defaultKeepBlocks(home: string | undefined): number {
-  return home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
 }
 
 /** Returns the genesis document to run, after comparing it with the stored one, if any. */

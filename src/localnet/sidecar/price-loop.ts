@@ -334,10 +334,7 @@ const FLAP_MS = 15_000;
 /** Returns how a provider fails at a given time, or undefined if it works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
-  if (provider === "binance_ws" && faults.has("websocket-flap") && isFlapHalf(nowMs)) return LOST;
+  if (provider === "binance_ws" && faults.has("websocket-flap") && Math.floor(nowMs / FLAP_MS) % 2 === 1)
+    return LOST;
   return SINGLE.find(([fault, name]) => name === provider && faults.has(fault))?.[2];
-}
-
-function isFlapHalf(nowMs: number): boolean {
-  return Math.floor(nowMs / FLAP_MS) % 2 === 1;
 }

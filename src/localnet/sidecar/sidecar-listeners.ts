@@ -163,7 +163,9 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   }
   const failed = deps.faults.has("http-500");
   record(failed ? "Failure" : "Success");
-  return failed ? notRunning() : gatewayReply(200, pricesBody(deps));
+  if (!failed) return gatewayReply(200, pricesBody(deps));
+  const message = "oracle is not running";
+  return gatewayReply(500, { error: message, code: 2, message, details: [] });
 }
 
 function pricesBody({ snapshot, version, faults }: PriceRoutesDeps): unknown {
@@ -177,11 +179,6 @@ function pricesBody({ snapshot, version, faults }: PriceRoutesDeps): unknown {
     timestamp: tickedAtMs === undefined ? ZERO_TIME : new Date(tickedAtMs).toISOString(),
     version,
   };
-}
-
-function notRunning(): HttpReply {
-  const message = "oracle is not running";
-  return gatewayReply(500, { error: message, code: 2, message, details: [] });
 }
 
 function marketMap({ faults, markets }: PriceRoutesDeps): unknown {

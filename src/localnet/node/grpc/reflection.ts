@@ -49,11 +49,13 @@ function messageResponse(
 ): MessageResponse {
   const { chainName, served } = scope;
   switch (request?.$case) {
-    case "listServices":
+    case "listServices": {
+      const names = new Set([...served].map((path) => path.slice(1, path.lastIndexOf("/"))));
       return {
         $case: "listServicesResponse",
-        value: { service: servicesOf(served).map((name) => ({ name })) },
+        value: { service: [...names].toSorted().map((name) => ({ name })) },
       };
+    }
     case "fileByFilename":
       return files(findFileOfChain(request.value, chainName), scope);
     case "fileContainingSymbol":
@@ -158,11 +160,6 @@ function extensionsOf(typeName: string, chainName: string) {
       ? [{ number: desc.number, file: `${desc.file.name}.proto` }]
       : [],
   );
-}
-
-/** Returns the names of the services in these gRPC paths, in alphabetical order. */
-function servicesOf(paths: Iterable<string>): readonly string[] {
-  return [...new Set([...paths].map((path) => path.slice(1, path.lastIndexOf("/"))))].toSorted();
 }
 
 /** Both versions of the reflection service. Their messages are identical on the wire. */

@@ -46,7 +46,8 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       // The real node observes whole milliseconds here, although the metric name has no unit.
       families.latency.observe(chain, Math.trunc(latencyMs));
       const extended = { ...chain, abci_method: "extend_vote" };
-      families.requests.inc({ ...extended, status: extendVoteStatus(success, usable) });
+      const failure = success ? "TransformPricesError" : "OracleClientError";
+      families.requests.inc({ ...extended, status: success && usable ? "Success" : failure });
       families.methodLatency.observe(extended, latencyMs / 1000);
       // A local chain rejects no proposal, so these methods always succeed.
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
@@ -66,11 +67,6 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       }
     },
   };
-}
-
-function extendVoteStatus(success: boolean, usable: boolean): string {
-  if (!success) return "OracleClientError";
-  return usable ? "Success" : "TransformPricesError";
 }
 
 function createFamilies(registry: Registry) {
