@@ -7,7 +7,6 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** Options shared by all commands for a running localnet. */
 export interface LocalnetOptions {
   readonly json?: true;
   readonly portOffset: number;

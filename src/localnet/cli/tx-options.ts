@@ -7,7 +7,6 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
-/** Options shared by all transaction commands. */
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
   /** Gas limit. If absent or "auto": the sum of the simulated gas and the gas for the fee payment, times `gasAdjustment`. */
   readonly gas?: bigint | "auto";

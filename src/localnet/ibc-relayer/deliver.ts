@@ -25,7 +25,6 @@ const MAX_BYTES = 600_000;
 /** Gas for the fee payment, which a simulation skips. */
 const FEE_GAS = 30_000n;
 
-/** A message and the work that it performs. */
 interface Load {
   readonly work: Work;
   readonly message: WireMessage;

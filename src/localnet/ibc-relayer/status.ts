@@ -109,7 +109,6 @@ export const IBC_RELAYER_ROUTE = getJson(
   }),
 );
 
-/** Returns the status as JSON, as {@link IBC_RELAYER_ROUTE} prints it. */
 export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObject {
   const { lastCycleMs, chains } = status;
   return {

@@ -98,9 +98,7 @@ type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock
 
 /** Parts that are added to a chain from outside the localnet. */
 interface ChainExtension {
-  /** Modules that some local chains have. */
   readonly modules?: ModuleSet;
-  /** Records where a chain uses gas. */
   readonly tracer?: GasTracer;
   /** The node's `abci_query` paths. */
   readonly queries?: NodeDeps["queries"];

@@ -257,7 +257,6 @@ function recordApiProvider(families: SidecarFamilies, event: ProviderEvent & { r
   families.queryDuration.observe({ provider }, latencyMs / 1000);
 }
 
-/** A WebSocket provider's connection state. */
 interface SocketState {
   connected: boolean;
   /** Time of the last failed dial. */
@@ -301,7 +300,6 @@ function recordWebSocketProvider(
   return true;
 }
 
-/** How exchanges with a provider fail. */
 interface ProviderFailure {
   /** Value of the `code` label: a deployed sidecar's error code, or the HTTP status. */
   readonly code: string;

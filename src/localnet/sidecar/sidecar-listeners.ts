@@ -35,7 +35,6 @@ export interface SidecarAddresses {
   readonly sidecarMetrics: ListenAddress;
 }
 
-/** Dependencies and settings of the price API. */
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
   readonly faults: FaultSet;

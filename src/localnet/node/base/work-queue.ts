@@ -15,7 +15,6 @@ export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1
 /** One call in a request. A long computation awaits `pause` between its parts, and nothing else: no other request runs. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
-/** The client that sent a request. */
 export interface Waiter {
   readonly isGone: () => boolean;
   /** The server's responses that clients have not read yet. A request starts once there is capacity for its response. */

@@ -1,7 +1,6 @@
 import type { Registry } from "prom-client";
 import { metricFactory } from "../node-metrics.ts";
 
-/** Result of a price request. */
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
