@@ -21,9 +21,6 @@ export interface PriceSnapshot {
   readonly tickedAtMs: number | undefined;
 }
 
-/** A sidecar's price aggregation. */
-export type PriceLoop = ReturnType<typeof createPriceLoop>;
-
 interface LoopState {
   readonly walk: PriceWalk;
   /** Sorted by pair. */

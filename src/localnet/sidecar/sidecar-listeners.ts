@@ -62,8 +62,6 @@ export interface ListenerOptions {
 }
 
 /** A sidecar's listeners, which open and close together. Calls to `open` and `close` must not overlap. */
-export type Listeners = ReturnType<typeof createSidecarListeners>;
-
 export function createSidecarListeners(
   { listen, portOption = "--port-offset" }: ListenerOptions,
   deps: { readonly logger: Logger },

@@ -16,9 +16,6 @@ import {
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
-/** One reflection stream. Each file is sent with its imports, and only once per stream. */
-export type ReflectionStream = ReturnType<typeof createReflectionStream>;
-
 export interface ReflectionOptions {
   /** gRPC paths of the server's methods, with the chain's own name and excluding reflection. */
   readonly paths: readonly string[];
@@ -30,6 +27,7 @@ export interface ReflectionOptions {
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
+/** One reflection stream. Each file is sent with its imports, and only once per stream. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);

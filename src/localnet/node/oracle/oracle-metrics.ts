@@ -11,9 +11,6 @@ export interface OracleVote {
   readonly prices: ReadonlyMap<string, bigint>;
 }
 
-/** Counts votes under a real node's metric names. */
-export type OracleMetrics = ReturnType<typeof createOracleMetrics>;
-
 export interface OracleMetricsOptions {
   readonly chainId: string;
   /** Bech32 consensus address. */
