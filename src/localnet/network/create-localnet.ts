@@ -140,22 +140,12 @@ export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): L
 }
 
 async function whenReady(
-  local: Node | undefined,
-  remote: Node | undefined,
+  localNode: Node | undefined,
+  remoteNode: Node | undefined,
   control: HttpService | undefined,
 ): Promise<RunningLocalnet> {
-  const [runningLocal, runningRemote, address] = await Promise.all([
-    local?.ready,
-    remote?.ready,
-    control?.ready,
-  ]);
-  return {
-    chains: {
-      ...(runningLocal === undefined ? {} : { local: runningLocal }),
-      ...(runningRemote === undefined ? {} : { remote: runningRemote }),
-    },
-    controlPort: address?.port,
-  };
+  const [local, remote, address] = await Promise.all([localNode?.ready, remoteNode?.ready, control?.ready]);
+  return { chains: { ...(local && { local }), ...(remote && { remote }) }, controlPort: address?.port };
 }
 
 /** Creates a new chain's application with an empty state. */
