@@ -16,7 +16,7 @@ import type { NodeServer, ServerAddress } from "./base/node-server.ts";
 import type { NodeQueries, NodeView } from "./base/node-view.ts";
 import { type ChainState, loadChainState } from "./consensus/chain-state.ts";
 import { createEngine, type ProducedBlock } from "./consensus/engine.ts";
-import { createMempool, DEFAULT_MEMPOOL, type Mempool, type MempoolOptions } from "./consensus/mempool.ts";
+import { createMempool, DEFAULT_MEMPOOL, type Mempool } from "./consensus/mempool.ts";
 import { createProduction } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
 import { createBlockListeners, createSetCache, createView } from "./create-view.ts";
@@ -49,7 +49,6 @@ export interface NodeOptions extends RpcServerOptions {
   readonly consensusPrefix: string;
   readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
-  readonly mempool?: MempoolOptions;
   /** Deadline for `broadcast_tx_commit`. Default 10 s. */
   readonly commitTimeoutMs?: number;
 }
@@ -182,7 +181,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     startTimeMs: deps.clock.nowMs(),
     height: state.height,
   });
-  const mempool = countedMempool(createMempool(options.mempool ?? DEFAULT_MEMPOOL, app.checkTx), metrics);
+  const mempool = countedMempool(createMempool(DEFAULT_MEMPOOL, app.checkTx), metrics);
   const listeners = createBlockListeners(deps.logger);
   const { oracle } = options;
   const own = state.validators.validators[0]?.address;

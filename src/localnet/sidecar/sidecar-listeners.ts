@@ -55,20 +55,14 @@ interface MetricsPages {
   readonly sidecarFamilies: () => readonly Family[];
 }
 
-export interface ListenerOptions {
-  readonly listen: SidecarAddresses;
-  /** Name of the option that changes the ports, used in the error for a port in use. Default `--port-offset`. */
-  readonly portOption?: string;
-}
-
 /** A sidecar's listeners, which open and close together. Calls to `open` and `close` must not overlap. */
 export function createSidecarListeners(
-  { listen, portOption = "--port-offset" }: ListenerOptions,
+  listen: SidecarAddresses,
   deps: { readonly logger: Logger },
   prices: PriceRoutesDeps,
   pages: MetricsPages,
 ) {
-  const options = { portOption, dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
+  const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
   // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
