@@ -1,4 +1,3 @@
-import type { DescMessage } from "@bufbuild/protobuf";
 import { Command, Option } from "commander";
 import type { PageRequest } from "../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { requireService } from "../../cosmos/proto/registry.ts";
@@ -79,7 +78,9 @@ export function queryCommand(group: QueryGroup, words: string, context: CliConte
 /** Returns the table layout for a query. Undefined means that the response is printed as YAML. */
 export function answerTable(group: QueryGroup, words: string): AnswerTable | undefined {
   const { more, output } = find(group, words);
-  return tableOf(more, output);
+  const { path = output.fields[0]?.name ?? "", columns, isYaml } = more;
+  if (columns !== undefined) return { ...more, path, columns: toColumns(columns) };
+  return !isYaml && output.fields.some(({ name }) => name === PARAMS_TABLE.path) ? PARAMS_TABLE : undefined;
 }
 
 function find(group: QueryGroup, words: string) {
@@ -88,12 +89,6 @@ function find(group: QueryGroup, words: string) {
   const { input, output } =
     methods.find(({ name }) => name === more.rpc) ?? unreachable(`no query ${more.rpc} of ${group.service}`);
   return { input, output, path: `/${group.service}/${more.rpc}`, more };
-}
-
-function tableOf(more: QueryMore, { fields }: DescMessage): AnswerTable | undefined {
-  const { path = fields[0]?.name ?? "", columns, isYaml } = more;
-  if (columns !== undefined) return { ...more, path, columns: toColumns(columns) };
-  return !isYaml && fields.some(({ name }) => name === PARAMS_TABLE.path) ? PARAMS_TABLE : undefined;
 }
 
 /** Pagination options, as offered by a Cosmos SDK binary. */

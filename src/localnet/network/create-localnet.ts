@@ -9,7 +9,6 @@ import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
-import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { GasTracer } from "../chain/runtime/gas-trace.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "../node/base/errors.ts";
@@ -29,32 +28,28 @@ import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "
 import { type ChainClock, createChainClock } from "../control/chain-clock.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { finishRevert } from "../control/snapshots.ts";
-import type { GenesisContract, PlacedContract } from "../genesis/scenario-genesis.ts";
+import type { PlacedContract } from "../genesis/scenario-genesis.ts";
 import {
   localGenesis,
   type LocalnetGenesisOptions,
-  type LocalnetScenario,
   localnetSeeds,
   remoteGenesis,
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-export interface LocalnetChainOptions {
+/** What goes into a new chain's genesis. The scenario and the contracts are the local chain's. */
+type NewChainOptions = Pick<
+  LocalnetGenesisOptions,
+  "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"
+>;
+
+export interface LocalnetChainOptions extends NewChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** Voting powers of the validators in the genesis document; at least one. */
-  readonly validatorPowers: readonly bigint[];
   /** For the remote chain: the local chain's validator powers. If absent, the remote chain has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
   /** Genesis document for a new chain, for instance an export. Default: the localnet's genesis. */
   readonly genesis?: GenesisDoc;
-  /** Profile of a new chain. Default: `specification`. An existing chain must already have this profile. */
-  readonly profile?: ProfileName | undefined;
-  /** Additional state in the genesis of a new local chain. */
-  readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts in the genesis of a new local chain. */
-  readonly contracts?: readonly GenesisContract[];
-  readonly onContract?: (contract: PlacedContract) => void;
 }
 
 export interface LocalnetOptions {
