@@ -69,12 +69,13 @@ export function ibcRelayerHealth(
         reason: `the blocks of ${unreadable} packets from ${chainId}, or of their acknowledgements, are pruned`,
       };
   }
-  const isOpen = (channel: ChannelView): boolean =>
-    isTransferChannel(channel) && channel.state === State.STATE_OPEN;
-  if (!chains.every(({ channels }) => channels.some(isOpen)))
+  if (!chains.every(({ channels }) => channels.some(isOpenTransferChannel)))
     return { state: "starting", reason: "no channel for transfers is open yet" };
   return { state: "carrying", reason: "" };
 }
+
+const isOpenTransferChannel = (channel: ChannelView): boolean =>
+  isTransferChannel(channel) && channel.state === State.STATE_OPEN;
 
 const port = { port_id: z.string(), channel_id: z.string() };
 

@@ -132,9 +132,6 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   };
 }
 
-/** A sidecar's simulated process: its faults, and the stops and starts that they cause. */
-export type SidecarProcess = ReturnType<typeof createSidecarProcess>;
-
 /** A process's stages. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 

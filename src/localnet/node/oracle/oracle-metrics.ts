@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { metricFactory } from "../node-metrics.ts";
+import { metricFactory } from "../base/metric-factory.ts";
 
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
