@@ -45,7 +45,7 @@ import {
   TRAFFIC_ACCOUNT,
   TRAFFIC_FAULTS,
   type TrafficFaultName,
-} from "../../src/localnet/network/traffic.ts";
+} from "../../src/localnet/traffic/traffic.ts";
 import type { ServerFactory } from "../../src/localnet/node/grpc/call-router.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-client.ts";

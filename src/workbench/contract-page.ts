@@ -71,17 +71,16 @@ function callSection(calls: readonly ContractCall[]): Html {
       { name: "height", isNumber: true, isMinor: true, cell: ({ height }) => grouped(height) },
       {
         name: "contract",
-        cell: ({ contracts }) => contracts.map((one) => html`<code>${shortAddress(one)}</code> `),
+        cell: ({ contracts }) =>
+          contracts.map(
+            (one) => html`<code>${one.length > 30 ? `${one.slice(0, 14)}…${one.slice(-6)}` : one}</code> `,
+          ),
       },
       { name: "message", cell: ({ messages }) => messages.map((text) => html`<code>${text}</code> `) },
       { name: "gas", isNumber: true, cell: ({ gasUsed }) => grouped(gasUsed) },
       { name: "result", cell: resultCell },
     ],
   })}`;
-}
-
-function shortAddress(address: string): string {
-  return address.length > 30 ? `${address.slice(0, 14)}…${address.slice(-6)}` : address;
 }
 
 function resultCell({ code, log }: ContractCall): HtmlPart {

@@ -37,7 +37,7 @@ const RETIRED: readonly RetiredWord[] = [
     word: identifier("fault"),
     instead: "error or failure; a fault is injected on purpose",
     except:
-      /^(?:src\/localnet\/(?:sidecar|network|control|node\/oracle|cli)\/|(?:daemons\/localnet\/|docs\/(?:localnet|http-api)\.md)|src\/platform\/(?:base\/fault-switches\.ts|monitoring\/)|src\/workbench\/contract-page\.ts|src\/cli\/generate\/|src\/watchdog\/monitoring\/|(?:ARCHITECTURE|CONTRIBUTING)\.md)/,
+      /^(?:src\/localnet\/(?:sidecar|network|traffic|control|node\/oracle|cli)\/|(?:daemons\/localnet\/|docs\/(?:localnet|http-api)\.md)|src\/platform\/(?:base\/fault-switches\.ts|monitoring\/)|src\/workbench\/contract-page\.ts|src\/cli\/generate\/|src\/watchdog\/monitoring\/|(?:ARCHITECTURE|CONTRIBUTING)\.md)/,
     unless:
       /fault injection|injected faults|random faults|\/faults\/|localnet[ -]fault|oracle\.faults|name: "fault"|^  fault: \{$|\bfault: "[a-z0-9-]+",$/,
   },

@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import { unstartedStatus } from "../../localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts";
-import { registerTrafficMetrics } from "../../localnet/network/traffic.ts";
+import { registerTrafficMetrics } from "../../localnet/traffic/traffic.ts";
 import { createSidecarFamilies } from "../../localnet/sidecar/sidecar-families.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { createMetricsRegistry, METRIC_QUESTIONS } from "../../platform/process/metrics.ts";

@@ -1,7 +1,7 @@
 import { parser } from "@prometheus-io/lezer-promql";
 import { CommanderError, type Command } from "commander";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
-import { TRAFFIC_FAULTS } from "../../localnet/network/traffic.ts";
+import { TRAFFIC_FAULTS } from "../../localnet/traffic/traffic.ts";
 import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
 import { createSilentProgram } from "../program.ts";

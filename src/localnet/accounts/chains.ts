@@ -199,7 +199,6 @@ export function accountsOf(chain: ChainProfile): readonly LocalnetAccount[] {
   }));
 }
 
-/** Thrown if the chain has no account with the given name. */
 export class UnknownAccountError extends CodedError<{
   readonly code: "no-such-account";
   readonly name: string;

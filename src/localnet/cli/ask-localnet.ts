@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import { Command } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -7,19 +7,18 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 
-/** Options shared by all commands for a running localnet. */
 export interface LocalnetOptions {
   readonly json?: true;
   readonly portOffset: number;
 }
 
-export function localnetOptions(): readonly Option[] {
-  return [jsonOption(), portOffsetOption()];
+/** Creates a command for a running localnet whose own options, if any, come last in its help. */
+export function localnetCommand(name?: string): Command {
+  return withLocalnetOptions(new Command(name));
 }
 
 export function withLocalnetOptions(command: Command): Command {
-  for (const option of localnetOptions()) command.addOption(option);
-  return command;
+  return command.addOption(jsonOption()).addOption(portOffsetOption());
 }
 
 /** Deadline for one request, including the time for any blocks it makes. */

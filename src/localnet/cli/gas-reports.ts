@@ -44,7 +44,6 @@ interface ReportingContext extends CliContext {
   readonly gasReports: GasReports;
 }
 
-/** Returns a context that gives its commands access to gas reports. */
 export function withGasReports(context: CliContext, gasReports: GasReports): ReportingContext {
   return { ...context, gasReports };
 }

@@ -17,7 +17,6 @@ import {
   type ChainPart,
   type ChainProfile,
   CHAINS,
-  type DenomAmount,
   type LocalnetChains,
   type LocalnetRoles,
 } from "../accounts/chains.ts";
@@ -150,7 +149,12 @@ async function keyOf(
   // The addresses of the test accounts are known.
   const known = CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
   const addressHex = known?.addressHex ?? (await addressOf({ name: own, mnemonic, prefix, chainId }));
-  return { name: own, mnemonic, addressHex, ...(balances === undefined ? {} : { coins: sorted(balances) }) };
+  return {
+    name: own,
+    mnemonic,
+    addressHex,
+    ...(balances === undefined ? {} : { coins: balances.toSorted((a, b) => ascending(a.denom, b.denom)) }),
+  };
 }
 
 async function addressOf(key: {
@@ -166,11 +170,6 @@ async function addressOf(key: {
     const text = `account ${key.name} of ${key.chainId}: the mnemonic has no key; 12 to 24 English words of BIP-39 were expected`;
     throw new CliError(EXIT.badConfig, text, { cause });
   }
-}
-
-/** The bank stores coins sorted by denomination. */
-function sorted(coins: readonly DenomAmount[]): readonly DenomAmount[] {
-  return coins.toSorted((a, b) => ascending(a.denom, b.denom));
 }
 
 interface Folders {

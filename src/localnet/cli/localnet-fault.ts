@@ -5,7 +5,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
-import { askLocalnet, type LocalnetOptions, localnetOptions } from "./ask-localnet.ts";
+import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./ask-localnet.ts";
 
 interface Options extends LocalnetOptions {
   readonly for?: number;
@@ -31,8 +31,7 @@ export function faultCommand(context: CliContext): Command {
     )
     .option("--off", "switch the fault off; without a name, all faults")
     .action((name: string | undefined, options: Options) => fault(name, options, context));
-  for (const option of localnetOptions()) command.addOption(option);
-  return command;
+  return withLocalnetOptions(command);
 }
 
 async function fault(name: string | undefined, options: Options, context: CliContext): Promise<void> {

@@ -19,7 +19,7 @@ import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { isJsonObject } from "./command-inputs.ts";
 import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./ask-localnet.ts";
 import { withChain } from "./chain-connection.ts";
-import { AUTHORITY, propose, requireDone } from "./localnet-scenario.ts";
+import { AUTHORITY, check, propose, requireDone } from "./localnet-scenario.ts";
 import { createScenarioChain, type ScenarioChain } from "./scenario/scenario-chain.ts";
 
 interface Options extends LocalnetOptions {
@@ -146,11 +146,10 @@ async function monthEnd(stage: Stage): Promise<void> {
   for (const one of await statsNow()) print(countsText(one));
   await order("/blocks", { count: 5, interval: "4s" });
   const paid = before - (await balanceOf(stage, treasury));
-  if (paid <= 0n)
-    throw new CliError(
-      EXIT.fatal,
-      "the first block of the month paid nobody: the chain has no price of the reward asset; the sidecar must run for a minute",
-    );
+  check(
+    paid > 0n,
+    "the first block of the month paid nobody: the chain has no price of the reward asset; the sidecar must run for a minute",
+  );
   print(`2. The first block of ${monthOf(endMs)} has paid ${paid}${denom} from the treasury ${treasury}.`);
   print("3. The counts begin again:");
   for (const one of await statsNow()) print(countsText(one));
@@ -172,12 +171,11 @@ async function clientExpiry(stage: Stage): Promise<void> {
   print(
     `1. Fifteen days without an update: the client ${CLIENT} is ${expired}. Its queries and packets wait.`,
   );
-  if (expired !== "Expired")
-    throw new CliError(EXIT.fatal, `the client ${CLIENT} did not expire, it is ${expired}`);
+  check(expired === "Expired", `the client ${CLIENT} did not expire, it is ${expired}`);
   const known = new Set(await clientIds());
   const { height, timeNs, appHash, nextValidatorsHash } = await newest();
   const state = fieldAt(await ask("ClientState", { client_id: CLIENT }), "client_state");
-  if (!isJsonObject(state)) throw new CliError(EXIT.fatal, `the chain has no client ${CLIENT}`);
+  check(isJsonObject(state), `the chain has no client ${CLIENT}`);
   requireDone(
     await local.send("operator", "ibc.core.client.v1.MsgCreateClient", {
       client_state: { ...state, latest_height: { revision_number: "1", revision_height: height.toString() } },
@@ -222,8 +220,7 @@ async function upgrade(stage: Stage): Promise<void> {
   const missing = at - (await height());
   if (missing > 0n) await order("/blocks", { count: Number(missing) + 1, interval: "1s" });
   const applied = await local.ask("cosmos.upgrade.v1beta1.Query", "AppliedPlan", { name: UPGRADE });
-  if (textAt(applied, "height") !== at.toString())
-    throw new CliError(EXIT.fatal, `the upgrade was not applied at height ${at}`);
+  check(textAt(applied, "height") === at.toString(), `the upgrade was not applied at height ${at}`);
   print(`2. It was applied at height ${at}, and the chain goes on.`);
 }
 
@@ -286,13 +283,12 @@ async function jailAndRelease(stage: Stage): Promise<void> {
     await order("/blocks", { count: 10, interval: "1s" });
   await setAbsent([]);
   const jailed = await now();
-  if (!jailed.isJailed)
-    throw new CliError(EXIT.fatal, `${operator} missed ${2 * window} blocks and is not jailed`);
+  check(jailed.isJailed, `${operator} missed ${2 * window} blocks and is not jailed`);
   print(
     `1. ${operator} of ${account} has missed too many of ${window} blocks: it is jailed, has lost ${before.tokens - jailed.tokens}${denom}, and the chain goes on without it.`,
   );
   const early = await release();
-  if (early.confirmation.kind === "included") throw new CliError(EXIT.fatal, "the jail time ended early");
+  check(early.confirmation.kind !== "included", "the jail time ended early");
   const wait = textAt(params, "downtime_jail_duration");
   print(`2. It signs again, but stays in jail for ${wait}: an earlier unjail is refused.`);
   await order("/time", { add: `${Number.parseInt(wait, 10) + 10}s` });
@@ -300,8 +296,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   requireDone(await release());
   await order("/blocks", { count: 3, interval: "1s" });
   const free = await now();
-  if (free.isJailed || free.status !== "BOND_STATUS_BONDED")
-    throw new CliError(EXIT.fatal, `${operator} is not back: ${free.status}`);
+  check(!free.isJailed && free.status === "BOND_STATUS_BONDED", `${operator} is not back: ${free.status}`);
   print(
     `3. ${account} has released it with MsgUnjail. It is bonded, and signs with what it has left: ${free.tokens}${denom}.`,
   );
@@ -326,7 +321,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   await order(`/chains/${CHAINS.local.chainId}/faucet`, { address, amount: "1000000000" });
   await order("/blocks", { count: 2, interval: "1s" });
   const filled = await balanceOf(stage, address);
-  if (filled <= left) throw new CliError(EXIT.fatal, "the faucet's coins did not arrive");
+  check(filled > left, "the faucet's coins did not arrive");
   print(`2. The faucet has sent coins: ${filled}${denom}. The relayer continues by itself.`);
 }
 

@@ -80,11 +80,10 @@ const POLL_MS = 200;
 async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
   const present = await limiterNow(local);
-  if (present !== "")
-    throw new CliError(
-      EXIT.fatal,
-      `transfers are limited already, by ${present}; end that first: relaywatch tx ibc-rate-limit update-params --none --from operator${scenario.portOption}`,
-    );
+  check(
+    present === "",
+    `transfers are limited already, by ${present}; end that first: relaywatch tx ibc-rate-limit update-params --none --from operator${scenario.portOption}`,
+  );
   const channel = await openChannel(scenario);
   const limiter = await deployLimiter(local, channel);
   await setLimiter(local, limiter.address);
@@ -141,8 +140,7 @@ async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: s
   const amount = limiter.quota - before + 1n;
   print(`\n3. alice sends ${amount}${denom}: one more than the quota still allows.`);
   const { confirmation, hash } = await transfer(scenario, channel, amount, RECEIVER);
-  if (confirmation.kind !== "failed")
-    throw new CliError(EXIT.fatal, `the transfer over quota was not refused: transaction ${hash}`);
+  check(confirmation.kind === "failed", `the transfer over quota was not refused: transaction ${hash}`);
   const { codespace, code, log } = confirmation;
   print(
     `   Rejected in its block: code ${code} of ${codespace}. The coins did not move, only the fee was paid.`,
@@ -177,8 +175,7 @@ async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: stri
       .map(({ key, value }) => `${key}=${value}`);
     print(`   - ${[type, ...words].join(" ")}`);
   }
-  if (after !== before)
-    throw new CliError(EXIT.fatal, `the quota shows ${after} used instead of ${before} after the rejection`);
+  check(after === before, `the quota shows ${after} used instead of ${before} after the rejection`);
 }
 
 const SHOWN_EVENTS: ReadonlySet<string> = new Set([
@@ -333,6 +330,11 @@ export async function propose({ send }: ScenarioChain, message: JsonObject): Pro
       proposer: OPERATOR,
     }),
   );
+}
+
+/** Ends the scenario with `CliError` unless the condition holds. */
+export function check(condition: boolean, problem: string): asserts condition {
+  if (!condition) throw new CliError(EXIT.fatal, problem);
 }
 
 /** Throws `CliError` if the transaction failed in its block. */

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./ask-localnet.ts";
+import { askLocalnet, localnetCommand, type LocalnetOptions } from "./ask-localnet.ts";
 
 const snapshot = z.object({
   id: z.number(),
@@ -21,25 +21,26 @@ export function snapshotCommand(context: CliContext): Command {
     if (snapshots.length === 0) context.print("there is no snapshot");
     for (const one of snapshots) context.print(textOf(one));
   };
-  const part = (name: string, description: string): Command =>
-    withLocalnetOptions(new Command(name).description(description));
   return new Command()
     .addCommand(
-      part("take", "take a snapshot of the current state of both chains").action(
-        async (options: LocalnetOptions) => {
+      localnetCommand("take")
+        .description("take a snapshot of the current state of both chains")
+        .action(async (options: LocalnetOptions) => {
           const reply = await askLocalnet("/snapshots", {}, options, context);
           context.print(options.json ? stringifyJson(reply, 2) : textOf(snapshot.parse(reply)));
-        },
-      ),
+        }),
       { isDefault: true },
     )
     .addCommand(
-      part("list", "list the snapshots").action(async (options: LocalnetOptions) =>
-        printList(await askLocalnet("/snapshots", undefined, options, context), options),
-      ),
+      localnetCommand("list")
+        .description("list the snapshots")
+        .action(async (options: LocalnetOptions) =>
+          printList(await askLocalnet("/snapshots", undefined, options, context), options),
+        ),
     )
     .addCommand(
-      part("remove", "remove a snapshot")
+      localnetCommand("remove")
+        .description("remove a snapshot")
         .argument("<id>", "its number", parseId)
         .action(async (id: number, options: LocalnetOptions) =>
           printList(await askLocalnet("/snapshots/remove", { id }, options, context), options),
@@ -49,8 +50,8 @@ export function snapshotCommand(context: CliContext): Command {
 
 /** `relaywatch localnet revert ID`. */
 export function revertCommand(context: CliContext): Command {
-  const command = new Command().argument("<id>", "number of a snapshot", parseId);
-  return withLocalnetOptions(command).action(async (id: number, options: LocalnetOptions) => {
+  const command = localnetCommand().argument("<id>", "number of a snapshot", parseId);
+  return command.action(async (id: number, options: LocalnetOptions) => {
     const reply = await askLocalnet("/snapshots/revert", { id }, options, context);
     context.print(options.json ? stringifyJson(reply, 2) : `back at ${textOf(snapshot.parse(reply))}`);
   });

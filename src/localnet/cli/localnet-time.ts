@@ -8,7 +8,13 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
-import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./ask-localnet.ts";
+import {
+  askLocalnet,
+  localnetCommand,
+  type LocalnetOptions,
+  parseChains,
+  withLocalnetOptions,
+} from "./ask-localnet.ts";
 import { parseAddress } from "./command-inputs.ts";
 
 const timeReply = z.object({ time: z.string(), rate: z.number() });
@@ -19,27 +25,28 @@ export function timeCommand(context: CliContext): Command {
     const reply = timeReply.parse(await askLocalnet("/time", body, options, context));
     context.print(options.json ? stringifyJson(reply, 2) : timeText(reply));
   };
-  const part = (name: string, description: string): Command =>
-    withLocalnetOptions(new Command(name).description(description));
   return new Command()
     .addCommand(
-      part("show", "print the chains' time and its rate").action((options: LocalnetOptions) =>
-        ask(undefined, options),
-      ),
+      localnetCommand("show")
+        .description("print the chains' time and its rate")
+        .action((options: LocalnetOptions) => ask(undefined, options)),
       { isDefault: true },
     )
     .addCommand(
-      part("set", "move the time ahead to an instant")
+      localnetCommand("set")
+        .description("move the time ahead to an instant")
         .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"')
         .action((to: string, options: LocalnetOptions) => ask({ set: to }, options)),
     )
     .addCommand(
-      part("add", "move the time ahead; a light client expires if that is longer than its trusting period")
+      localnetCommand("add")
+        .description("move the time ahead; a light client expires if that is longer than its trusting period")
         .argument("<duration>", 'such as "21d" or "5m30s", at most 366 days', parseDuration)
         .action((ms: number, options: LocalnetOptions) => ask({ add: durationText(ms) }, options)),
     )
     .addCommand(
-      part("rate", "let the time pass faster or slower")
+      localnetCommand("rate")
+        .description("let the time pass faster or slower")
         .argument(
           "<factor>",
           "chain seconds per second on this machine; 0 stops the time, 1 is normal",
@@ -104,8 +111,8 @@ export const haltCommand = (context: CliContext): Command => switchCommand("halt
 export const resumeCommand = (context: CliContext): Command => switchCommand("resume", context);
 
 function switchCommand(name: "halt" | "resume", context: CliContext): Command {
-  const command = new Command().argument("[chain]", "id of the chain; default: both");
-  return withLocalnetOptions(command).action(async (only: string | undefined, options: LocalnetOptions) => {
+  const command = localnetCommand().argument("[chain]", "id of the chain; default: both");
+  return command.action(async (only: string | undefined, options: LocalnetOptions) => {
     const listed = parseChains(await askLocalnet("/chains", undefined, options, context));
     const ids = only === undefined ? listed.map(({ chain_id }) => chain_id) : [only];
     for (const id of ids)
@@ -119,27 +126,25 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
 
 /** `relaywatch localnet faucet ADDRESS AMOUNT`. */
 export function faucetCommand(context: CliContext): Command {
-  const command = new Command()
+  const command = localnetCommand()
     .argument("<address>", "account on one of the chains, identified by its prefix", parseRecipient)
     .argument("<amount>", "in the chain's base unit, such as 1000000");
-  return withLocalnetOptions(command).action(
-    async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
-      const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
-      const chain = chains.find((one) => one.prefix === prefix);
-      if (chain === undefined) {
-        const prefixes = chains.map((one) => one.prefix).join(" or ");
-        throw new CliError(
-          EXIT.usage,
-          `no chain here has the prefix ${prefix}; the address must begin with ${prefixes}`,
-        );
-      }
-      const path = `/chains/${encodeURIComponent(chain.chain_id)}/faucet`;
-      const reply = await askLocalnet(path, { address, amount }, options, context);
-      if (options.json) return context.print(stringifyJson(reply, 2));
-      const sent = z.object({ hash: z.string(), amount: z.string() }).parse(reply);
-      context.print(`${sent.amount} to ${address} on ${chain.chain_id}, transaction ${sent.hash}`);
-    },
-  );
+  return command.action(async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
+    const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
+    const chain = chains.find((one) => one.prefix === prefix);
+    if (chain === undefined) {
+      const prefixes = chains.map((one) => one.prefix).join(" or ");
+      throw new CliError(
+        EXIT.usage,
+        `no chain here has the prefix ${prefix}; the address must begin with ${prefixes}`,
+      );
+    }
+    const path = `/chains/${encodeURIComponent(chain.chain_id)}/faucet`;
+    const reply = await askLocalnet(path, { address, amount }, options, context);
+    if (options.json) return context.print(stringifyJson(reply, 2));
+    const sent = z.object({ hash: z.string(), amount: z.string() }).parse(reply);
+    context.print(`${sent.amount} to ${address} on ${chain.chain_id}, transaction ${sent.hash}`);
+  });
 }
 
 interface Recipient {

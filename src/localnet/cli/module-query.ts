@@ -1,4 +1,3 @@
-import type { DescMessage } from "@bufbuild/protobuf";
 import { Command, Option } from "commander";
 import type { PageRequest } from "../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { requireService } from "../../cosmos/proto/registry.ts";
@@ -79,7 +78,9 @@ export function queryCommand(group: QueryGroup, words: string, context: CliConte
 /** Returns the table layout for a query. Undefined means that the response is printed as YAML. */
 export function answerTable(group: QueryGroup, words: string): AnswerTable | undefined {
   const { more, output } = find(group, words);
-  return tableOf(more, output);
+  const { path = output.fields[0]?.name ?? "", columns, isYaml } = more;
+  if (columns !== undefined) return { ...more, path, columns: toColumns(columns) };
+  return !isYaml && output.fields.some(({ name }) => name === PARAMS_TABLE.path) ? PARAMS_TABLE : undefined;
 }
 
 function find(group: QueryGroup, words: string) {
@@ -88,12 +89,6 @@ function find(group: QueryGroup, words: string) {
   const { input, output } =
     methods.find(({ name }) => name === more.rpc) ?? unreachable(`no query ${more.rpc} of ${group.service}`);
   return { input, output, path: `/${group.service}/${more.rpc}`, more };
-}
-
-function tableOf(more: QueryMore, { fields }: DescMessage): AnswerTable | undefined {
-  const { path = fields[0]?.name ?? "", columns, isYaml } = more;
-  if (columns !== undefined) return { ...more, path, columns: toColumns(columns) };
-  return !isYaml && fields.some(({ name }) => name === PARAMS_TABLE.path) ? PARAMS_TABLE : undefined;
 }
 
 /** Pagination options, as offered by a Cosmos SDK binary. */
@@ -114,7 +109,11 @@ export interface PageOptions {
 export function addPageOptions(command: Command): Command {
   return command
     .addOption(number("--page <n>", "page number, from 1", 1n))
-    .addOption(new Option("--page-key <base64>", "the previous page's next_key").argParser(parseKey))
+    .addOption(
+      new Option("--page-key <base64>", "the previous page's next_key").argParser((text) =>
+        parsing(() => fromBase64(text), "base64 was expected"),
+      ),
+    )
     .addOption(number("--offset <n>", "number of entries to skip; also --page-offset", 0n))
     .addOption(number("--limit <n>", "maximum number of entries; also --page-limit", 100n))
     .option("--count-total", "also count all entries; also --page-count-total")
@@ -148,10 +147,6 @@ function hidden(flags: string): Option {
 
 function number(flags: string, description: string, preset: bigint): Option {
   return new Option(flags, description).default(preset, preset.toString()).argParser(parseUint64);
-}
-
-function parseKey(text: string): Uint8Array {
-  return parsing(() => fromBase64(text), "base64 was expected");
 }
 
 /** Returns the page request in proto JSON. Throws `CliError` in the same case. */

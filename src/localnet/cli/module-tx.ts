@@ -103,7 +103,9 @@ function signed({ type, fields, signer, more }: ReadyMessage, { chainName }: TxO
   const { encode = (json: JsonObject) => messageFromJson(type, json, chainName), prints, sending } = more;
   return {
     typeUrl: toChainTypeUrl(`/${type}`, chainName),
-    encode: (sender) => encode({ ...fields, [signer]: asSigner(signer, sender) }),
+    // An account signs on behalf of its validator.
+    encode: (sender) =>
+      encode({ ...fields, [signer]: signer.startsWith("validator") ? operatorOf(sender) : sender }),
     ...(prints === undefined ? {} : { response: printedResponse(type, prints) }),
     ...sending,
   };
@@ -119,11 +121,6 @@ function printedResponse(type: string, prints: Readonly<Record<string, string>>)
 
 /** Signer field of the messages that only the chain's authority may send. */
 const AUTHORITY = "authority";
-
-/** An account signs on behalf of its validator. */
-function asSigner(signer: string, account: string): string {
-  return signer.startsWith("validator") ? operatorOf(account) : account;
-}
 
 /** Returns an account's operator address: the same bytes, with the operator prefix. */
 export function operatorOf(account: string): string {

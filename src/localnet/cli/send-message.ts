@@ -85,7 +85,9 @@ export function sendMessage(
     if (options.broadcastMode === "sync") {
       const accepted = await sender.broadcast(messages, gasLimit, context.signal);
       printResponse(toTxResponse(accepted), options, context);
-      return requireAccepted(accepted);
+      if (accepted.confirmation.kind === "refused")
+        throw refused("the node rejected the transaction", accepted.confirmation);
+      return;
     }
     const outcome = await sender.send(messages, gasLimit, context.signal);
     const resp = responseOf(message, outcome, options);
@@ -262,10 +264,6 @@ function toTxResponse({ hash, gasLimit, confirmation }: BroadcastOutcome | SendO
     gas_wanted: gasLimit.toString(),
     gas_used: ("gasUsed" in confirmation ? confirmation.gasUsed : 0n).toString(),
   };
-}
-
-function requireAccepted({ confirmation }: BroadcastOutcome): void {
-  if (confirmation.kind === "refused") throw refused("the node rejected the transaction", confirmation);
 }
 
 function requireIncluded({ confirmation }: SendOutcome, stacks: string): void {

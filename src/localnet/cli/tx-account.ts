@@ -90,16 +90,9 @@ function openTestAccount(name: string, chainId: string): Promise<Signer> {
   return createSigner({ kind: "mnemonic", mnemonic: new Secret(account.mnemonic) }, prefix);
 }
 
-function readMnemonic({ mnemonicFile, mnemonicEnv }: AccountOptions): Secret {
-  const option = mnemonicFile === undefined ? "--mnemonic-env" : "--mnemonic-file";
-  return readSecret({ file: mnemonicFile, env: mnemonicEnv }, option);
-}
-
-function readSecret(
-  source: { readonly file?: string | undefined; readonly env?: string | undefined },
-  option: string,
-): Secret {
-  const read = secretField().safeParse(source);
+function readMnemonic({ mnemonicFile: file, mnemonicEnv: env }: AccountOptions): Secret {
+  const read = secretField().safeParse({ file, env });
   if (read.success) return read.data;
+  const option = file === undefined ? "--mnemonic-env" : "--mnemonic-file";
   throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
 }

@@ -7,7 +7,6 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
-/** Options shared by all transaction commands. */
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
   /** Gas limit. If absent or "auto": the sum of the simulated gas and the gas for the fee payment, times `gasAdjustment`. */
   readonly gas?: bigint | "auto";
@@ -39,7 +38,7 @@ export function addTxOptions(command: Command): Command {
   return addAccountOptions(command)
     .addOption(
       new Option("--gas <limit>", 'gas limit; "auto", the default: estimated by a simulation').argParser(
-        parseGas,
+        (text) => (text === "auto" ? text : parseUint64(text)),
       ),
     )
     .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
@@ -139,10 +138,6 @@ function repeated(flags: string, description: string): Option {
   return new Option(flags, description)
     .default([], "none")
     .argParser<readonly string[]>((text, before) => [...before, text]);
-}
-
-function parseGas(text: string): bigint | "auto" {
-  return text === "auto" ? text : parseUint64(text);
 }
 
 const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;

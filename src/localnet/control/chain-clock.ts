@@ -8,23 +8,7 @@ import type { RunningNode } from "../node/create-node.ts";
  * The time that both chains share. Headers, light clients, unbonding, expiry and the sidecar's prices use only this time. It
  * starts as the machine's time, and can be moved ahead and sped up. Waits and durations use the machine's clock.
  */
-export interface ChainClock extends Clock {
-  /** Chain seconds per machine second; 0 stops the chains' time. */
-  readonly rate: () => number;
-  /**
-   * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` if that is more than 100 years ahead of
-   * the machine, or in the chains' past, since no block may be earlier than the previous one.
-   */
-  readonly set: (timeMs: number) => void;
-  /** Sets the rate. Throws `NodeError` `bad-time` unless it is from 0 to 10,000,000. */
-  readonly setRate: (rate: number) => void;
-  /** How far the time is ahead of the machine's, in ms; negative if it is behind. */
-  readonly aheadMs: () => number;
-  /** Resets the time to `aheadMs` ahead of the machine's, as it was at the block to which the chains have been reverted. */
-  readonly goBack: (aheadMs: number) => void;
-  /** Moves the time to that of a chain's last block, if later, so that time continues from there after a restart. */
-  readonly continueFrom: (blockTimeMs: number) => void;
-}
+export type ChainClock = ReturnType<typeof createChainClock>;
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
@@ -32,7 +16,7 @@ const MAX_AHEAD_MS = 36_525 * DAY_MS;
 const MAX_RATE = 10_000_000;
 
 /** Creates a clock that shows the machine's time. */
-export function createChainClock(machine: Clock): ChainClock {
+export function createChainClock(machine: Clock) {
   let anchor = { chainMs: 0, machineMs: 0, rate: 1 };
   const nowMs = (): number => anchor.chainMs + (machine.nowMs() - anchor.machineMs) * anchor.rate;
   const moveTo = (chainMs: number, rate: number): void => {
@@ -42,8 +26,13 @@ export function createChainClock(machine: Clock): ChainClock {
     nowMs,
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
+    /** Chain seconds per machine second; 0 stops the chains' time. */
     rate: () => anchor.rate,
-    set: (timeMs) => {
+    /**
+     * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` if that is more than 100 years ahead of
+     * the machine, or in the chains' past, since no block may be earlier than the previous one.
+     */
+    set: (timeMs: number) => {
       const presentMs = nowMs();
       if (timeMs < presentMs)
         throw badTime(`${isoTime(timeMs)} is before the chains' time, ${isoTime(presentMs)}`);
@@ -51,13 +40,17 @@ export function createChainClock(machine: Clock): ChainClock {
         throw badTime("the time can be at most 100 years ahead of this machine's");
       moveTo(timeMs, anchor.rate);
     },
-    setRate: (rate) => {
+    /** Sets the rate. Throws `NodeError` `bad-time` unless it is from 0 to 10,000,000. */
+    setRate: (rate: number) => {
       if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
       moveTo(nowMs(), rate);
     },
+    /** How far the time is ahead of the machine's, in ms; negative if it is behind. */
     aheadMs: () => nowMs() - machine.nowMs(),
-    goBack: (aheadMs) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
-    continueFrom: (blockTimeMs) => {
+    /** Resets the time to `aheadMs` ahead of the machine's, as it was at the block to which the chains have been reverted. */
+    goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
+    /** Moves the time to that of a chain's last block, if later, so that time continues from there after a restart. */
+    continueFrom: (blockTimeMs: number) => {
       if (blockTimeMs > nowMs()) moveTo(blockTimeMs, anchor.rate);
     },
   };

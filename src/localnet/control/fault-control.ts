@@ -10,7 +10,7 @@ import {
 import { isRecord } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
+import { isoTimeOrNull, NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/setting-texts.ts";
 import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
 import {
@@ -165,11 +165,13 @@ export function createFaultRoutes(control: FaultControl): readonly ApiRoute[] {
 }
 
 async function listReply(control: FaultControl): Promise<HttpReply> {
-  return jsonReply(200, { faults: (await control.list()).map(faultJson) });
-}
-
-function faultJson({ name, on, untilMs, effect }: FaultState) {
-  return { name, on, until: untilMs === undefined ? null : new Date(untilMs).toISOString(), effect };
+  const faults = (await control.list()).map(({ name, on, untilMs, effect }) => ({
+    name,
+    on,
+    until: isoTimeOrNull(untilMs),
+    effect,
+  }));
+  return jsonReply(200, { faults });
 }
 
 async function switchFault({ body, params }: RouteRequest, control: FaultControl): Promise<HttpReply> {

@@ -34,18 +34,20 @@ import type { ValidatorPower } from "../chain/runtime/abci.ts";
 export interface LocalnetGenesisOptions {
   /** Genesis time. Both chains share it, because the remote chain's client for the local chain contains it. */
   readonly timeNs: bigint;
+  /** At least one. */
   readonly validatorPowers: readonly bigint[];
   /** Default: the chains of the default localnet. */
   readonly chains?: LocalnetChains;
   /** Transactions that create the validators, for a chain whose settings ask for them. */
   readonly genesisTxs?: readonly JsonValue[];
-  /** Default: `specification`. */
+  /** Profile of a new chain. Default: `specification`. An existing chain must already have this profile. */
   readonly profile?: ProfileName | undefined;
   /** The local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts on the local chain, added after the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
+  /** Called with the place of each contract when the genesis is created. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 

@@ -79,7 +79,6 @@ export function isTransferChannel({ portId, counterparty }: ChannelView): boolea
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }
 
-/** Returns true if both name the same channel end. */
 export function sameEnd(one: ChannelEnd, other: ChannelEnd): boolean {
   return one.portId === other.portId && one.channelId === other.channelId;
 }

@@ -25,7 +25,6 @@ const MAX_BYTES = 600_000;
 /** Gas for the fee payment, which a simulation skips. */
 const FEE_GAS = 30_000n;
 
-/** A message and the work that it performs. */
 interface Load {
   readonly work: Work;
   readonly message: WireMessage;
@@ -131,17 +130,13 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
       return undefined;
     case "failed":
     case "refused":
-      return isRedundant(confirmation)
+      // ibc-go's ErrRedundantTx: another relayer has already relayed all packets in the transaction.
+      return confirmation.codespace === "channel" && confirmation.code === 22
         ? undefined
         : { failedMessage: failedMessageIndex(confirmation.log), log: confirmation.log };
     case "lost":
       return { failedMessage: undefined, log: confirmation.reason };
   }
-}
-
-/** ibc-go's ErrRedundantTx: another relayer has already relayed all packets in the transaction. */
-function isRedundant({ codespace, code }: { readonly codespace: string; readonly code: number }): boolean {
-  return codespace === "channel" && code === 22;
 }
 
 /** An update takes about 200,000 gas, including the fee payment. */

@@ -15,41 +15,22 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
   readonly counterparty: ChannelEnd;
 }
 
-/** Reads one chain's channels and packets. Height 0 means the latest. All methods reject with `ClientError`. */
-export interface IbcReads {
-  /** Returns a connection's channels. Also rejects with `IbcRelayerError` "too-many-pages". */
-  readonly channels: (
-    connectionId: string,
-    height: bigint,
-    signal: AbortSignal,
-  ) => Promise<readonly ChannelView[]>;
-  /** Returns the sequences of packets that were sent but not acknowledged, in ascending order. Rejects like `channels`. */
-  readonly commitments: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<readonly bigint[]>;
-  /** Returns the `sequences` that this end has not received. */
-  readonly unreceived: SequenceFilter;
-  /** Returns the `sequences` that this end sent and for which it has not received an acknowledgement. */
-  readonly unacknowledged: SequenceFilter;
-  /** Returns the `sequences` that this end has received and acknowledged. */
-  readonly acknowledged: SequenceFilter;
-  /** Returns the sequence of the next packet on an ordered channel. */
-  readonly nextReceive: (end: ChannelEnd, height: bigint, signal: AbortSignal) => Promise<bigint>;
-}
-
-type SequenceFilter = (
-  packets: ChannelEnd & { readonly sequences: readonly bigint[] },
-  height: bigint,
-  signal: AbortSignal,
-) => Promise<ReadonlySet<bigint>>;
+/** Packets of one end. */
+type Packets = ChannelEnd & { readonly sequences: readonly bigint[] };
 
 const PAGE_LIMIT = 1_000n;
 /** More packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
-export function createIbcReads(client: Pick<ChainClient, "grpcQuery">): IbcReads {
+/** Reads one chain's channels and packets. Height 0 means the latest. All methods reject with `ClientError`. */
+export type IbcReads = ReturnType<typeof createIbcReads>;
+
+export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
   const query = (rpc: string, request: Uint8Array, signal: AbortSignal, height: bigint) =>
     client.grpcQuery(`/ibc.core.channel.v1.Query/${rpc}`, request, signal, height);
   return {
-    channels: (connection, height, signal) =>
+    /** Returns a connection's channels. Also rejects with `IbcRelayerError` "too-many-pages". */
+    channels: (connection: string, height: bigint, signal: AbortSignal) =>
       allPages(async (key) => {
         const request = { connection, pagination: pageAt(key) };
         const bytes = wire.QueryConnectionChannelsRequest.encode(request).finish();
@@ -58,7 +39,8 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">): IbcReads
         );
         return { items: response.channels.map(viewOf), next: response.pagination?.nextKey };
       }),
-    commitments: async ({ portId, channelId }, height, signal) => {
+    /** Returns the sequences of packets that were sent but not acknowledged, in ascending order. Rejects like `channels`. */
+    commitments: async ({ portId, channelId }: ChannelEnd, height: bigint, signal: AbortSignal) => {
       const sequences = await allPages(async (key) => {
         const request = { portId, channelId, pagination: pageAt(key) };
         const bytes = wire.QueryPacketCommitmentsRequest.encode(request).finish();
@@ -73,19 +55,34 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">): IbcReads
       // The chain lists them in the order of their text: 10 before 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
     },
-    unreceived: async ({ portId, channelId, sequences }, height, signal) => {
+    /** Returns the `sequences` that this end has not received. */
+    unreceived: async (
+      { portId, channelId, sequences }: Packets,
+      height: bigint,
+      signal: AbortSignal,
+    ): Promise<ReadonlySet<bigint>> => {
       const request = { portId, channelId, packetCommitmentSequences: [...sequences] };
       const bytes = wire.QueryUnreceivedPacketsRequest.encode(request).finish();
       const response = await query("UnreceivedPackets", bytes, signal, height);
       return new Set(wire.QueryUnreceivedPacketsResponse.decode(response).sequences);
     },
-    unacknowledged: async ({ portId, channelId, sequences }, height, signal) => {
+    /** Returns the `sequences` that this end sent and for which it has not received an acknowledgement. */
+    unacknowledged: async (
+      { portId, channelId, sequences }: Packets,
+      height: bigint,
+      signal: AbortSignal,
+    ): Promise<ReadonlySet<bigint>> => {
       const request = { portId, channelId, packetAckSequences: [...sequences] };
       const bytes = wire.QueryUnreceivedAcksRequest.encode(request).finish();
       const response = await query("UnreceivedAcks", bytes, signal, height);
       return new Set(wire.QueryUnreceivedAcksResponse.decode(response).sequences);
     },
-    acknowledged: async ({ portId, channelId, sequences }, height, signal) => {
+    /** Returns the `sequences` that this end has received and acknowledged. */
+    acknowledged: async (
+      { portId, channelId, sequences }: Packets,
+      height: bigint,
+      signal: AbortSignal,
+    ): Promise<ReadonlySet<bigint>> => {
       // Without numbers, the chain would list all.
       if (sequences.length === 0) return new Set();
       const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
@@ -94,7 +91,8 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">): IbcReads
       const { acknowledgements } = wire.QueryPacketAcknowledgementsResponse.decode(response);
       return new Set(acknowledgements.map(({ sequence }) => sequence));
     },
-    nextReceive: async ({ portId, channelId }, height, signal) => {
+    /** Returns the sequence of the next packet on an ordered channel. */
+    nextReceive: async ({ portId, channelId }: ChannelEnd, height: bigint, signal: AbortSignal) => {
       const bytes = wire.QueryNextSequenceReceiveRequest.encode({ portId, channelId }).finish();
       const response = await query("NextSequenceReceive", bytes, signal, height);
       return wire.QueryNextSequenceReceiveResponse.decode(response).nextSequenceReceive;

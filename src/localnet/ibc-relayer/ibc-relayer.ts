@@ -103,12 +103,8 @@ export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
     failures: countersOf(CYCLE_FAILURES),
     chains: chainIds.map((chainId) => ({
       chainId,
-      channels: [],
-      pending: 0,
+      ...noProgress(),
       oldestPendingMs: undefined,
-      unreadable: 0,
-      done: countersOf(WORK_KINDS),
-      lastDoneMs: undefined,
       refusals: 0,
       refused: [],
     })),
@@ -125,14 +121,14 @@ function sideOf(chain: IbcChain, { clock, random }: IbcRelayerDeps): Side {
   return {
     chain,
     backoff: createRetryBackoff(clock, random),
-    done: countersOf(WORK_KINDS),
     snapshot: undefined,
-    channels: [],
-    pending: 0,
     firstSeenMs: new Map(),
-    unreadable: 0,
-    lastDoneMs: undefined,
+    ...noProgress(),
   };
+}
+
+function noProgress() {
+  return { done: countersOf(WORK_KINDS), channels: [], pending: 0, unreadable: 0, lastDoneMs: undefined };
 }
 
 function statusOf(side: Side): IbcRelayerStatus["chains"][number] {

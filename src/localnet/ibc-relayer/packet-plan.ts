@@ -52,7 +52,6 @@ export async function planPackets(
 
 const NOTHING: PacketPlan = { toDestination: [], toSource: [], pending: 0, oldest: [], unreadable: 0 };
 
-/** A channel's source and destination ends. */
 interface ChannelPair {
   readonly source: Snapshot;
   readonly destination: Snapshot;

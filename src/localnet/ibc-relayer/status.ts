@@ -69,14 +69,13 @@ export function ibcRelayerHealth(
         reason: `the blocks of ${unreadable} packets from ${chainId}, or of their acknowledgements, are pruned`,
       };
   }
-  if (!chains.every(({ channels }) => channels.some(isOpenForTransfers)))
+  if (!chains.every(({ channels }) => channels.some(isOpenTransferChannel)))
     return { state: "starting", reason: "no channel for transfers is open yet" };
   return { state: "carrying", reason: "" };
 }
 
-function isOpenForTransfers(channel: ChannelView): boolean {
-  return isTransferChannel(channel) && channel.state === State.STATE_OPEN;
-}
+const isOpenTransferChannel = (channel: ChannelView): boolean =>
+  isTransferChannel(channel) && channel.state === State.STATE_OPEN;
 
 const port = { port_id: z.string(), channel_id: z.string() };
 
@@ -111,7 +110,6 @@ export const IBC_RELAYER_ROUTE = getJson(
   }),
 );
 
-/** Returns the status as JSON, as {@link IBC_RELAYER_ROUTE} prints it. */
 export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObject {
   const { lastCycleMs, chains } = status;
   return {

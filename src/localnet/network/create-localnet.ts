@@ -9,7 +9,6 @@ import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
-import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { GasTracer } from "../chain/runtime/gas-trace.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "../node/base/errors.ts";
@@ -29,32 +28,28 @@ import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "
 import { type ChainClock, createChainClock } from "../control/chain-clock.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { finishRevert } from "../control/snapshots.ts";
-import type { GenesisContract, PlacedContract } from "../genesis/scenario-genesis.ts";
+import type { PlacedContract } from "../genesis/scenario-genesis.ts";
 import {
   localGenesis,
   type LocalnetGenesisOptions,
-  type LocalnetScenario,
   localnetSeeds,
   remoteGenesis,
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-export interface LocalnetChainOptions {
+/** What goes into a new chain's genesis. The scenario and the contracts are the local chain's. */
+type NewChainOptions = Pick<
+  LocalnetGenesisOptions,
+  "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"
+>;
+
+export interface LocalnetChainOptions extends NewChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** Voting powers of the validators in the genesis document; at least one. */
-  readonly validatorPowers: readonly bigint[];
   /** For the remote chain: the local chain's validator powers. If absent, the remote chain has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
   /** Genesis document for a new chain, for instance an export. Default: the localnet's genesis. */
   readonly genesis?: GenesisDoc;
-  /** Profile of a new chain. Default: `specification`. An existing chain must already have this profile. */
-  readonly profile?: ProfileName | undefined;
-  /** Additional state in the genesis of a new local chain. */
-  readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts in the genesis of a new local chain. */
-  readonly contracts?: readonly GenesisContract[];
-  readonly onContract?: (contract: PlacedContract) => void;
 }
 
 export interface LocalnetOptions {
@@ -98,9 +93,7 @@ type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock
 
 /** Parts that are added to a chain from outside the localnet. */
 interface ChainExtension {
-  /** Modules that some local chains have. */
   readonly modules?: ModuleSet;
-  /** Records where a chain uses gas. */
   readonly tracer?: GasTracer;
   /** The node's `abci_query` paths. */
   readonly queries?: NodeDeps["queries"];
@@ -142,22 +135,12 @@ export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): L
 }
 
 async function whenReady(
-  local: Node | undefined,
-  remote: Node | undefined,
+  localNode: Node | undefined,
+  remoteNode: Node | undefined,
   control: HttpService | undefined,
 ): Promise<RunningLocalnet> {
-  const [runningLocal, runningRemote, address] = await Promise.all([
-    local?.ready,
-    remote?.ready,
-    control?.ready,
-  ]);
-  return {
-    chains: {
-      ...(runningLocal === undefined ? {} : { local: runningLocal }),
-      ...(runningRemote === undefined ? {} : { remote: runningRemote }),
-    },
-    controlPort: address?.port,
-  };
+  const [local, remote, address] = await Promise.all([localNode?.ready, remoteNode?.ready, control?.ready]);
+  return { chains: { ...(local && { local }), ...(remote && { remote }) }, controlPort: address?.port };
 }
 
 /** Creates a new chain's application with an empty state. */
@@ -166,13 +149,11 @@ function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps
     ...chain,
     kind: chain.part,
     profile: genesis.profile,
-    moreModules: chooseModules(deps.extension?.(chain).modules, withSettings(chain, genesis)),
+    moreModules: chooseModules(deps.extension?.(chain).modules, {
+      profile: genesis.profile,
+      appState: { ...genesis.appState, ...chain.settings.modules },
+    }),
   });
-}
-
-/** Returns the genesis, including the module state that the chain's settings add. */
-function withSettings({ settings }: ChainProfile, { profile, appState }: ChoosingGenesis): ChoosingGenesis {
-  return { profile, appState: { ...appState, ...settings.modules } };
 }
 
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: ChainDeps): Node {
@@ -187,7 +168,7 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
       const ofLocal = powers && { powers, emptyAppHash: local().info().appHash };
       const made = remoteGenesis({
         chains,
-        timeNs: nowNs(deps),
+        timeNs: BigInt(Math.trunc(deps.clock.nowMs())) * NS_PER_MS,
         profile,
         ...(await validatorsOf(chains.remote, chain)),
         ...(ofLocal === undefined ? {} : { local: ofLocal }),
@@ -303,10 +284,6 @@ function nodeDeps(profile: ChainProfile, deps: ChainDeps) {
     servers: deps.servers?.(profile) ?? [],
     queries,
   };
-}
-
-function nowNs({ clock }: ChainDeps): bigint {
-  return BigInt(Math.trunc(clock.nowMs())) * NS_PER_MS;
 }
 
 function createControl(

@@ -40,7 +40,8 @@ export async function fetchRemoteStart(
     return await withDeadline("the remote chain's first header", remote.timeoutMs, signal, async (inner) => {
       for (;;) {
         try {
-          const header = checkChain(await fetchHeader(remote.rpcUrl, inner), remote.chainId);
+          const commit = await fetchResult(new URL("/commit", remote.rpcUrl), inner);
+          const header = checkChain(parseSignedHeader(commit["signed_header"]), remote.chainId);
           return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
         } catch (error) {
           // An RPC of another chain is a wrong setting. Every other error may end when the remote chain has started.
@@ -59,11 +60,6 @@ export async function fetchRemoteStart(
       { cause: lastError ?? error },
     );
   }
-}
-
-async function fetchHeader(rpcUrl: string, signal: AbortSignal): Promise<SignedHeader> {
-  const result = await fetchResult(new URL("/commit", rpcUrl), signal);
-  return parseSignedHeader(result["signed_header"]);
 }
 
 async function fetchGenesisTime(rpcUrl: string, signal: AbortSignal): Promise<bigint> {

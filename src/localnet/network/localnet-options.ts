@@ -3,19 +3,18 @@ import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
-import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
-import type { GenesisContract } from "../genesis/scenario-genesis.ts";
-import type { LocalnetChainOptions } from "./create-localnet.ts";
+import type { LocalnetChainOptions, LocalnetOptions } from "./create-localnet.ts";
 import { CHAINS, type LocalnetChains, type LocalnetRoles } from "../accounts/chains.ts";
-import type { LocalnetScenario } from "../genesis/genesis.ts";
 
 /** The parts of a localnet, which may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar", "ibc-relayer"] as const;
 
 export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
 
-export interface LocalnetDaemonOptions {
+export interface LocalnetDaemonOptions
+  extends Pick<LocalnetChainOptions, "profile" | "scenario" | "contracts" | "onContract">,
+    Pick<LocalnetOptions, "blockTimeMs"> {
   /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
@@ -27,18 +26,8 @@ export interface LocalnetDaemonOptions {
   readonly home: string | undefined;
   /** Number of recent blocks that a chain keeps; 0 keeps all. Undefined: the node's default. */
   readonly keepBlocks: number | undefined;
-  /** Time between the starts of consecutive blocks. */
-  readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Profile of both chains. Default: `specification`, or an existing chain's own. */
-  readonly profile?: ProfileName | undefined;
-  /** Additional state in the genesis of a new local chain. */
-  readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts in the genesis of a new local chain. */
-  readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each contract when the genesis of a new local chain is created. */
-  readonly onContract?: LocalnetChainOptions["onContract"];
   /** Gas that other users' transactions use in each block of the local chain, which must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
   /** Who may access the chains' HTTP servers. `origins` applies only to RPC and REST. */

@@ -16,7 +16,7 @@ import type { NodeServer, ServerAddress } from "./base/node-server.ts";
 import type { NodeQueries, NodeView } from "./base/node-view.ts";
 import { type ChainState, loadChainState } from "./consensus/chain-state.ts";
 import { createEngine, type ProducedBlock } from "./consensus/engine.ts";
-import { createMempool, DEFAULT_MEMPOOL, type Mempool, type MempoolOptions } from "./consensus/mempool.ts";
+import { createMempool, DEFAULT_MEMPOOL, type Mempool } from "./consensus/mempool.ts";
 import { createProduction } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
 import { createBlockListeners, createSetCache, createView } from "./create-view.ts";
@@ -49,7 +49,6 @@ export interface NodeOptions extends RpcServerOptions {
   readonly consensusPrefix: string;
   readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
-  readonly mempool?: MempoolOptions;
   /** Deadline for `broadcast_tx_commit`. Default 10 s. */
   readonly commitTimeoutMs?: number;
 }
@@ -112,7 +111,9 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
-      const store = openBlockStore(options.home, options.keepBlocks ?? defaultKeepBlocks(options.home));
+      const { home } = options;
+      const keptByDefault = home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
+      const store = openBlockStore(home, options.keepBlocks ?? keptByDefault);
       try {
         await runOn(store, signal);
       } finally {
@@ -152,10 +153,6 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   return { name: options.moniker, run, ready: ready.promise };
 }
 
-function defaultKeepBlocks(home: string | undefined): number {
-  return home === undefined ? DEFAULT_KEEP_BLOCKS_IN_MEMORY : DEFAULT_KEEP_BLOCKS_ON_DISK;
-}
-
 /** Returns the genesis document to run, after comparing it with the stored one, if any. */
 async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSignal): Promise<GenesisDoc> {
   const stored = store.genesis();
@@ -184,7 +181,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     startTimeMs: deps.clock.nowMs(),
     height: state.height,
   });
-  const mempool = countedMempool(createMempool(options.mempool ?? DEFAULT_MEMPOOL, app.checkTx), metrics);
+  const mempool = countedMempool(createMempool(DEFAULT_MEMPOOL, app.checkTx), metrics);
   const listeners = createBlockListeners(deps.logger);
   const { oracle } = options;
   const own = state.validators.validators[0]?.address;

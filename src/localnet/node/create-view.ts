@@ -30,12 +30,10 @@ export interface ViewDeps {
 /** Number of validator sets cached in memory: computing one takes up to 64 rotations, and light clients ask several times. */
 const CACHED_SETS = 256;
 
-/** Creates an empty cache of validator sets by height. */
 export function createSetCache(): ViewDeps["sets"] {
   return createRecentCache(CACHED_SETS);
 }
 
-/** Creates the interface between a node and its servers. */
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine, sets, queryTimeMs } = deps;
   // Not below the earliest height either: the caches may hold blocks that are pruned.

@@ -1,10 +1,11 @@
 import type { Clock } from "../../platform/base/clock.ts";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Registry } from "prom-client";
 import { totalPower } from "../../cosmos/comet/validator-set.ts";
 import { toHex, upperHex } from "../../platform/base/bytes.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { type HttpReply, textReply } from "../../platform/http/http-route.ts";
 import { openRouteServer } from "../../platform/http/route-server.ts";
+import { metricFactory } from "./base/metric-factory.ts";
 import { type NodeServer, type ServerAddress, toNodeServer } from "./base/node-server.ts";
 import type { ProducedBlock } from "./consensus/engine.ts";
 import { signersOf } from "./consensus/make-block.ts";
@@ -94,17 +95,6 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
     if (signed.has(toHex(address))) families.lastSigned.set(labels, Number(commit.height));
     else families.missedBlocks.inc(labels);
   }
-}
-
-/** Returns functions that create metrics in a registry. */
-export function metricFactory(registry: Registry) {
-  const registers = [registry];
-  return {
-    gauge: <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
-      new Gauge({ name, help, labelNames, registers }),
-    histogram: <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
-      new Histogram({ name, help, labelNames, buckets, registers }),
-  };
 }
 
 function createFamilies(registry: Registry) {

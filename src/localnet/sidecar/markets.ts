@@ -1,4 +1,3 @@
-/** One provider's price feed for one market. */
 export interface Feed {
   readonly provider: string;
   readonly kind: "websockets" | "api";

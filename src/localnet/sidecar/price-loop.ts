@@ -21,9 +21,6 @@ export interface PriceSnapshot {
   readonly tickedAtMs: number | undefined;
 }
 
-/** A sidecar's price aggregation. */
-export type PriceLoop = ReturnType<typeof createPriceLoop>;
-
 interface LoopState {
   readonly walk: PriceWalk;
   /** Sorted by pair. */
@@ -257,7 +254,6 @@ function recordApiProvider(families: SidecarFamilies, event: ProviderEvent & { r
   families.queryDuration.observe({ provider }, latencyMs / 1000);
 }
 
-/** A WebSocket provider's connection state. */
 interface SocketState {
   connected: boolean;
   /** Time of the last failed dial. */
@@ -301,7 +297,6 @@ function recordWebSocketProvider(
   return true;
 }
 
-/** How exchanges with a provider fail. */
 interface ProviderFailure {
   /** Value of the `code` label: a deployed sidecar's error code, or the HTTP status. */
   readonly code: string;
@@ -334,10 +329,7 @@ const FLAP_MS = 15_000;
 /** Returns how a provider fails at a given time, or undefined if it works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
-  if (provider === "binance_ws" && faults.has("websocket-flap") && isFlapHalf(nowMs)) return LOST;
+  if (provider === "binance_ws" && faults.has("websocket-flap") && Math.floor(nowMs / FLAP_MS) % 2 === 1)
+    return LOST;
   return SINGLE.find(([fault, name]) => name === provider && faults.has(fault))?.[2];
-}
-
-function isFlapHalf(nowMs: number): boolean {
-  return Math.floor(nowMs / FLAP_MS) % 2 === 1;
 }

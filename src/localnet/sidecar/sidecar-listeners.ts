@@ -35,7 +35,6 @@ export interface SidecarAddresses {
   readonly sidecarMetrics: ListenAddress;
 }
 
-/** Dependencies and settings of the price API. */
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
   readonly faults: FaultSet;
@@ -56,22 +55,14 @@ interface MetricsPages {
   readonly sidecarFamilies: () => readonly Family[];
 }
 
-export interface ListenerOptions {
-  readonly listen: SidecarAddresses;
-  /** Name of the option that changes the ports, used in the error for a port in use. Default `--port-offset`. */
-  readonly portOption?: string;
-}
-
 /** A sidecar's listeners, which open and close together. Calls to `open` and `close` must not overlap. */
-export type Listeners = ReturnType<typeof createSidecarListeners>;
-
 export function createSidecarListeners(
-  { listen, portOption = "--port-offset" }: ListenerOptions,
+  listen: SidecarAddresses,
   deps: { readonly logger: Logger },
   prices: PriceRoutesDeps,
   pages: MetricsPages,
 ) {
-  const options = { portOption, dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
+  const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
   // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
@@ -163,7 +154,9 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   }
   const failed = deps.faults.has("http-500");
   record(failed ? "Failure" : "Success");
-  return failed ? notRunning() : gatewayReply(200, pricesBody(deps));
+  if (!failed) return gatewayReply(200, pricesBody(deps));
+  const message = "oracle is not running";
+  return gatewayReply(500, { error: message, code: 2, message, details: [] });
 }
 
 function pricesBody({ snapshot, version, faults }: PriceRoutesDeps): unknown {
@@ -177,11 +170,6 @@ function pricesBody({ snapshot, version, faults }: PriceRoutesDeps): unknown {
     timestamp: tickedAtMs === undefined ? ZERO_TIME : new Date(tickedAtMs).toISOString(),
     version,
   };
-}
-
-function notRunning(): HttpReply {
-  const message = "oracle is not running";
-  return gatewayReply(500, { error: message, code: 2, message, details: [] });
 }
 
 function marketMap({ faults, markets }: PriceRoutesDeps): unknown {

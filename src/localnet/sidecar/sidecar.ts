@@ -12,30 +12,31 @@ import {
   type MetricNames,
   pageFamilies,
 } from "./sidecar-families.ts";
-import { createSidecarListeners, type ListenerOptions, type SidecarAddresses } from "./sidecar-listeners.ts";
+import { createSidecarListeners, type SidecarAddresses } from "./sidecar-listeners.ts";
 
-interface SidecarOptions extends ListenerOptions {
+interface SidecarOptions {
+  readonly listen: SidecarAddresses;
   /** Value of the `chain_id` label in the oracle metrics. */
   readonly chainId: string;
   /** Seed for the prices. The same seed produces the same prices. */
   readonly seed: number;
   /** Default `connect`. */
   readonly metricNames?: MetricNames;
-  /** Default: `DEFAULT_MARKETS`. */
-  readonly markets?: readonly Market[];
   /** Time between ticks. Default 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Maximum age of a provider's price. Older prices are not used. Default 2 min. */
-  readonly maxPriceAgeMs?: number;
   /** Response delay during the fault `slow`. Default 3 s. */
   readonly slowMs?: number;
   /** Time from when the process is stopped until it ends. Default 7.75 s, as measured on a deployed sidecar. */
   readonly drainMs?: number;
-  /** Pairs without a price during the fault `pair-missing`. Default TIA/USD. */
-  readonly missingPairs?: readonly string[];
-  /** Version in the API responses. Default empty, as in a deployed build without a tag. */
-  readonly version?: string;
 }
+
+const SETTINGS = {
+  markets: DEFAULT_MARKETS,
+  maxPriceAgeMs: 120_000,
+  missingPairs: ["TIA/USD"],
+  // As in a deployed build without a tag.
+  version: "",
+};
 
 interface SidecarDeps {
   readonly clock: Clock;
@@ -57,13 +58,10 @@ export interface Sidecar extends Service {
 
 /** Creates the sidecar. While running, it listens and ticks unless a fault has ended its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
-  const { chainId, seed, markets = DEFAULT_MARKETS, metricNames = "connect", version = "" } = options;
-  const { updateIntervalMs = 250, maxPriceAgeMs = 120_000, missingPairs = ["TIA/USD"] } = options;
+  const { listen, chainId, seed, metricNames = "connect", updateIntervalMs = 250 } = options;
   const { slowMs = 3_000, drainMs = DRAIN_MS } = options;
-  const process = createSidecarProcess(
-    { chainId, seed, markets, maxPriceAgeMs, missingPairs, metricNames, version, drainMs },
-    deps,
-  );
+  const { markets, version } = SETTINGS;
+  const process = createSidecarProcess({ ...SETTINGS, chainId, seed, metricNames, drainMs }, deps);
   // A restart replaces the process's state, so each request reads it afresh.
   const prices = {
     snapshot: () => process.state().loop.snapshot(),
@@ -76,7 +74,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
     version,
     slowMs,
   };
-  const listeners = createSidecarListeners(options, deps, prices, {
+  const listeners = createSidecarListeners(listen, deps, prices, {
     oracleFamilies: () => Object.values(process.state().oracle),
     sidecarFamilies: () => pageFamilies(process.state().sidecar, metricNames),
   });
@@ -133,9 +131,6 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
     },
   };
 }
-
-/** A sidecar's simulated process: its faults, and the stops and starts that they cause. */
-export type SidecarProcess = ReturnType<typeof createSidecarProcess>;
 
 /** A process's stages. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
@@ -196,12 +191,14 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
 /** The memory of a simulated sidecar process. A restart replaces it. */
 export type ProcessState = ReturnType<typeof createProcessState>;
 
-/** Options for {@link createProcessState}; see `SidecarOptions`. */
+/** Options for {@link createProcessState}. */
 interface ProcessOptions {
   readonly chainId: string;
   readonly markets: readonly Market[];
   readonly seed: number;
+  /** Maximum age of a provider's price. Older prices are not used. */
   readonly maxPriceAgeMs: number;
+  /** Pairs without a price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
   readonly metricNames: MetricNames;
   readonly version: string;

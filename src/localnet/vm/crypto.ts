@@ -156,7 +156,7 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
 /** Called before each point in a long list. Throwing an exception ends the work. */
 type BeforePoint = () => void;
 
-function sum<
+function addPoints<
   P extends { assertValidity(): void; add(other: P): P; toBytes(isCompressed: boolean): Uint8Array },
 >(
   chunked: readonly Uint8Array[],
@@ -178,7 +178,9 @@ export function aggregate(group: BlsGroup, points: Uint8Array, before: BeforePoi
   if (points.length === 0) return CRYPTO_CODE.noPoints;
   if (points.length % length !== 0) return CRYPTO_CODE.pointBytes;
   const chunked = chunks(points, length);
-  return group === "G1" ? sum<G1Point>(chunked, G1.Point, before) : sum<G2Point>(chunked, G2.Point, before);
+  return group === "G1"
+    ? addPoints<G1Point>(chunked, G1.Point, before)
+    : addPoints<G2Point>(chunked, G2.Point, before);
 }
 
 export interface PairingEquality {

@@ -27,7 +27,6 @@ const MAX_PARAMS = 1000;
 const MAX_TABLE_ENTRIES = 10_000_000;
 const MAX_MEMORY_PAGES = 65_536;
 
-/** Throws if a module has too many items of one kind. */
 export function checkCount(count: number, what: keyof typeof MAX_ITEMS, offset: number): void {
   const limit = MAX_ITEMS[what];
   if (count <= limit) return;

@@ -35,7 +35,6 @@ export interface VmErrorFacts {
 /** An error in the virtual machine. Its message is the same as the deployed VM's (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
 export class VmError extends CodedError<VmErrorFacts> {}
 
-/** Creates an error of this kind with the deployed words. */
 export function vmError(code: VmErrorCode, detail = "", stack?: readonly WasmFrame[]): VmError {
   return new VmError({ code, ...(stack !== undefined && { stack }) }, `${PREFIXES[code]}${detail}`);
 }

@@ -34,7 +34,6 @@ interface ModuleExport {
   readonly index: number;
 }
 
-/** A byte range in a module, from `start` to `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;

@@ -227,18 +227,12 @@ interface CompiledModule extends ResolvedExports, Instantiable {
   readonly size: number;
 }
 
-interface ModuleCache {
-  get(checksum: string): CompiledModule | undefined;
-  add(checksum: string, module: CompiledModule): void;
-  bytes(): number;
-}
-
 function keyOf(checksum: string): string {
   return `${REWRITER_VERSION}/${checksum}`;
 }
 
 /** Creates a cache of compiled modules. When it is full, it passes the least recently used ones to `onRemove`. */
-function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void): ModuleCache {
+function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void) {
   const modules = new Map<string, CompiledModule>();
   let bytes = 0;
   const remove = (key: string): void => {
@@ -249,7 +243,7 @@ function createModuleCache(limit: number, onRemove: (module: CompiledModule) => 
     onRemove(module);
   };
   return {
-    get: (checksum) => {
+    get: (checksum: string): CompiledModule | undefined => {
       const key = keyOf(checksum);
       const module = modules.get(key);
       if (module === undefined) return undefined;
@@ -257,7 +251,7 @@ function createModuleCache(limit: number, onRemove: (module: CompiledModule) => 
       modules.set(key, module);
       return module;
     },
-    add: (checksum, module) => {
+    add: (checksum: string, module: CompiledModule) => {
       const key = keyOf(checksum);
       remove(key);
       modules.set(key, module);

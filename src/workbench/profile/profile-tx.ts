@@ -21,8 +21,7 @@ import { toRequest } from "../../localnet/node/consensus/make-block.ts";
 import { validatorsAt } from "../../localnet/node/consensus/chain-state.ts";
 import type { BlockStore } from "../../localnet/node/storage/block-store.ts";
 import { txAt } from "../../localnet/node/storage/search.ts";
-import type { GasTracer } from "../../localnet/chain/runtime/gas-trace.ts";
-import type { NodeDeps } from "../../localnet/node/create-node.ts";
+import type { NodeQueries } from "../../localnet/node/base/node-view.ts";
 
 export type ProfileErrorFacts =
   | { readonly code: "profile-no-tx"; readonly hash: string }
@@ -193,24 +192,21 @@ function readJson(data: Uint8Array): unknown {
   }
 }
 
-export interface GasProfiles {
-  readonly tracer: GasTracer;
-  readonly queries: NonNullable<NodeDeps["queries"]>;
-  /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
-  readonly make: (request: ProfileRequest) => ProfileReport;
-}
+export type GasProfiles = ReturnType<typeof createGasProfiles>;
 
-export function createGasProfiles(): GasProfiles {
+export function createGasProfiles() {
   const profiler = createProfiler();
   let node: ProfileDeps | undefined;
-  const make: GasProfiles["make"] = (request) =>
+  const make = (request: ProfileRequest): ProfileReport =>
     makeProfile(request, node ?? unreachable("a profile before the node is ready"));
   return {
     tracer: profiler.tracer,
-    queries: (parts) => {
+    /** Queries for the chain's node. */
+    queries: (parts: Omit<ProfileDeps, "profiler">): NodeQueries => {
       node = { ...parts, profiler };
       return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
     },
+    /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
     make,
   };
 }

@@ -13,23 +13,20 @@ export interface Profiled<T> {
 }
 
 /** Breaks down a transaction's gas by place, on request. It changes no result. */
-export interface Profiler {
-  /** The tracer to which the state machine reports. */
-  readonly tracer: GasTracer;
-  /** Runs work with a recorder. `gasUsed` returns the gas to break down; undefined means the recorded gas. */
-  readonly record: <T>(name: string, run: () => T, gasUsed: (result: T) => bigint | undefined) => Profiled<T>;
-}
+export type Profiler = ReturnType<typeof createProfiler>;
 
 /** Creates a profiler. All code that uses it is synchronous, so a single variable for the recorder is safe. */
-export function createProfiler(): Profiler {
+export function createProfiler() {
   let recorder: GasRecorder | undefined;
   return {
+    /** The tracer to which the state machine reports. */
     tracer: {
       call: () => recorder && recordCalls(recorder),
       span: (context, kind, name, work) =>
         recorder === undefined ? work(context) : runSpan(recorder, context, { kind, name: name() }, work),
-    },
-    record: (name, run, gasUsedBy) => {
+    } satisfies GasTracer,
+    /** Runs work with a recorder. `gasUsedBy` returns the gas to break down; undefined means the recorded gas. */
+    record: <T>(name: string, run: () => T, gasUsedBy: (result: T) => bigint | undefined): Profiled<T> => {
       const outer = recorder;
       const own = new GasRecorder(name);
       recorder = own;

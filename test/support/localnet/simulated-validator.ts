@@ -12,7 +12,7 @@ import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
 import { createPriceRoutes, NOT_FOUND } from "../../../src/localnet/sidecar/sidecar-listeners.ts";
 import { pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
-import { createSidecarProcess, type SidecarProcess } from "../../../src/localnet/sidecar/sidecar.ts";
+import { createSidecarProcess } from "../../../src/localnet/sidecar/sidecar.ts";
 import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { HttpReply } from "../../../src/platform/http/http-route.ts";
@@ -124,6 +124,8 @@ function createNodeProcess(startMs: number, height: number) {
   const metrics = createOracleMetrics(registry, { chainId: CHAIN_ID, validator: "neutronvalcons1test" });
   return { registry, height: blocks, metrics };
 }
+
+type SidecarProcess = ReturnType<typeof createSidecarProcess>;
 
 type SidecarReader = (port: 8080 | 8002, path: string, signal: AbortSignal) => Promise<HttpReply>;
 

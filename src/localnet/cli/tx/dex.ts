@@ -150,7 +150,6 @@ function withOneMaximum({ max_amout_out: misspelt, ...given }: Fields): Fields {
   throw new CliError(EXIT.usage, "give only one of --max-amount-out and --max-amout-out");
 }
 
-/** A line in a response: its label and the path of its field. */
 type Line = readonly [words: string, path: string];
 
 const PROCEEDS: readonly Line[] = [

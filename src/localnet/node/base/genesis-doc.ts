@@ -122,7 +122,7 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
 
 /** Parses a genesis document in CometBFT's JSON format. Throws `NodeError` `bad-genesis` with the field's path. */
 export function parseGenesis(document: unknown): GenesisDoc {
-  const root = new JsonField(document, "", unexpected);
+  const root = new JsonField(document, "", (path, expected) => badGenesis(path, `${expected} was expected`));
   return {
     chainId: parseChainId(root.member("chain_id")),
     genesisTimeNs: root.member("genesis_time").asTimeNs(),
@@ -170,10 +170,6 @@ function positive(field: JsonField): bigint {
   const number = quotedInt64(field);
   if (number < 1n) throw field.error(field.path, "a positive number in quotes");
   return number;
-}
-
-function unexpected(path: string, expected: string): NodeError {
-  return badGenesis(path, `${expected} was expected`);
 }
 
 function badGenesis(path: string, problem: string, cause?: unknown): NodeError {

@@ -15,7 +15,6 @@ export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1
 /** One call in a request. A long computation awaits `pause` between its parts, and nothing else: no other request runs. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
-/** The client that sent a request. */
 export interface Waiter {
   readonly isGone: () => boolean;
   /** The server's responses that clients have not read yet. A request starts once there is capacity for its response. */
@@ -23,14 +22,7 @@ export interface Waiter {
 }
 
 /** Runs the requests to all of a node's servers one at a time. */
-export interface WorkQueue {
-  /**
-   * Runs a request's calls in order and resolves with their results. No other request runs between two calls in the same request,
-   * so only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error
-   * if the client is gone: calls whose results nobody awaits do not run.
-   */
-  readonly run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter) => Promise<readonly T[]>;
-}
+export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
 /** Maximum number of waiting requests. It is far below the number of connections, so that new ones can replace refused ones. */
 export const MAX_WAITING_REQUESTS = 256;
@@ -72,7 +64,7 @@ export function createWorkQueue(
     rest: (ms) => (ms === 0 ? setImmediate() : setTimeout(ms)),
     expire: (ms, signal) => setTimeout(ms, undefined, { signal }),
   },
-): WorkQueue {
+) {
   // The oldest first.
   const waiting: WaitingRequest[] = [];
   let isRunning = false;
@@ -125,7 +117,12 @@ export function createWorkQueue(
     return results;
   };
   return {
-    run: (calls, waiter) =>
+    /**
+     * Runs a request's calls in order and resolves with their results. No other request runs between two calls in the same request,
+     * so only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error
+     * if the client is gone: calls whose results nobody awaits do not run.
+     */
+    run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter): Promise<readonly T[]> =>
       new Promise((resolve, reject) => {
         const start = () => runCalls(calls, waiter).then(resolve, reject);
         if (waiting.length >= MAX_WAITING_REQUESTS) waiting.shift()?.refuse();

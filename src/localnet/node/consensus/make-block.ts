@@ -94,7 +94,8 @@ export interface Signers {
 
 /** Signs a block with all present validators. The commit has one entry per validator, in set order. */
 export function signCommit(state: ChainState, block: StoredBlock, round: number, signers: Signers): Commit {
-  const firstNs = voteTimeNs(signers.nowNs, block.header.timeNs);
+  // At least 1 ms after the block, so that the next block's time increases.
+  const firstNs = maxInt(signers.nowNs, block.header.timeNs + MIN_VOTE_DELAY_NS);
   const unsigned = state.validators.validators.map(({ address }, index): CommitSig => {
     if (signers.keyOf(address) === undefined) return ABSENT;
     const timestampNs = firstNs + BigInt(index) * VOTE_SPACING_NS;
@@ -113,11 +114,6 @@ export function signCommit(state: ChainState, block: StoredBlock, round: number,
     return key === undefined ? one : { ...one, signature: key.sign(signBytes(index)) };
   });
   return { ...commit, signatures };
-}
-
-/** Returns the current time, but at least 1 ms after the block, so that the next block's time increases. */
-function voteTimeNs(nowNs: bigint, headerTimeNs: bigint): bigint {
-  return maxInt(nowNs, headerTimeNs + MIN_VOTE_DELAY_NS);
 }
 
 const ABSENT: CommitSig = {

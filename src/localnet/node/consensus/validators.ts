@@ -15,7 +15,8 @@ export function createValidators(
   seeds: readonly Uint8Array[],
   saveKey: (address: Uint8Array, seed: Uint8Array) => void,
 ) {
-  const keys = keyRing(seeds);
+  // By lower-case hex address.
+  const keys = new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
   // One accusation for each validator, so the number is bounded by the set.
@@ -104,9 +105,4 @@ export function validatorKey(seed: Uint8Array): ValidatorKey {
 /** Returns a validator's PUBLIC test seed, which all local chains with the same id share. Never use it on a real network. */
 export function testValidatorSeed(chainId: string, index: number): Uint8Array {
   return sha256(utf8(`relaywatch test validator ${chainId} ${index}`));
-}
-
-/** Maps lower-case hex addresses to keys. */
-function keyRing(seeds: readonly Uint8Array[]): Map<string, ValidatorKey> {
-  return new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
 }

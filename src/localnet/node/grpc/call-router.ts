@@ -51,7 +51,6 @@ export interface CallRouter {
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
-  /** The queue of requests to the node's servers. */
   readonly queue: WorkQueue;
   /** Runs an `abci_query`, whose path is a method's gRPC path or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;

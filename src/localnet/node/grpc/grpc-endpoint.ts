@@ -29,7 +29,6 @@ export interface GrpcEndpointOptions extends ServerAddress {
   readonly chainName: string;
 }
 
-/** Limits for the gRPC server. */
 export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: number } = {
   maxConnections: 256,
   prefaceTimeoutMs: 10_000,
@@ -177,7 +176,6 @@ function reflectionHandler(
   };
 }
 
-/** Connection limits for the gRPC server. */
 interface GrpcConnectionLimits {
   /** At the limit, a new connection replaces the one that has been idle for the longest time. */
   readonly maxConnections: number;

@@ -16,9 +16,6 @@ import {
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
-/** One reflection stream. Each file is sent with its imports, and only once per stream. */
-export type ReflectionStream = ReturnType<typeof createReflectionStream>;
-
 export interface ReflectionOptions {
   /** gRPC paths of the server's methods, with the chain's own name and excluding reflection. */
   readonly paths: readonly string[];
@@ -30,6 +27,7 @@ export interface ReflectionOptions {
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
+/** One reflection stream. Each file is sent with its imports, and only once per stream. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
@@ -49,11 +47,13 @@ function messageResponse(
 ): MessageResponse {
   const { chainName, served } = scope;
   switch (request?.$case) {
-    case "listServices":
+    case "listServices": {
+      const names = new Set([...served].map((path) => path.slice(1, path.lastIndexOf("/"))));
       return {
         $case: "listServicesResponse",
-        value: { service: servicesOf(served).map((name) => ({ name })) },
+        value: { service: [...names].toSorted().map((name) => ({ name })) },
       };
+    }
     case "fileByFilename":
       return files(findFileOfChain(request.value, chainName), scope);
     case "fileContainingSymbol":
@@ -158,11 +158,6 @@ function extensionsOf(typeName: string, chainName: string) {
       ? [{ number: desc.number, file: `${desc.file.name}.proto` }]
       : [],
   );
-}
-
-/** Returns the names of the services in these gRPC paths, in alphabetical order. */
-function servicesOf(paths: Iterable<string>): readonly string[] {
-  return [...new Set([...paths].map((path) => path.slice(1, path.lastIndexOf("/"))))].toSorted();
 }
 
 /** Both versions of the reflection service. Their messages are identical on the wire. */

@@ -2,7 +2,6 @@ import { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/a
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import * as wire from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
 import { AuthInfo, Tx, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import type { Event } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { sha256, upperHex } from "../../../platform/base/bytes.ts";
 import { minInt } from "../../../platform/base/integers.ts";
@@ -14,11 +13,10 @@ import {
   ModuleError,
   QueryError,
 } from "../../chain/runtime/errors.ts";
-import type { ChainEvent } from "../../chain/runtime/events.ts";
 import { decodeTx } from "../../chain/runtime/tx.ts";
 import { MempoolError, type MempoolErrorFacts, PageError } from "../base/errors.ts";
 import { goHexDecode } from "../base/go-decoding.ts";
-import type { BroadcastResult, NodeView, SearchPage, StoredTx } from "../base/node-view.ts";
+import type { NodeView, SearchPage, StoredTx } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-query.ts";
 import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./tendermint-service.ts";
@@ -122,7 +120,10 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
     const response = storedTxResponse(stored, tx, blockTimeNs(context.view, stored.height));
     txResponses.push(response);
     bytes += stored.tx.length + TxResponse.encode(response).finish().length;
-    if (bytes > MAX_PAGE_BYTES) throw pageTooLarge(bytes);
+    if (bytes > MAX_PAGE_BYTES) {
+      const text = `grpc: received message larger than max (${bytes} vs. ${MAX_PAGE_BYTES})`;
+      throw new QueryError(GrpcCode.ResourceExhausted, text);
+    }
   }
   return {
     txs,
@@ -135,11 +136,6 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
 /** The largest message that a grpc-go client accepts by default. Printing that much data as JSON takes most of a second. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
-function pageTooLarge(bytes: number): QueryError {
-  const text = `grpc: received message larger than max (${bytes} vs. ${MAX_PAGE_BYTES})`;
-  return new QueryError(GrpcCode.ResourceExhausted, text);
-}
-
 function search(request: wire.GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
   const { query, page, limit, orderBy } = request;
   if (query === "") throw searchError("query cannot be empty");
@@ -150,7 +146,7 @@ function search(request: wire.GetTxsEventRequest, view: NodeView): SearchPage<St
       query,
       order: orderBy === wire.OrderBy.ORDER_BY_DESC ? "desc" : "asc",
       page: page === 0n ? 1 : Number(page),
-      perPage: Number(pageSize(limit)),
+      perPage: Number(limit === 0n ? DEFAULT_PAGE_SIZE : minInt(limit, MAX_PAGE_SIZE)),
     });
   } catch (thrown) {
     if (thrown instanceof QueryLanguageError || thrown instanceof PageError) {
@@ -158,10 +154,6 @@ function search(request: wire.GetTxsEventRequest, view: NodeView): SearchPage<St
     }
     throw thrown;
   }
-}
-
-function pageSize(limit: bigint): bigint {
-  return limit === 0n ? DEFAULT_PAGE_SIZE : minInt(limit, MAX_PAGE_SIZE);
 }
 
 function searchError(text: string): QueryError {
@@ -201,10 +193,10 @@ function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): 
     );
   }
   try {
-    const result = view.broadcast(txBytes);
-    return mode === wire.BroadcastMode.BROADCAST_MODE_SYNC
-      ? broadcastResponse(result)
-      : emptyTxResponse(result.hash);
+    const { hash, check } = view.broadcast(txBytes);
+    if (mode === wire.BroadcastMode.BROADCAST_MODE_ASYNC) return emptyTxResponse(hash);
+    const { code, codespace, log, data } = check;
+    return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
   } catch (thrown) {
     if (!(thrown instanceof MempoolError)) throw thrown;
     const code = MEMPOOL_CODES[thrown.facts.code];
@@ -235,14 +227,8 @@ function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse 
     gasUsed,
     tx: { typeUrl: TYPE_URL.tx, value: Tx.encode(tx).finish() },
     timestamp: formatRfc3339Ns(wholeSeconds(timeNs)),
-    events: events.map(toProtoEvent),
+    events: events.map(({ type, attributes }) => ({ type, attributes: [...attributes] })),
   };
-}
-
-/** Returns the result of a broadcast in sync mode. It contains only what CheckTx returned. */
-function broadcastResponse({ hash, check }: BroadcastResult): TxResponse {
-  const { code, codespace, log, data } = check;
-  return { ...emptyTxResponse(hash), code, codespace, data: upperHex(data), rawLog: log };
 }
 
 function emptyTxResponse(hash: Uint8Array): TxResponse {
@@ -266,8 +252,4 @@ function emptyTxResponse(hash: Uint8Array): TxResponse {
 /** The SDK formats the time with `time.RFC3339`, which has no fractional seconds. Times before 1970 are also rounded down. */
 function wholeSeconds(timeNs: bigint): bigint {
   return timeNs - (((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND);
-}
-
-function toProtoEvent({ type, attributes }: ChainEvent): Event {
-  return { type, attributes: [...attributes] };
 }

@@ -35,9 +35,6 @@ export interface OracleOptions {
   readonly faults?: Pick<FaultSwitches<OracleFaultName>, "has">;
 }
 
-/** Requests prices once per block, as a validator does when it extends its vote. */
-export type OracleClient = ReturnType<typeof createOracleClient>;
-
 export interface OracleDeps {
   readonly clock: Clock;
   readonly logger: Logger;

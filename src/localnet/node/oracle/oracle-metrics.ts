@@ -1,7 +1,6 @@
 import type { Registry } from "prom-client";
-import { metricFactory } from "../node-metrics.ts";
+import { metricFactory } from "../base/metric-factory.ts";
 
-/** Result of a price request. */
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
@@ -11,9 +10,6 @@ export interface OracleVote {
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
   readonly prices: ReadonlyMap<string, bigint>;
 }
-
-/** Counts votes under a real node's metric names. */
-export type OracleMetrics = ReturnType<typeof createOracleMetrics>;
 
 export interface OracleMetricsOptions {
   readonly chainId: string;
@@ -46,7 +42,8 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       // The real node observes whole milliseconds here, although the metric name has no unit.
       families.latency.observe(chain, Math.trunc(latencyMs));
       const extended = { ...chain, abci_method: "extend_vote" };
-      families.requests.inc({ ...extended, status: extendVoteStatus(success, usable) });
+      const failure = success ? "TransformPricesError" : "OracleClientError";
+      families.requests.inc({ ...extended, status: success && usable ? "Success" : failure });
       families.methodLatency.observe(extended, latencyMs / 1000);
       // A local chain rejects no proposal, so these methods always succeed.
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
@@ -66,11 +63,6 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       }
     },
   };
-}
-
-function extendVoteStatus(success: boolean, usable: boolean): string {
-  if (!success) return "OracleClientError";
-  return usable ? "Success" : "TransformPricesError";
 }
 
 function createFamilies(registry: Registry) {

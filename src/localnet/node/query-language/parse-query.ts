@@ -17,7 +17,6 @@ type TokenKind =
   | "> operator"
   | ">= operator";
 
-/** A token of the event query language. */
 interface Token {
   readonly kind: TokenKind;
   /** The token's text without quotes, and without the keyword before a time. */
@@ -29,7 +28,6 @@ interface Token {
 /** Thrown for a query that cannot be parsed. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
 export class QueryLanguageError extends CodedError<{ readonly code: "bad-query"; readonly offset: number }> {}
 
-/** Reads the tokens of a query. */
 type Scanner = ReturnType<typeof createScanner>;
 
 const SPACE = /\s/u;

@@ -63,8 +63,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     // The gateway decodes a path before it splits it, so the slash of an IBC denomination splits a value in two, and the path
     // may be that of another route. Here an escaped slash belongs to the value wherever a route matches then.
     const found =
-      findRoute(table, request, pathname.slice(1).split("/").map(unescapeSegment)) ??
-      findRoute(table, request, segments);
+      findRoute(
+        table,
+        request,
+        pathname
+          .slice(1)
+          .split("/")
+          .map((segment) => goUnescape(segment, false)),
+      ) ?? findRoute(table, request, segments);
     // The gateway has no 404 and no 405: an unknown path and a wrong method are Unimplemented, HTTP 501.
     if (found === undefined) return failure(GrpcCode.Unimplemented, "Not Implemented");
     return callMethod(found, request, body, deps);
@@ -78,10 +84,6 @@ function pathSegments(pathname: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-function unescapeSegment(segment: string): string {
-  return goUnescape(segment, false);
 }
 
 function findRoute(

@@ -36,15 +36,7 @@ interface Outlet {
 }
 
 /** One client's subscriptions. `subscribe` and the unsubscribe methods throw `RpcError` with CometBFT's text. */
-export interface ClientSubscriptions {
-  readonly subscribe: (id: RpcId, query: string) => void;
-  readonly unsubscribe: (query: string) => void;
-  readonly unsubscribeAll: () => void;
-  /** Sends the pending notifications after the outlet has become ready again. */
-  readonly resume: () => void;
-  /** Removes the client and its subscriptions. */
-  readonly drop: () => void;
-}
+export type ClientSubscriptions = ReturnType<Subscriptions["client"]>;
 
 /** All clients' subscriptions. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
@@ -127,7 +119,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
      * events behind than the limits allow, cancels its subscriptions.
      */
     publish,
-    client: (outlet: Outlet): ClientSubscriptions => {
+    client: (outlet: Outlet) => {
       const client: Client = { outlet, subscriptions: new Map(), next: log.end() };
       const { subscriptions } = client;
       clients.add(client);
@@ -152,10 +144,12 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
         if (subscriptions.size === 0) throw internal("subscription not found");
         subscriptions.clear();
       };
+      /** Sends the pending notifications after the outlet has become ready again. */
       const resume = (): void => {
         enqueue(client);
         schedule();
       };
+      /** Removes the client and its subscriptions. */
       const drop = (): void => {
         clients.delete(client);
         turns.delete(client);

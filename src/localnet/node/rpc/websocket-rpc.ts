@@ -60,9 +60,6 @@ export interface WebSocketDeps {
   readonly signal: AbortSignal;
 }
 
-/** RPC over WebSocket: all methods, and subscriptions. */
-export type WebSocketRpc = ReturnType<typeof createWebSocketRpc>;
-
 /** Unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share. */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
@@ -81,6 +78,7 @@ const DRAIN_POLL_MS = 20;
 /** Sends messages, each encoded as JSON, in one write. */
 type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
+/** RPC over WebSocket: all methods, and subscriptions. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps) {
   const server = new WebSocketServer({
     noServer: true,

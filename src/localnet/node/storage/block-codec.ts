@@ -141,7 +141,6 @@ function toPower(update: ValidatorUpdate): ValidatorPower {
   return { publicKey: key.value, power: update.power };
 }
 
-/** All data that the store adds for one height. */
 export interface HeightRecord {
   readonly block: StoredBlock;
   /** Commit for this block. The next block also contains it, but a restart needs it before that block exists. */

@@ -102,7 +102,10 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     heightOfHash: (hash: Uint8Array): bigint | undefined =>
       readRow(sql.heightOfHash.get([hash]))?.integer("height"),
     results: (height: bigint): StoredResults | undefined =>
-      results.get(height, () => readResults(height, sql.results.get(height))),
+      results.get(height, () => {
+        const row = readRow(sql.results.get(height));
+        return row && decodeResults(height, row.bytes("results"));
+      }),
     /** Returns one transaction's result without decoding the other results in its block. */
     txResult: (height: bigint, position: number): TxResult | undefined => {
       const decoded = results.get(height, () => undefined);
@@ -181,11 +184,6 @@ function readBlock(raw: unknown): StoredBlock | undefined {
   if (row === undefined) return undefined;
   const parts = { total: Number(row.integer("part_total")), hash: row.bytes("part_hash") };
   return decodeBlock(row.bytes("block"), { hash: row.bytes("hash"), parts });
-}
-
-function readResults(height: bigint, raw: unknown): StoredResults | undefined {
-  const row = readRow(raw);
-  return row === undefined ? undefined : decodeResults(height, row.bytes("results"));
 }
 
 function readSet(row: Row | undefined): { readonly height: bigint; readonly set: ValidatorSet } | undefined {

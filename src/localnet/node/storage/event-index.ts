@@ -108,15 +108,8 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   };
 }
 
-/** An indexed attribute. `event` is its event's position in the transaction or block. */
-interface IndexedAttribute {
-  readonly tag: string;
-  readonly value: string;
-  readonly event: number;
-}
-
-/** Yields the attributes to index. As in CometBFT, attributes with an empty event type or key are not indexed. */
-function* indexed(events: readonly ChainEvent[]): Generator<IndexedAttribute> {
+/** Yields the attributes to index with their event's position; as in CometBFT, none with an empty event type or key. */
+function* indexed(events: readonly ChainEvent[]) {
   for (const [event, { type, attributes }] of events.entries()) {
     for (const { key, value, index } of attributes) {
       if (index && type !== "" && key !== "") yield { tag: `${type}.${key}`, value, event };

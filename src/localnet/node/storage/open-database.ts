@@ -203,15 +203,11 @@ function prepareDatabase(database: Database.Database): void {
   // One transaction: after a kill, the tables have the old version or the new one.
   inTransaction(database, () => {
     // A new database has version 0.
-    if (version === 1n) dropEventTables(database);
+    if (version === 1n) database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
     database.exec(TABLES);
     if (version === 1n) indexStoredBlocks(database);
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   });
-}
-
-function dropEventTables(database: Database.Database): void {
-  database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
 }
 
 /** Fills the event tables from the stored results. This costs about as much as making the blocks again without signatures. */

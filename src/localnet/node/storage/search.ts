@@ -15,7 +15,6 @@ import type { Slice, TxPlace } from "./event-index.ts";
 const TX_TAGS = { height: "tx.height", hash: "tx.hash" } as const;
 const BLOCK_TAGS = { height: "block.height", hash: undefined } as const;
 
-/** Returns the transaction at a place, or undefined if there is none. */
 export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx | undefined {
   const tx = store.block(height)?.txs[position];
   const result = store.txResult(height, position);

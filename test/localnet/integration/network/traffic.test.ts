@@ -20,7 +20,7 @@ import {
   createTraffic,
   registerTrafficMetrics,
   type Traffic,
-} from "../../../../src/localnet/network/traffic.ts";
+} from "../../../../src/localnet/traffic/traffic.ts";
 import type { NodeView, StoredResults } from "../../../../src/localnet/node/base/node-view.ts";
 import type { RunningNode } from "../../../../src/localnet/node/create-node.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
-import { createOracleClient, type OracleClient } from "../../../../src/localnet/node/oracle/oracle-client.ts";
+import { createOracleClient } from "../../../../src/localnet/node/oracle/oracle-client.ts";
 import type { FaultName } from "../../../../src/localnet/sidecar/faults.ts";
 import { createSidecar, type Sidecar } from "../../../../src/localnet/sidecar/sidecar.ts";
 
@@ -12,7 +12,7 @@ const ANY = { host: "127.0.0.1", port: 0 };
 const end = new AbortController();
 const runs: Promise<void>[] = [];
 
-async function start(): Promise<{ sidecar: Sidecar; client: OracleClient }> {
+async function start(): Promise<{ sidecar: Sidecar; client: ReturnType<typeof createOracleClient> }> {
   const deps = { clock: systemClock, logger: silentLogger };
   const listen = { prices: ANY, oracleMetrics: ANY, sidecarMetrics: ANY };
   const sidecar = createSidecar(

@@ -1,0 +1,12 @@
+import { Gauge, Histogram, type Registry } from "prom-client";
+
+/** Returns functions that create metrics in a registry. */
+export function metricFactory(registry: Registry) {
+  const registers = [registry];
+  return {
+    gauge: <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+      new Gauge({ name, help, labelNames, registers }),
+    histogram: <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+  };
+}
