@@ -6,7 +6,7 @@ import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { createAdminModule, MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/module.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
-import { type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
+import { createBankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
@@ -55,7 +55,6 @@ import { collectHandlers } from "./runtime/tx-runner.ts";
 import { createPriceModules } from "./price-modules.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 
-/** Identity and size of a chain. */
 export interface AppOptions {
   /** `local`: a chain with interchain queries and contracts. `remote`: a chain without them, which other chains query. */
   readonly kind: "local" | "remote";
@@ -81,7 +80,6 @@ export interface AppOptions {
   readonly contracts?: readonly ContractCode[];
   /** Additional modules for a local chain. Default: none. */
   readonly moreModules?: CreateModules | undefined;
-  /** Traces gas consumption. Default: no tracing. */
   readonly tracer?: GasTracer | undefined;
 }
 
@@ -96,7 +94,6 @@ const VERSION = "6.0.3";
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
-/** Creates a chain's application from its modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
   const { modules, auth, feemarket, ibc, staking } = createModules(options);
@@ -137,7 +134,6 @@ interface Chain {
 
 type Base = ReturnType<typeof createBase>;
 
-/** Creates a chain's modules and connects them. */
 export function createModules(options: AppOptions): Chain & Pick<Base, "auth" | "feemarket"> {
   const base = createBase(options, () => chain.added);
   const chain: Chain = options.kind === "local" ? localChain(base, options) : remoteChain(base);
@@ -291,7 +287,7 @@ function localChain(
   const harpoon = createHarpoonModule(names, { contracts });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
-  const dex = createDex(names, bank.keeper);
+  const dex = createDexModule(names, bank.keeper);
   const all: readonly ChainModule[] = [
     consensus,
     auth,
@@ -353,27 +349,6 @@ function addressedByText({
       },
     },
   };
-}
-
-/** Creates the exchange. */
-function createDex(names: Base["names"], bank: BankKeeper): ChainModule {
-  return createDexModule(names, {
-    bank: {
-      balance: (context, address, denom) => bank.balance(context, address, denom).amount,
-      supply: bank.supply,
-      sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
-      sendFromDex: (context, to, coins) => bank.sendFromModule(context, "dex", to, coins),
-      mint: (context, coins) => bank.mint(context, "dex", coins),
-      burn: (context, coins) => bank.burn(context, "dex", coins),
-    },
-    balances: {
-      balances: bank.balances,
-      holdings: function* (context, denom) {
-        for (const address of bank.holders(context, denom))
-          yield bank.balance(context, address, denom).amount;
-      },
-    },
-  });
 }
 
 interface Routes {

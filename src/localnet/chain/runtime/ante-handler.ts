@@ -10,17 +10,8 @@ import {
 } from "./signature-steps.ts";
 import { formatCoins, parseCoins } from "./coins.ts";
 import type { Context } from "./context.ts";
-import {
-  ErrInsufficientFee,
-  ErrInvalidAddress,
-  ErrInvalidRequest,
-  ErrMemoTooLarge,
-  ErrNoSignatures,
-  ErrTxTimeoutHeight,
-  ErrUnauthorized,
-  ErrUnknownExtensionOptions,
-} from "./errors.ts";
 import { type DecodedTx, feeOf } from "./tx.ts";
+import * as errors from "./errors.ts";
 
 export interface AnteOptions {
   readonly accounts: AnteAccounts;
@@ -97,7 +88,7 @@ function writeCounter(count: number): Uint8Array {
 
 /** Rejects critical extension options, since the chain defines none. */
 const rejectExtensionOptions: AnteStep = (_context, tx) => {
-  if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
+  if (tx.body.extensionOptions.length > 0) throw errors.ErrUnknownExtensionOptions();
 };
 
 /** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them, because they have already passed. */
@@ -106,33 +97,33 @@ function validateBasic(accounts: AnteAccounts): AnteStep {
     if (context.mode === "recheck") return;
     checkFee(tx, accounts);
     const { signatures } = tx.raw;
-    if (signatures.length === 0) throw ErrNoSignatures();
+    if (signatures.length === 0) throw errors.ErrNoSignatures();
     for (const signer of tx.signers) parseSigner(accounts, signer);
     if (signatures.length === tx.signers.length) return;
-    throw ErrUnauthorized(`wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`);
+    throw errors.ErrUnauthorized(
+      `wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`,
+    );
   };
 }
 
 function checkFee(tx: DecodedTx, accounts: AnteAccounts): void {
   const fee = feeOf(tx);
-  if (fee.gasLimit > MAX_GAS) throw ErrInvalidRequest(`invalid gas supplied; ${fee.gasLimit} > ${MAX_GAS}`);
+  if (fee.gasLimit > MAX_GAS)
+    throw errors.ErrInvalidRequest(`invalid gas supplied; ${fee.gasLimit} > ${MAX_GAS}`);
   const coins = parseCoins(fee.amount);
   if (coins.some(({ amount }) => amount < 0n))
-    throw ErrInsufficientFee(`invalid fee provided: ${formatCoins(coins)}`);
+    throw errors.ErrInsufficientFee(`invalid fee provided: ${formatCoins(coins)}`);
   if (fee.payer === "") return;
-  try {
-    accounts.parseAddress(fee.payer);
-  } catch (thrown) {
-    const text = thrown instanceof Error ? thrown.message : "unreadable";
-    throw ErrInvalidAddress(`Invalid fee payer address (${text})`);
-  }
+  errors.orThrow(
+    (text) => errors.ErrInvalidAddress(`Invalid fee payer address (${text})`),
+    () => accounts.parseAddress(fee.payer),
+  );
 }
 
-/** Rejects a transaction whose timeout height has passed. */
 const checkTimeoutHeight: AnteStep = (context, tx) => {
   const { timeoutHeight } = tx.body;
   if (timeoutHeight > 0n && context.height > timeoutHeight)
-    throw ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
+    throw errors.ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
 /** Limits the memo's length in bytes. Like the SDK, reads parameters only if the memo is not empty, because reads consume gas. */
@@ -142,7 +133,7 @@ function checkMemo(accounts: AnteAccounts): AnteStep {
     if (length === 0) return;
     const { maxMemoCharacters } = accounts.params(context);
     if (BigInt(length) <= maxMemoCharacters) return;
-    throw ErrMemoTooLarge(
+    throw errors.ErrMemoTooLarge(
       `maximum number of characters is ${maxMemoCharacters} but received ${length} characters`,
     );
   };

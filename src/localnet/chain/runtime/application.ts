@@ -5,6 +5,7 @@ import { type Branch, createBranch } from "../store/cache-store.ts";
 import {
   type CommitChanges,
   createMultiStore,
+  type MultiStoreOptions,
   type MultiStore,
   type StateStorage,
   type StoreView,
@@ -35,7 +36,6 @@ import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
-  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Default: `specification`. */
   readonly profile?: Profile;
@@ -57,7 +57,6 @@ export interface ApplicationOptions {
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that can be queried. */
   readonly keepRecent: number;
-  /** Traces gas consumption. Default: no tracing. */
   readonly tracer?: GasTracer;
 }
 
@@ -68,12 +67,8 @@ export interface ApplicationOptions {
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
   const { tracer = UNTRACED, profile = SPECIFICATION } = options;
   const stores = options.modules.flatMap((module) => module.stores);
-  const machine = createMachine({
-    stores,
-    profile,
-    keepRecent: options.keepRecent,
-    ...(storage === undefined ? {} : { storage }),
-  });
+  const { keepRecent } = options;
+  const machine = createMachine({ stores, keepRecent, ...(storage && { storage }) }, profile);
   const openUpgrades = () => {
     const planned = planUpgrades(storage, options.modules, options.upgrades);
     // Checks and simulations before the next block see the added modules. Their writes are dropped with the check state.
@@ -116,12 +111,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       );
       const { chainId, timeNs, initialHeight, validators } = request;
       const height = initialHeight - 1n;
-      const genesis = machine.beginGenesis({
-        chainId,
-        timeNs,
-        height,
-        proposerAddress: new Uint8Array(20),
-      });
+      const genesis = machine.beginGenesis({ chainId, timeNs, height, proposerAddress: new Uint8Array(20) });
       // The SDK runs genesis at height 0, whatever the initial height is.
       const context = blockContext({ chainId, timeNs, height: 0n, profile }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
@@ -271,56 +261,25 @@ function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt):
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
   const { profile } = machine.lastBlock();
+  const gas = createGasMeter();
   return createContext(
     { ...block, profile },
-    {
-      mode: "check",
-      gas: createGasMeter(),
-      interrupt,
-      branch,
-      emit: () => undefined,
-    },
+    { mode: "check", gas, interrupt, branch, emit: () => undefined },
   );
 }
 
 /** Returns a stored height. The multistore already contains a finalized height before its commit, but queries must not see it. */
 function committedView(machine: Machine, height: bigint): StoreView | undefined {
-  return height > machine.committed().height ? undefined : machine.stores.view(height);
+  return height > machine.committed().height ? undefined : machine.view(height);
 }
 
 /** An application's states: committed state, check state, genesis and finalized block. */
-interface Machine {
-  readonly stores: MultiStore;
-  /** Returns the latest committed height, which queries read. */
-  readonly committed: () => StoreView;
-  /** Returns the last committed block's record or, before the first block, the genesis record. */
-  readonly lastBlock: () => BlockRecord & { readonly profile: Profile };
-  /** Returns the branch above the committed state that collects the checks' writes until the next commit. */
-  readonly checkState: () => Branch;
-  /** Creates the next block's branch. */
-  readonly openBlock: () => Branch;
-  /** Starts with an empty state and returns the genesis branch, above which the first block runs. */
-  readonly beginGenesis: (record: BlockRecord) => Branch;
-  /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
-  readonly finalize: (block: Branch) => CommitChanges;
-  /** Makes the finalized height the latest height and starts a new check state. */
-  readonly commit: () => CommitChanges;
-  /** Reopens the saved state. */
-  readonly reload: () => void;
-}
-
-interface MachineOptions {
-  readonly stores: readonly string[];
-  readonly profile: Profile;
-  readonly keepRecent: number;
-  readonly storage?: StateStorage;
-}
+type Machine = ReturnType<typeof createMachine>;
 
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
 
-/** Opens the saved state, or an empty one. */
-function createMachine(options: MachineOptions): Machine {
-  const { profile } = options;
+/** Opens the saved state, or an empty one without storage. */
+function createMachine(options: Omit<MultiStoreOptions, "initialHeight">, profile: Profile) {
   const open = () => {
     const saved = createMultiStore({ ...options, initialHeight: 1n });
     const latest = viewAt(saved, saved.height());
@@ -334,19 +293,21 @@ function createMachine(options: MachineOptions): Machine {
   let { stores, committed, lastBlock, checkState } = open();
   let genesis: Branch | undefined;
   let finalized: CommitChanges | undefined;
-  const machine: Machine = {
-    get stores() {
-      return stores;
-    },
+  return {
+    view: (height: bigint): StoreView | undefined => stores.view(height),
+    /** Returns the latest committed height, which queries read. */
     committed: () => committed,
+    /** Returns the last committed block's record or, before the first block, the genesis record. */
     lastBlock: () => lastBlock,
+    /** Returns the branch above the committed state that collects the checks' writes until the next commit. */
     checkState: () => checkState,
-    openBlock: () => {
+    openBlock: (): Branch => {
       if (finalized !== undefined)
         throw new Error(`block ${finalized.height} is finalized and not committed`);
       return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
-    beginGenesis: (record) => {
+    /** Starts with an empty state and returns the genesis branch, above which the first block runs. */
+    beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
       stores = createMultiStore({ ...options, initialHeight: record.height + 1n });
       genesis = stores.branch();
@@ -354,13 +315,15 @@ function createMachine(options: MachineOptions): Machine {
       checkState = genesis.branch();
       return genesis;
     },
-    finalize: (block) => {
+    /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
+    finalize: (block: Branch): CommitChanges => {
       block.write();
       genesis = undefined;
       finalized = stores.commit();
       return finalized;
     },
-    commit: () => {
+    /** Makes the finalized height the latest height and starts a new check state. */
+    commit: (): CommitChanges => {
       const changes = finalized ?? unreachable("commit was called without a finalized block");
       finalized = undefined;
       committed = viewAt(stores, changes.height);
@@ -368,12 +331,11 @@ function createMachine(options: MachineOptions): Machine {
       checkState = createBranch((name) => committed.store(name));
       return changes;
     },
-    reload: () => {
+    reload: (): void => {
       ({ stores, committed, lastBlock, checkState } = open());
       finalized = undefined;
     },
   };
-  return machine;
 }
 
 function viewAt(stores: MultiStore, height: bigint): StoreView {

@@ -1,9 +1,7 @@
+import { orThrow, ErrTxDecode } from "./errors.ts";
 import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { parseInt256 } from "../../../platform/base/integers.ts";
-import { ErrTxDecode } from "./errors.ts";
 
-/** An amount in one denomination. */
 export interface Coin {
   readonly denom: string;
   readonly amount: bigint;
@@ -21,11 +19,7 @@ export function isDenom(denom: string): boolean {
  * than 256 bits; Go rejects them while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
-  try {
-    return text === "" ? 0n : parseInt256(text);
-  } catch (error) {
-    throw ErrTxDecode(errorText(error));
-  }
+  return text === "" ? 0n : orThrow(ErrTxDecode, () => parseInt256(text));
 }
 
 /** Parses a message's coins without reordering them. Throws sdk/2. */
@@ -33,7 +27,6 @@ export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }
 
-/** Converts a coin to protobuf. */
 export function toWireCoin(coin: Coin): WireCoin {
   return { denom: coin.denom, amount: coin.amount.toString() };
 }

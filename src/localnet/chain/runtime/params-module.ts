@@ -1,19 +1,13 @@
+import { orThrowWith, wrapping, unregisteredError } from "./errors.ts";
+import type { ChainNames } from "./module.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { parseAddress } from "./address.ts";
 import type { Context } from "./context.ts";
-import { unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
 /** Names and authority that all of a chain's modules receive. */
-export interface ParamsModuleOptions {
-  readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
-  readonly bech32Prefix: string;
-  /** Bech32 address of the account that may change the params. */
-  readonly authority: string;
-}
+export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
 /** Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params. Errors name the message. */
 export function checkUpdate<P>(
@@ -21,22 +15,15 @@ export function checkUpdate<P>(
   checkParams: (params: P) => void,
 ): NonNullable<UpdateOptions<P>["check"]> {
   return ({ authority, params }) =>
-    wrapErrors(
-      (error) => error.wrap("failed to validate MsgUpdateParams"),
-      () => {
-        requireAuthorityAddress(bech32Prefix, authority);
-        checkParams(params);
-      },
-    );
+    wrapping("failed to validate MsgUpdateParams", () => {
+      requireAuthorityAddress(bech32Prefix, authority);
+      checkParams(params);
+    });
 }
 
 /** Throws an unregistered error if the authority is not an address on this chain. */
 export function requireAuthorityAddress(bech32Prefix: string, authority: string): void {
-  try {
-    parseAddress(bech32Prefix, authority);
-  } catch (error) {
-    throw unregisteredError(`authority is invalid: ${errorText(error)}`);
-  }
+  orThrowWith(unregisteredError, "authority is invalid", () => parseAddress(bech32Prefix, authority));
 }
 
 /** Stores the params from a genesis state, or the definition's defaults. Throws `GenesisError` if the params are invalid. */

@@ -10,19 +10,12 @@ import {
   createContext,
   type ExecutionMode,
 } from "./context.ts";
-import {
-  ChainPanic,
-  ErrInvalidGasLimit,
-  ErrInvalidRequest,
-  ErrTxDecode,
-  ErrUnknownRequest,
-  ModuleError,
-} from "./errors.ts";
-import { type ChainEvent, event } from "./events.ts";
+import { attribute, type ChainEvent, event } from "./events.ts";
 import { createGasMeter, type GasMeter } from "./gas.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
+import * as errors from "./errors.ts";
 
 /** Rules for all transactions of an application. */
 export interface TxRules {
@@ -58,7 +51,7 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
     requireRoutableAtCost(tx, rules, scope, progress);
     return execute(tx, rules, scope, progress);
   } catch (thrown) {
-    if (thrown instanceof ModuleError) return failedResult(thrown, progress, scope.mode);
+    if (thrown instanceof errors.ModuleError) return failedResult(thrown, progress, scope.mode);
     throw thrown;
   }
 }
@@ -91,8 +84,8 @@ function decodeForMode(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): 
   try {
     return decodeTx(bytes, rules.codec);
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || mode === "simulate") throw thrown;
-    throw mode === "deliver" ? ErrTxDecode() : asMempoolDecodeError(thrown);
+    if (!(thrown instanceof errors.ModuleError) || mode === "simulate") throw thrown;
+    throw mode === "deliver" ? errors.ErrTxDecode() : asMempoolDecodeError(thrown);
   }
 }
 
@@ -103,7 +96,7 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
   const branch = scope.branch.branch();
   const outcome = tryMessages(tx, scope, progress, branch);
   const postEvents = runPost(tx, { rules, scope, progress, branch }, outcome);
-  if (outcome instanceof ModuleError) throw outcome;
+  if (outcome instanceof errors.ModuleError) throw outcome;
   if (scope.mode === "deliver") branch.write();
   return {
     code: 0,
@@ -135,7 +128,7 @@ function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void
   progress.gas = isGenesis ? createGasMeter() : createGasMeter(gasLimit);
   progress.gasWanted = gasLimit;
   if (maxBlockGas > 0n && gasLimit > maxBlockGas)
-    throw ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
+    throw errors.ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
 /** Runs the ante handler. If the messages fail, its events remain in the result, because its writes are kept too. */
@@ -167,12 +160,12 @@ function tryMessages(
   scope: TxScope,
   progress: TxProgress,
   branch: Branch,
-): MessagesResult | ModuleError {
+): MessagesResult | errors.ModuleError {
   if (!runsMessages(scope.mode)) return { data: EMPTY_DATA, events: [] };
   try {
     return runMessages(contextOn(branch, scope, progress, []), tx);
   } catch (thrown) {
-    if (thrown instanceof ModuleError && !(thrown instanceof ChainPanic)) return thrown;
+    if (thrown instanceof errors.ModuleError && !(thrown instanceof errors.ChainPanic)) return thrown;
     throw thrown;
   }
 }
@@ -186,7 +179,7 @@ function runPost(
     readonly progress: TxProgress;
     readonly branch: Branch;
   },
-  outcome: MessagesResult | ModuleError,
+  outcome: MessagesResult | errors.ModuleError,
 ): readonly ChainEvent[] {
   const { rules, scope, progress, branch } = run;
   const events: ChainEvent[] = [];
@@ -194,8 +187,8 @@ function runPost(
     rules.post(contextOn(branch, scope, progress, events), tx, scope.environment);
     return events;
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || !(outcome instanceof ModuleError)) throw thrown;
-    if (thrown instanceof ChainPanic) throw thrown;
+    if (!(thrown instanceof errors.ModuleError) || !(outcome instanceof errors.ModuleError)) throw thrown;
+    if (thrown instanceof errors.ChainPanic) throw thrown;
     throw outcome.wrap(`postHandler: ${thrown.message}`);
   }
 }
@@ -205,7 +198,7 @@ function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
 
-function failedResult(error: ModuleError, progress: TxProgress, mode: ExecutionMode): TxResult {
+function failedResult(error: errors.ModuleError, progress: TxProgress, mode: ExecutionMode): TxResult {
   return {
     code: error.code,
     codespace: error.codespace,
@@ -229,10 +222,10 @@ export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<st
 
 /** Throws if a transaction has no messages (sdk/18), or if a message fails its stateless checks or has no handler (sdk/6). */
 export function requireRoutable(tx: DecodedTx): void {
-  if (tx.messages.length === 0) throw ErrInvalidRequest("must contain at least one message");
+  if (tx.messages.length === 0) throw errors.ErrInvalidRequest("must contain at least one message");
   for (const { value, handler } of tx.messages) handler?.validate?.(value);
   for (const { typeUrl, handler } of tx.messages) {
-    if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
+    if (handler === undefined) throw errors.ErrUnknownRequest(`no message handler found for ${typeUrl}`);
   }
 }
 
@@ -264,14 +257,15 @@ function runMessage(context: Context, message: TxMessage, index: number): Messag
   try {
     return handleMessage(context, message, index);
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || thrown instanceof ChainPanic) throw thrown;
+    if (!(thrown instanceof errors.ModuleError) || thrown instanceof errors.ChainPanic) throw thrown;
     throw thrown.wrap(`failed to execute message; message index: ${index}`);
   }
 }
 
 function handleMessage(context: Context, message: TxMessage, index: number): MessageResult {
   const { handler } = message;
-  if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${message.typeUrl}`);
+  if (handler === undefined)
+    throw errors.ErrUnknownRequest(`no message handler found for ${message.typeUrl}`);
   const events: ChainEvent[] = [];
   const result = context.atomically((inner) => handler.handle(collectEvents(inner, events), message.value));
   const sender = handler.signers(message.value)[0];
@@ -291,14 +285,10 @@ function messageEvent(
 ): ChainEvent {
   const hasModule = events.some(({ attributes }) => attributes.some(({ key }) => key === "module"));
   const module = typeUrl.split(".")[1];
-  return event("message", [
-    ["action", typeUrl],
-    ...(sender === undefined ? [] : [["sender", sender] as const]),
-    ...(hasModule || module === undefined ? [] : [["module", module] as const]),
-  ]);
+  return event("message", { action: typeUrl, sender, module: hasModule ? undefined : module });
 }
 
 function withMessageIndex(each: ChainEvent, index: number): ChainEvent {
-  const attribute = { key: "msg_index", value: index.toString(), index: true };
-  return { type: each.type, attributes: [...each.attributes, attribute] };
+  const ofIndex = attribute("msg_index", index.toString());
+  return { type: each.type, attributes: [...each.attributes, ofIndex] };
 }

@@ -2,7 +2,6 @@ import { DEC18_ONE, mulDec18, quoDec18, roundDec18 } from "../../../platform/bas
 import { minInt } from "../../../platform/base/integers.ts";
 import { amountOf, arePositive, type Coin, formatCoins, sumCoins } from "./coins.ts";
 
-/** One period in a periodic schedule. */
 export interface VestingPeriod {
   readonly lengthSeconds: bigint;
   readonly amount: readonly Coin[];

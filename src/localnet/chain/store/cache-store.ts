@@ -216,9 +216,7 @@ export type StoreSource = (name: string) => KVStore;
 /** A cache layer above every store. Its writes reach the stores below only through `write`. */
 export interface Branch {
   readonly store: StoreSource;
-  /** Creates a branch above this one. */
   readonly branch: () => Branch;
-  /** Applies all writes to the stores below. */
   readonly write: () => void;
 }
 

@@ -1,3 +1,4 @@
+import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   concat,
@@ -22,11 +23,8 @@ export interface Codec<T> {
 }
 
 /** Opens stores by name. A `Context` is one. */
-export interface StoreScope {
-  readonly store: (name: string) => KVStore;
-}
+type StoreScope = { readonly store: (name: string) => KVStore };
 
-/** Leaves bytes unchanged. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 
 /** Encodes unsigned 64-bit integers as 8 bytes big-endian, so that keys sort numerically. */
@@ -76,7 +74,6 @@ interface MessageType<T> {
   decode(input: Uint8Array): T;
 }
 
-/** Encodes protobuf messages. */
 export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
@@ -101,16 +98,24 @@ export function mappedCodec<Stored, T>(
  * returned copies, the cache would be useless but never wrong.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
-  const decoded = new WeakMap<Uint8Array, T>();
   return {
     encode: codec.encode,
-    decode: (bytes) => {
-      const existing = decoded.get(bytes);
-      if (existing !== undefined) return existing;
-      const value = Object.freeze(codec.decode(bytes));
-      decoded.set(bytes, value);
-      return value;
-    },
+    decode: cachedOn("decoded value", (bytes: Uint8Array) => Object.freeze(codec.decode(bytes))),
+  };
+}
+
+/** Returns a pure function whose result is computed once for each argument and cached on the argument, under a name for debuggers. */
+export function cachedOn<K extends object, T extends object>(
+  name: string,
+  compute: (source: K) => T,
+): (source: K) => T {
+  const slot = createObjectSlot<K, T>(name);
+  return (source) => {
+    const known = slot.get(source);
+    if (known !== undefined) return known;
+    const value = compute(source);
+    slot.set(source, value);
+    return value;
   };
 }
 
@@ -121,7 +126,6 @@ export interface StoredItem<T> {
   readonly delete: (scope: StoreScope) => void;
 }
 
-/** Declares a value under a fixed key. */
 export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): StoredItem<T> {
   return {
     get: (scope) => {
@@ -133,16 +137,27 @@ export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): 
   };
 }
 
-/** An item that genesis always writes. `get` throws a plain error (a bug) if it is absent. */
+/** An item that always has a value: genesis writes it, or it has an initial value. */
 export interface RequiredItem<T> {
   readonly get: (scope: StoreScope) => T;
   readonly set: (scope: StoreScope, value: T) => void;
 }
 
-/** Declares a value under a fixed key that exists from genesis on. */
+/** Declares a value under a fixed key that exists from genesis on. Until then, `get` throws a plain error (a bug). */
 export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Codec<T>): RequiredItem<T> {
   const { get, set } = createItem(store, key, codec);
   return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
+}
+
+/** Declares a value under a fixed key that is `initial` until it is written. */
+export function createItemOr<T>(
+  store: string,
+  key: Uint8Array,
+  codec: Codec<T>,
+  initial: T,
+): RequiredItem<T> {
+  const { get, set } = createItem(store, key, codec);
+  return { get: (scope) => get(scope) ?? initial, set };
 }
 
 /** Values under the keys `prefix | key` in a store. */
@@ -171,7 +186,6 @@ export interface MapRange<K, V> {
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-/** Declares a map under a prefix. */
 export function createMap<K, V>(
   store: string,
   prefix: Uint8Array,

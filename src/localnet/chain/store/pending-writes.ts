@@ -1,7 +1,6 @@
 /** A key as latin-1 text, which can serve as a map key. These texts sort in the same order as the bytes. */
 export type KeyText = string;
 
-/** A write in a cache layer. */
 export interface Pending {
   readonly text: KeyText;
   readonly key: Uint8Array;
@@ -17,7 +16,6 @@ export type Sorted = readonly (readonly Pending[])[];
 
 const PART_LENGTH = 128;
 
-/** Divides sorted writes into parts. */
 export function sortedFrom(writes: readonly Pending[]): Sorted {
   const parts: (readonly Pending[])[] = [];
   for (let at = 0; at < writes.length; at += PART_LENGTH) parts.push(writes.slice(at, at + PART_LENGTH));

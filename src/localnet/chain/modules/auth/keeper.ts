@@ -222,7 +222,6 @@ function vestingAccount(account: wire.BaseVestingAccount | undefined, schedule: 
   };
 }
 
-/** Converts a vesting period to protobuf. */
 function toWirePeriod({ lengthSeconds, amount }: VestingPeriod): wire.Period {
   return { length: lengthSeconds, amount: amount.map(toWireCoin) };
 }

@@ -82,7 +82,6 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   return [...unique, ...renumbered].toSorted(byNumber);
 }
 
-/** Creates the handlers for `cosmos.auth.v1beta1.Query`. */
 function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,

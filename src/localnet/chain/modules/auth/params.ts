@@ -31,7 +31,6 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: requirePositive,
 });
 
-/** Throws `GenesisError` if a parameter is zero. */
 function requirePositive(params: Params): void {
   const fields: readonly (readonly [name: string, value: bigint])[] = [
     ["max_memo_characters", params.maxMemoCharacters],

@@ -33,11 +33,8 @@ const booleanCodec: Codec<boolean> = {
 
 /** Balances by address and denomination. Write them with {@link setBalance}, which also updates the index of holders. */
 export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
-/** Index of holders by denomination. */
 export const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
-/** Supply by denomination. */
 export const supplies = createMap(MODULE_NAME, SUPPLY_PREFIX, textCodec, integerCodec);
-/** Metadata by denomination. */
 export const metadatas = createMap(MODULE_NAME, METADATA_PREFIX, textCodec, messageCodec(Metadata));
 /** Exceptions to the `default_send_enabled` parameter, by denomination. */
 export const sendEnabled = createMap(MODULE_NAME, SEND_ENABLED_PREFIX, textCodec, booleanCodec);

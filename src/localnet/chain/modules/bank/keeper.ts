@@ -19,7 +19,6 @@ import {
 } from "./balances.ts";
 import { moduleParams } from "./params.ts";
 
-/** Functions of the auth module that the bank module calls. */
 export type BankAccounts = Pick<
   AuthKeeper,
   | ("get" | "has" | "ensure" | "lockedCoins" | "trackDelegation" | "trackUndelegation")
@@ -32,7 +31,6 @@ export interface Payment {
   readonly coins: readonly Coin[];
 }
 
-/** Coin keeper for other modules. */
 export type BankKeeper = ReturnType<typeof createBankKeeper>;
 
 export interface BankOptions {
@@ -40,7 +38,6 @@ export interface BankOptions {
   readonly blockedModules: readonly string[];
 }
 
-/** The two accounts of a payment. */
 export interface Transfer {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
@@ -236,7 +233,6 @@ export function transfer(recipient: string, sender: string | undefined, coins: r
   };
 }
 
-/** Creates the `message` event, which names the sender. */
 export function messageSender(sender: string): ChainEvent {
   return { type: "message", attributes: [attribute("sender", sender)] };
 }

@@ -16,13 +16,11 @@ export const HOLDER_PREFIX = Uint8Array.of(3);
 export const SEND_ENABLED_PREFIX = Uint8Array.of(4);
 export const PARAMS_KEY = Uint8Array.of(5);
 
-/** Key of a balance. */
 export interface BalanceKey {
   readonly address: Uint8Array;
   readonly denom: string;
 }
 
-/** Encodes balance keys, without the prefix. */
 export const balanceKeyCodec: Codec<BalanceKey> = {
   encode: ({ address, denom }) => concat(Uint8Array.of(address.length), address, utf8(denom)),
   decode: (bytes) => {
@@ -31,7 +29,6 @@ export const balanceKeyCodec: Codec<BalanceKey> = {
   },
 };
 
-/** Encodes holder index keys, without the prefix. */
 export const holderKeyCodec: Codec<BalanceKey> = {
   encode: ({ address, denom }) => concat(utf8(denom), Uint8Array.of(0, address.length), address),
   decode: (bytes) => {

@@ -209,7 +209,6 @@ function requireNotBlocked(to: Uint8Array, text: string, keeper: BankKeeper): vo
   if (keeper.isBlocked(to)) throw ErrUnauthorized(`${text} is not allowed to receive funds`);
 }
 
-/** Creates the handlers for `cosmos.bank.v1beta1.Query`. */
 function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
   const parse = (address: string): Uint8Array =>
     orThrowWith(invalidArgument, "invalid address", () => accounts.parseAddress(address));

@@ -1,3 +1,5 @@
+import { wrapping, ErrUnknownRequest, unregisteredError } from "../../runtime/errors.ts";
+import type { ChainNames, FindMessage } from "../../runtime/module.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
@@ -5,9 +7,7 @@ import { parsePrecDec } from "../../../../platform/base/decimal.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrUnknownRequest, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import type { WireType } from "../../runtime/handlers.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import { asInteger, asUintNumber, customFields, toUintNumber } from "../wasm/custom-json.ts";
 import { printMessageJson } from "../wasm/message-json.ts";
@@ -23,9 +23,8 @@ interface Binding<Message, Response> {
   readonly print: (response: Response) => MessageJson;
 }
 
-interface BindingDeps {
-  readonly chainName: string;
-  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+interface BindingDeps extends Pick<ChainNames, "chainName"> {
+  readonly findMessage: FindMessage;
 }
 
 type RunBinding = (
@@ -47,13 +46,19 @@ function binding<Message, Response>({
     const typeUrl = toChainTypeUrl(`/neutron.dex.${name}`, chainName);
     const handler = findMessage(typeUrl);
     if (handler === undefined) throw ErrUnknownRequest(typeUrl);
-    const result = wrapErrors(
-      (error) => error.wrap(`failed to execute *types.${name}`),
-      () => handler.handle(context, bytes),
-    );
+    const result = wrapping(`failed to execute *types.${name}`, () => handler.handle(context, bytes));
     return { data: utf8(printMessageJson(print(response.decode(result.response)))), response: result };
   };
 }
+
+/** Reads a message about the sender's order in a tranche, and prints the coins that it returns. */
+const OF_TRANCHE = {
+  read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
+  print: ({ takerCoinOut, makerCoinOut }: tx.MsgCancelLimitOrderResponse) => ({
+    taker_coin_out: coin(takerCoinOut),
+    maker_coin_out: coin(makerCoinOut),
+  }),
+};
 
 /** The members of `dex`. If a message has several members, the first in this order wins, as in Go. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
@@ -110,10 +115,12 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
       tokenIn: text(fields, "token_in"),
       tokenOut: text(fields, "token_out"),
       tickIndexInToOut: signed(fields.member("tick_index_in_to_out")),
-      amountIn: asInteger(fields.member("amount_in")).toString(),
+      amountIn: integer(fields.member("amount_in")),
       orderType: orderType(text(fields, "order_type")),
       expirationTime: expiration(fields.member("expiration_time")),
-      maxAmountOut: optionalInteger(fields.member("max_amount_out")),
+      maxAmountOut: fields.member("max_amount_out").isPresent()
+        ? integer(fields.member("max_amount_out"))
+        : "",
       limitSellPrice: limitPrice(text(fields, "limit_sell_price")),
       minAverageSellPrice: "",
     }),
@@ -128,21 +135,13 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
     name: "MsgCancelLimitOrder",
     type: tx.MsgCancelLimitOrder,
     response: tx.MsgCancelLimitOrderResponse,
-    read: (fields, creator) => ({ creator, trancheKey: text(fields, "tranche_key") }),
-    print: ({ takerCoinOut, makerCoinOut }) => ({
-      taker_coin_out: coin(takerCoinOut),
-      maker_coin_out: coin(makerCoinOut),
-    }),
+    ...OF_TRANCHE,
   }),
   withdraw_filled_limit_order: binding({
     name: "MsgWithdrawFilledLimitOrder",
     type: tx.MsgWithdrawFilledLimitOrder,
     response: tx.MsgWithdrawFilledLimitOrderResponse,
-    read: (fields, creator) => ({ creator, trancheKey: text(fields, "tranche_key") }),
-    print: ({ takerCoinOut, makerCoinOut }) => ({
-      taker_coin_out: coin(takerCoinOut),
-      maker_coin_out: coin(makerCoinOut),
-    }),
+    ...OF_TRANCHE,
   }),
   multi_hop_swap: binding({
     name: "MsgMultiHopSwap",
@@ -151,11 +150,8 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
-      routes: fields
-        .member("routes")
-        .elements()
-        .map((route) => ({ hops: texts(route, "hops") })),
-      amountIn: asInteger(fields.member("amount_in")).toString(),
+      routes: fields.member("routes").elements().map(readRoute),
+      amountIn: integer(fields.member("amount_in")),
       exitLimitPrice: exitPrice(fields.member("exit_limit_price")),
       pickBestRoute: fields.member("pick_best_route").asBoolean(),
     }),
@@ -186,22 +182,12 @@ function text(fields: JsonField, name: string): string {
   return fields.member(name).asText();
 }
 
-function texts(fields: JsonField, name: string): string[] {
-  return fields
-    .member(name)
-    .elements()
-    .map((each) => each.asText());
+function integer(field: JsonField): string {
+  return asInteger(field).toString();
 }
 
 function integers(fields: JsonField, name: string): string[] {
-  return fields
-    .member(name)
-    .elements()
-    .map((each) => asInteger(each).toString());
-}
-
-function optionalInteger(field: JsonField): string {
-  return field.isPresent() ? asInteger(field).toString() : "";
+  return fields.member(name).elements().map(integer);
 }
 
 /** Reads a signed integer, which is also a JSON number. */
@@ -212,6 +198,11 @@ function signed(field: JsonField): bigint {
 
 function ticks(fields: JsonField): bigint[] {
   return fields.member("tick_indexes_a_to_b").elements().map(signed);
+}
+
+function readRoute(fields: JsonField): tx.MultiHopRoute {
+  const hops = fields.member("hops").elements();
+  return { hops: hops.map((each) => each.asText()) };
 }
 
 function fees(fields: JsonField): bigint[] {

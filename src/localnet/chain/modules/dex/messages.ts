@@ -1,4 +1,6 @@
+import { orThrowWith, orThrow, ErrTxDecode, unregisteredError } from "../../runtime/errors.ts";
 import {
+  type DepositOptions,
   LimitOrderType,
   type MsgCancelLimitOrder,
   type MsgDeposit,
@@ -12,20 +14,11 @@ import { parseWirePrecDec, type PrecDec } from "../../../../platform/base/decima
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { isDenom, parseWireInt } from "../../runtime/coins.ts";
-import { ErrTxDecode } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 import { validateParams } from "./params.ts";
 import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
-
-/** Options of one deposit position. */
-export interface PositionOptions {
-  readonly disableAutoswap: boolean;
-  readonly failTxOnBel: boolean;
-  readonly swapOnDeposit: boolean;
-  readonly slopToleranceBps: bigint;
-}
 
 /** One deposit position, with its amounts in the order of the message's tokens. */
 export interface DepositEntry {
@@ -33,17 +26,19 @@ export interface DepositEntry {
   readonly amountB: bigint;
   readonly tick: bigint;
   readonly fee: bigint;
-  readonly options: PositionOptions;
+  readonly options: DepositOptions;
 }
 
-/** A checked MsgDeposit. */
-export interface DepositRequest {
+/** A checked MsgDeposit or MsgWithdrawal. */
+interface PositionsRequest<Entry> {
   readonly creator: string;
   readonly receiver: string;
   readonly tokenA: string;
   readonly tokenB: string;
-  readonly entries: readonly DepositEntry[];
+  readonly entries: readonly Entry[];
 }
+
+export type DepositRequest = PositionsRequest<DepositEntry>;
 
 /** Checks a MsgDeposit without reading the state, in the deployed module's order. */
 export function parseDeposit(message: MsgDeposit, bech32Prefix: string): DepositRequest {
@@ -62,12 +57,7 @@ export function parseDeposit(message: MsgDeposit, bech32Prefix: string): Deposit
       amountB: amounts[1][index] ?? 0n,
       tick: tickIndexesAToB[index] ?? 0n,
       fee: fees[index] ?? 0n,
-      options: {
-        disableAutoswap: option.disableAutoswap,
-        failTxOnBel: option.failTxOnBel,
-        swapOnDeposit: option.swapOnDeposit,
-        slopToleranceBps: option.swapOnDepositSlopToleranceBps,
-      },
+      options: option,
     };
     checkDepositEntry(entry, seen);
     return entry;
@@ -84,7 +74,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (amountA < 0n || amountB < 0n || (amountA === 0n && amountB === 0n)) throw errors.ErrZeroDeposit();
   validateTickFee(tick, fee);
   if (options.disableAutoswap && options.swapOnDeposit) throw errors.ErrSwapOnDepositWithoutAutoswap();
-  if (options.slopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
+  if (options.swapOnDepositSlopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
 /** One withdrawal position; positions follow the order of the message's tokens. */
@@ -94,14 +84,7 @@ export interface WithdrawalEntry {
   readonly fee: bigint;
 }
 
-/** A checked MsgWithdrawal. */
-export interface WithdrawalRequest {
-  readonly creator: string;
-  readonly receiver: string;
-  readonly tokenA: string;
-  readonly tokenB: string;
-  readonly entries: readonly WithdrawalEntry[];
-}
+export type WithdrawalRequest = PositionsRequest<WithdrawalEntry>;
 
 /** Checks a MsgWithdrawal without reading the state, in the deployed module's order. */
 export function parseWithdrawal(message: MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
@@ -248,17 +231,11 @@ function checkHops(hops: readonly string[]): void {
   }
 }
 
-/** Checks a MsgUpdateParams without reading the state. */
 export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string): void {
-  try {
-    parseAddress(bech32Prefix, message.authority);
-  } catch (thrown) {
-    throw errors.unregistered(`authority is invalid: ${errorMessage(thrown)}`);
-  }
+  orThrowWith(unregisteredError, "authority is invalid", () => parseAddress(bech32Prefix, message.authority));
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
 }
 
-/** Checks the addresses of the creator and the receiver. */
 function checkParties(
   { creator, receiver }: { readonly creator: string; readonly receiver: string },
   prefix: string,
@@ -292,11 +269,7 @@ function optional<T>(text: string, parse: (text: string) => T): T | undefined {
 
 /** Like {@link parseWireInt}, but for a 27-digit decimal. */
 function parseDecimal(text: string): PrecDec {
-  try {
-    return text === "" ? 0n : parseWirePrecDec(text);
-  } catch (thrown) {
-    throw ErrTxDecode(errorMessage(thrown));
-  }
+  return orThrow(ErrTxDecode, () => (text === "" ? 0n : parseWirePrecDec(text)));
 }
 
 /** The usual spelling of a number that both types can represent. */

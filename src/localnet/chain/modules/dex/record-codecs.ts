@@ -1,3 +1,4 @@
+import { cachedOn, type Codec } from "../../store/collections.ts";
 import { LimitOrderExpiration } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_expiration.ts";
 import { LimitOrderTranche } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
 import { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";
@@ -7,7 +8,6 @@ import { unreachable } from "../../../../platform/base/errors.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { Codec } from "../../store/collections.ts";
 import * as records from "./records.ts";
 import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
@@ -33,7 +33,6 @@ interface ProtoWriter {
 /** Size of the largest record: denominations and addresses of 128 bytes, and six numbers of at most 105 digits. */
 const CAPACITY = 4096;
 
-/** Creates a writer. */
 function createProtoWriter(): ProtoWriter {
   const buffer = new Uint8Array(CAPACITY);
   let at = 0;
@@ -118,13 +117,11 @@ function remembering<T extends object>(codec: Codec<T>): Codec<T> {
   };
 }
 
-/** Active records. */
 const tickCodec: Codec<TickLiquidity> = {
   encode: (record) => (record.kind === "pool" ? encodePool(record.reserves) : encodeActive(record.tranche)),
   decode: (bytes) => records.fromWireTick(WireTickLiquidity.decode(bytes)),
 };
 
-/** Inactive tranches. */
 const trancheCodec: Codec<Tranche> = {
   encode: (tranche) => {
     if (!isPlain(tranche.key.tradePairId, tranche.key.trancheKey))
@@ -162,18 +159,11 @@ interface RecordCodecs {
   readonly trancheUser: Codec<TrancheUser>;
 }
 
-const codecsOfProfile = createObjectSlot<Profile, RecordCodecs>("record codecs");
-
-/** Returns the codecs for a chain's records. */
 export function recordCodecs({ profile }: Pick<Context, "profile">): RecordCodecs {
-  const known = codecsOfProfile.get(profile);
-  if (known !== undefined) return known;
-  const codecs = codecsOf(profile);
-  codecsOfProfile.set(profile, codecs);
-  return codecs;
+  return codecsOf(profile);
 }
 
-function codecsOf({ proto }: Profile): RecordCodecs {
+const codecsOf = cachedOn("record codecs", ({ proto }: Profile): RecordCodecs => {
   const renumbered = <T extends object>(typeName: string, codec: Codec<T>): Codec<T> =>
     proto === undefined
       ? remembering(codec)
@@ -186,9 +176,8 @@ function codecsOf({ proto }: Profile): RecordCodecs {
     tranche: renumbered("neutron.dex.LimitOrderTranche", trancheCodec),
     trancheUser: renumbered("neutron.dex.LimitOrderTrancheUser", trancheUserCodec),
   };
-}
+});
 
-/** Expirations. */
 export const expirationCodec: Codec<Expiration> = {
   encode: (record) => LimitOrderExpiration.encode(records.toWireExpiration(record)).finish(),
   decode: (bytes) => {

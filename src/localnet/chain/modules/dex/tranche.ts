@@ -78,7 +78,6 @@ export function findPlaceTranche(
   return undefined;
 }
 
-/** A tranche, and whether it is on the book. */
 export interface FoundTranche {
   readonly tranche: Tranche;
   readonly isActive: boolean;
@@ -88,7 +87,7 @@ export interface FoundTranche {
 export function findTranche(context: Context, key: TrancheKey): FoundTranche | undefined {
   const active = store.getActiveTranche(context, key);
   if (active !== undefined) return { tranche: active, isActive: true };
-  const inactive = store.getInactiveTranche(context, key);
+  const inactive = store.inactiveTranches.get(context, key);
   return inactive === undefined ? undefined : { tranche: inactive, isActive: false };
 }
 
@@ -97,7 +96,7 @@ export function saveTranche(context: Context, chainName: string, tranche: Tranch
   if (tranche.reservesMaker > 0n) {
     store.setActiveTranche(context, tranche);
   } else {
-    if (tranche.reservesTaker > 0n) store.setInactiveTranche(context, tranche);
+    if (tranche.reservesTaker > 0n) store.inactiveTranches.set(context, tranche.key, tranche);
     store.deleteActiveTranche(context, tranche.key);
     countTranche(context, chainName, { action: "dec", isExpiring: false, tranche });
   }
@@ -106,8 +105,9 @@ export function saveTranche(context: Context, chainName: string, tranche: Tranch
 
 /** Writes an inactive tranche, or deletes it if it has no reserves. */
 export function saveInactiveTranche(context: Context, tranche: Tranche): void {
-  if (tranche.reservesMaker > 0n || tranche.reservesTaker > 0n) store.setInactiveTranche(context, tranche);
-  else store.deleteInactiveTranche(context, tranche.key);
+  if (tranche.reservesMaker > 0n || tranche.reservesTaker > 0n)
+    store.inactiveTranches.set(context, tranche.key, tranche);
+  else store.inactiveTranches.delete(context, tranche.key);
 }
 
 /** Emits an event when a tranche enters or leaves the book. */
@@ -147,7 +147,6 @@ export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   return truncatePrec(quoPrecInt(mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }
 
-/** Filled maker amount. */
 function filledAmount({ totalTaker, makerPrice }: Tranche): PrecDec {
   return quoPrec(precFromInt(totalTaker), makerPrice);
 }
@@ -193,7 +192,7 @@ export function getOrNewTrancheUser(
   { key }: Tranche,
   orderType: LimitOrderType,
 ): TrancheUser {
-  const user = store.getTrancheUser(context, address, key.trancheKey);
+  const user = store.trancheUsers.get(context, { address, trancheKey: key.trancheKey });
   if (user === undefined) return newTrancheUser(address, key, orderType);
   const { tradePairId, tick } = user;
   const isSame =
@@ -215,12 +214,11 @@ function newTrancheUser(
 
 /** Writes a user's part of a tranche, or deletes it once everything has been withdrawn. */
 export function saveTrancheUser(context: Context, user: TrancheUser): void {
-  if (user.sharesOwned === user.sharesWithdrawn) store.deleteTrancheUser(context, user);
-  else store.setTrancheUser(context, user);
+  if (user.sharesOwned === user.sharesWithdrawn) store.trancheUsers.delete(context, user);
+  else store.trancheUsers.set(context, user, user);
   context.emit(trancheUserUpdated(user));
 }
 
-/** Returns a user's part of a tranche with other shares. */
 export function withShares(
   { tradePairId, tick, trancheKey, address, orderType }: TrancheUser,
   sharesOwned: bigint,

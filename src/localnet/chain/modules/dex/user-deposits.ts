@@ -1,3 +1,4 @@
+import { NO_PAIR, poolDenom } from "./keys.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
@@ -8,18 +9,9 @@ import type {
 import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { poolDenom } from "./keys.ts";
 import { getPool } from "./pool.ts";
 import { toWirePool } from "./records.ts";
 import { poolMetadata } from "./store.ts";
-
-/** Balances used by the list queries. */
-export interface DexBalances {
-  /** Returns an address' coins, sorted by the bytes of their denominations. */
-  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Returns each holder's amount of a denomination, in address order. */
-  readonly holdings: (context: Context, denom: string) => Iterable<bigint>;
-}
 
 const POOL_DENOM = /^neutron\/pool\/(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
@@ -53,19 +45,17 @@ export function withPoolData(
   record: DepositRecord,
   supplyOf: (denom: string) => bigint,
 ): DepositRecord {
-  const { pairId = { token0: "", token1: "" }, centerTickIndex, fee } = record;
+  const { pairId = NO_PAIR, centerTickIndex, fee } = record;
   const pool = getPool(context, { pairId, tick: centerTickIndex, fee });
   if (pool === undefined) return unreachable("a deposit into a pool that was never created");
   return { ...record, totalShares: supplyOf(poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
 }
 
-/** Shares of one pool in a balance. */
 interface PoolShares {
   readonly id: bigint;
   readonly amount: bigint;
 }
 
-/** A page of pool shares. */
 export interface SharesPage {
   readonly shares: readonly PoolShares[];
   readonly pagination: PageResponse;

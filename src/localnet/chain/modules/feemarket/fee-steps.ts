@@ -1,17 +1,5 @@
 import type { AuthKeeper } from "../auth/keeper.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
-import {
-  wrapping,
-  ErrInsufficientFee,
-  ErrInsufficientFunds,
-  ErrInvalidGasLimit,
-  ErrNotFound,
-  ErrUnknownAddress,
-  unregisteredError,
-  wrapErrors,
-  errorsOf,
-  registerError,
-} from "../../runtime/errors.ts";
 import { goString } from "../../../../platform/base/bytes.ts";
 import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
 import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
@@ -32,6 +20,7 @@ import {
   rememberingCodec,
 } from "../../store/collections.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
+import * as errors from "../../runtime/errors.ts";
 
 interface FeeDeps {
   readonly bank: Pick<
@@ -60,24 +49,24 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
     if (context.height === 0n) return; // Transactions of genesis pay no fee.
     const isSimulation = context.mode === "simulate";
     const { gasLimit } = feeOf(tx);
-    if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
+    if (!isSimulation && gasLimit === 0n) throw errors.ErrInvalidGasLimit("must provide positive gas");
     const { feeDenom } = storedParams.get(context);
     const offered = offeredFee(tx, feeDenom, isSimulation);
     const price = requirePrice(context, offered);
     // A simulation may offer less than the price: the client simulates before it knows the fee.
     if (!isSimulation) {
       const used = context.gas.used();
-      wrapping("error checking fee", () =>
+      errors.wrapping("error checking fee", () =>
         splitFee(offered, price, { limit: gasLimit, used, charged: gasLimit }),
       );
     }
-    wrapping("error escrowing funds", () => escrow(context, tx, offered, deps));
+    errors.wrapping("error escrowing funds", () => escrow(context, tx, offered, deps));
     gasPriceIn(context, feeDenom);
   };
 }
 
 function requirePrice(context: Context, { denom }: Coin): GasPrice {
-  return wrapping(`unable to get min gas price for denom ${denom}`, () => gasPriceIn(context, denom));
+  return errors.wrapping(`unable to get min gas price for denom ${denom}`, () => gasPriceIn(context, denom));
 }
 
 /** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if below the node's price. */
@@ -85,7 +74,7 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
   if (!isSimulation && context.height > 0n && gasLimit === 0n)
-    throw ErrInvalidGasLimit("must provide positive gas");
+    throw errors.ErrInvalidGasLimit("must provide positive gas");
   const offered = parseCoins(amount);
   const isChecked = context.mode === "check" || context.mode === "recheck";
   if (isChecked && minGasPrices.length > 0) {
@@ -97,15 +86,16 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
       offered.some((coin) => coin.denom === denom && coin.amount >= least),
     );
     if (!isEnough)
-      throw ErrInsufficientFee(
+      throw errors.ErrInsufficientFee(
         `insufficient fees; got: ${formatCoins(offered)} required: ${formatCoins(required)}`,
       );
   }
   const payer = requirePayer(context, tx, deps);
   if (offered.length > 0) {
-    if (!areValidCoins(offered)) throw ErrInsufficientFee(`invalid fee amount: ${formatCoins(offered)}`);
-    wrapErrors(
-      (error) => ErrInsufficientFunds(error.message),
+    if (!areValidCoins(offered))
+      throw errors.ErrInsufficientFee(`invalid fee amount: ${formatCoins(offered)}`);
+    errors.wrapErrors(
+      (error) => errors.ErrInsufficientFunds(error.message),
       () => deps.bank.sendToModule(context, payer, FEE_COLLECTOR, offered),
     );
   }
@@ -133,14 +123,14 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   const granter = feeOf(tx).granter;
   if (granter !== "" && granter !== feePayerOf(tx)) rejectGrant(parseSigner(deps.accounts, granter), payer);
   if (deps.accounts.get(context, payer) === undefined)
-    throw ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
+    throw errors.ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
   return payer;
 }
 
 /** Rejects a fee grant, as this chain has none. Same text as for a missing grant; Go prints both addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
-  throw ErrNotFound("fee-grant not found").wrap(text);
+  throw errors.ErrNotFound("fee-grant not found").wrap(text);
 }
 
 /**
@@ -163,7 +153,7 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
     const isSimulation = context.mode === "simulate";
     const { gasLimit } = feeOf(tx);
     if (context.height === 0n) return;
-    if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
+    if (!isSimulation && gasLimit === 0n) throw errors.ErrInvalidGasLimit("must provide positive gas");
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
@@ -206,7 +196,7 @@ function countGas(context: Context, state: State, gas: bigint, params: Params): 
   const next = addUtilization(state, gas, params);
   if ("exceeded" in next) {
     const text = `block utilization of ${next.exceeded} cannot exceed max block utilization of ${params.maxBlockUtilization}`;
-    throw unregisteredError(`unable to update fee market state: ${text}`);
+    throw errors.unregisteredError(`unable to update fee market state: ${text}`);
   }
   storedState.set(context, next.state);
 }
@@ -250,7 +240,7 @@ function splitFee(
   const { denom } = offered;
   const required = { denom, amount: priceOf(gas.limit, price) };
   if (offered.amount < required.amount) {
-    throw ErrInsufficientFee(
+    throw errors.ErrInsufficientFee(
       `got: ${formatCoin(offered)} required: ${formatCoin(required)}, minGasPrice: ${formatDec18(price.amount)}${price.denom}, gas: ${gas.used}`,
     );
   }
@@ -259,11 +249,11 @@ function splitFee(
 }
 
 // Errors of codespace "feemarket" by their Go names (x/feemarket v1.1.1 types/errors.go).
-const feemarketError = errorsOf("feemarket");
+const feemarketError = errors.errorsOf("feemarket");
 const ErrNoFeeCoins = feemarketError(1, "no fee coin provided. Must provide one.");
 const ErrTooManyFeeCoins = feemarketError(
   2,
   "too many fee coins provided.  Only one fee coin may be provided",
 );
 /** The fee's denomination has no price. The deployed chain looks up prices in its `dynamicfees` module. */
-const ErrUnknownDenom = registerError("dynamicfees", 1100, "unknown denom");
+const ErrUnknownDenom = errors.registerError("dynamicfees", 1100, "unknown denom");

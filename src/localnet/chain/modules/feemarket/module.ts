@@ -31,7 +31,6 @@ interface FeemarketDeps extends SettleDeps {
   readonly burnFees?: (context: Context) => void;
 }
 
-/** The module, its ante step and its post step. */
 export interface FeemarketModule extends ChainModule {
   readonly takeFee: AnteStep;
   readonly settleFee: AnteStep;
@@ -90,7 +89,6 @@ function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: st
 const readParams = (context: Context) => ({ params: paramsToWire(storedParams.get(context)) });
 const readState = (context: Context) => ({ state: market.toWire(storedState.get(context)) });
 
-/** The handlers for `feemarket.feemarket.v1.Query`. */
 const queries: readonly QueryHandler[] = queryHandlers(wire.Query, {
   Params: readParams,
   State: readState,

@@ -39,7 +39,6 @@ export interface GovDeps {
   readonly findMessage: FindMessage;
 }
 
-/** Options, and keepers of other modules. */
 export interface Keepers extends GovOptions, GovDeps {}
 
 export const proposalCodec = messageCodec(Proposal);
@@ -186,7 +185,6 @@ function coversAll(coins: readonly Coin[], least: readonly Coin[]): boolean {
   return least.every(({ denom, amount }) => money.amountOf(coins, denom) >= amount);
 }
 
-/** Coins that an account deposits for a proposal. */
 interface Payment {
   readonly id: bigint;
   readonly depositor: string;
@@ -281,7 +279,6 @@ function deleteVotes(context: Context, id: bigint): void {
   for (const [key] of all) votes.delete(context, key);
 }
 
-/** Returns a proposal's deposits to their depositors. */
 export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
   for (const deposit of deposits.values(context, uint64BigEndian(id))) {
     const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
@@ -290,7 +287,6 @@ export function refundDeposits(context: Context, id: bigint, keepers: Keepers): 
   }
 }
 
-/** Burns a proposal's deposits. */
 export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix }: Keepers): void {
   const all = deposits.values(context, uint64BigEndian(id));
   for (const { depositor } of all)

@@ -53,12 +53,10 @@ const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(Paym
 export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(ValidatorInfo));
 const priceCodec = messageCodec(RewardAssetPrice);
 
-/** The present block. */
 export function presentBlock({ height, timeNs }: Context): PeriodBlock {
   return { height, seconds: timeNs / NS_PER_SECOND };
 }
 
-/** The present period. */
 export function scheduleOf(context: Context): Schedule {
   return scheduleItem.get(context)?.paymentSchedule ?? { $case: "emptyPaymentSchedule", value: {} };
 }
@@ -107,7 +105,6 @@ export function performanceOf(info: ValidatorInfo): Performance {
   };
 }
 
-/** Calculates a validator's rating from its counts. */
 export function rate(params: Params, info: ValidatorInfo): Dec18 {
   const ofBlocks = requirementOf(params.blocksPerformanceRequirement);
   const ofVotes = requirementOf(params.oracleVotesPerformanceRequirement);

@@ -32,9 +32,7 @@ export interface SlashingDeps {
   readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
 }
 
-/** Options, and keepers of other modules. */
 export interface Keepers extends SlashingOptions, SlashingDeps {
-  /** Formats a consensus address as text. */
   readonly format: (consensus: Uint8Array) => string;
 }
 
@@ -103,7 +101,6 @@ export function setMissed(context: Context, consensus: Uint8Array, index: bigint
   store.set(key, bitmap);
 }
 
-/** Clears all missed blocks of a validator. */
 function clearMissed(context: Context, consensus: Uint8Array): void {
   const store = context.store(MODULE_NAME);
   const prefix = prefixOf(consensus);

@@ -5,18 +5,6 @@ import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
 import { delegations, deleteDelegation, setDelegation } from "./delegations.ts";
-import {
-  ErrBadRedelegationDst,
-  ErrDelegatorShareExRateInvalid,
-  ErrMaxRedelegationEntries,
-  ErrMaxUnbondingDelegationEntries,
-  ErrNoDelegation,
-  ErrNoDelegatorForAddress,
-  ErrNotEnoughDelegationShares,
-  ErrSelfRedelegation,
-  ErrTinyRedelegationAmount,
-  ErrTransitiveRedelegation,
-} from "./errors.ts";
 import { bondCoins, moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, type Delegation, type Validator } from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
@@ -46,6 +34,7 @@ import {
   tokensFromShares,
   validators,
 } from "./validators.ts";
+import * as stakingErrors from "./errors.ts";
 
 /** Where a delegation's tokens come from: the delegator's account, or the pool for a validator status. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
@@ -57,7 +46,7 @@ export function delegate(
   validator: Validator,
   part: { readonly delegator: Uint8Array; readonly amount: bigint; readonly from: TokenSource },
 ): Dec18 {
-  if (hasInvalidRate(validator)) throw ErrDelegatorShareExRateInvalid();
+  if (hasInvalidRate(validator)) throw stakingErrors.ErrDelegatorShareExRateInvalid();
   const { hooks } = keepers;
   const operator = keepers.operators.parse(validator.operatorAddress);
   const pair: Pair = { delegator: part.delegator, validator: operator };
@@ -102,9 +91,10 @@ function moveTokens(
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
   const delegation = delegations.get(context, pair);
-  if (delegation === undefined) throw ErrNoDelegatorForAddress();
+  if (delegation === undefined) throw stakingErrors.ErrNoDelegatorForAddress();
   hooks.beforeDelegationSharesModified(context, pair.delegator, pair.validator);
-  if (delegation.shares < shares) throw ErrNotEnoughDelegationShares(formatDec18(delegation.shares));
+  if (delegation.shares < shares)
+    throw stakingErrors.ErrNotEnoughDelegationShares(formatDec18(delegation.shares));
   const remaining = { ...delegation, shares: delegation.shares - shares };
   const found = requireValidator(context, pair.validator);
   const validator = jailBelowMinimum(context, keepers, found, { pair, remaining });
@@ -153,13 +143,12 @@ export function removeValidator(context: Context, keepers: Keepers, validator: V
 export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): Dec18 {
   const validator = requireValidator(context, pair.validator);
   const delegation = delegations.get(context, pair);
-  if (delegation === undefined) throw ErrNoDelegation();
+  if (delegation === undefined) throw stakingErrors.ErrNoDelegation();
   const shares = sharesFromTokens(validator, amount);
   if (shares > delegation.shares) throw errors.ErrInvalidRequest("invalid shares amount");
   return shares;
 }
 
-/** An undelegation's result. */
 interface Undelegated {
   readonly completionTimeNs: bigint;
   readonly amount: bigint;
@@ -169,7 +158,7 @@ interface Undelegated {
 export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): Undelegated {
   const validator = requireValidator(context, pair.validator);
   const entries = unbondings.get(context, pair)?.entries.length ?? 0;
-  if (entries >= moduleParams.get(context).maxEntries) throw ErrMaxUnbondingDelegationEntries();
+  if (entries >= moduleParams.get(context).maxEntries) throw stakingErrors.ErrMaxUnbondingDelegationEntries();
   const amount = unbond(context, keepers, pair, shares);
   if (isBonded(validator)) bondedToNotBonded(context, keepers, amount);
   const completionTimeNs = context.timeNs + unbondingTimeNs(moduleParams.get(context));
@@ -189,7 +178,7 @@ export function redelegate(context: Context, keepers: Keepers, triplet: Triplet,
   const { delegator, source } = triplet;
   const { target, from } = requireRedelegation(context, triplet);
   const amount = unbond(context, keepers, { delegator, validator: source }, shares);
-  if (amount === 0n) throw ErrTinyRedelegationAmount();
+  if (amount === 0n) throw stakingErrors.ErrTinyRedelegationAmount();
   const pool = isBonded(from) ? "bonded" : "notBonded";
   const sharesDst = delegate(context, keepers, target, { delegator, amount, from: { pool } });
   const begin = beginOf(context, source);
@@ -199,25 +188,24 @@ export function redelegate(context: Context, keepers: Keepers, triplet: Triplet,
   return begin.completionTimeNs;
 }
 
-/** Returns the source and destination validators. */
 function requireRedelegation(
   context: Context,
   triplet: Triplet,
 ): { readonly target: Validator; readonly from: Validator } {
   const { delegator, source, destination } = triplet;
-  if (equalBytes(source, destination)) throw ErrSelfRedelegation();
+  if (equalBytes(source, destination)) throw stakingErrors.ErrSelfRedelegation();
   const target = requireRedelegationEnd(context, destination);
   const from = requireRedelegationEnd(context, source);
-  if (hasReceiving(context, delegator, source)) throw ErrTransitiveRedelegation();
+  if (hasReceiving(context, delegator, source)) throw stakingErrors.ErrTransitiveRedelegation();
   const known = redelegations.get(context, triplet);
   if (known !== undefined && known.entries.length >= moduleParams.get(context).maxEntries)
-    throw ErrMaxRedelegationEntries();
+    throw stakingErrors.ErrMaxRedelegationEntries();
   return { target, from };
 }
 
 function requireRedelegationEnd(context: Context, operator: Uint8Array): Validator {
   const validator = validators.get(context, operator);
-  if (validator === undefined) throw ErrBadRedelegationDst();
+  if (validator === undefined) throw stakingErrors.ErrBadRedelegationDst();
   return validator;
 }
 

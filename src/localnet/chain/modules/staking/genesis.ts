@@ -17,21 +17,6 @@ import { delegations, setDelegation } from "./delegations.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 import {
-  consensusAddressOf,
-  consensusKeyOf,
-  type Delegation,
-  delegationFromWire,
-  delegationToWire,
-  redelegationFromWire,
-  redelegationToWire,
-  toInteger,
-  unbondingFromWire,
-  unbondingToWire,
-  type Validator,
-  validatorFromWire,
-  validatorToWire,
-} from "./records.ts";
-import {
   redelegationQueue,
   redelegations,
   saveRedelegation,
@@ -53,6 +38,7 @@ import {
 } from "./validators.ts";
 import type { Keepers } from "./types.ts";
 import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
+import * as records from "./records.ts";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.staking.v1beta1.GenesisState", GenesisState);
 const PATH = `app_state.${MODULE_NAME}`;
@@ -66,10 +52,10 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
   const params = partOr(json, "params", state.params, defaultParams(keepers.denom));
   atPath(`${PATH}.params`, () => moduleParams.set(context, params));
   const given = eachAtPath(`${PATH}.validators`, state.validators, (one) =>
-    addValidator(context, keepers, state, validatorFromWire(one)),
+    addValidator(context, keepers, state, records.validatorFromWire(one)),
   );
   eachAtPath(`${PATH}.delegations`, state.delegations, (one) =>
-    addDelegation(context, keepers, state, delegationFromWire(one)),
+    addDelegation(context, keepers, state, records.delegationFromWire(one)),
   );
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
@@ -86,11 +72,11 @@ function addValidator(
   context: Context,
   keepers: Keepers,
   { exported }: GenesisState,
-  validator: Validator,
-): Validator {
+  validator: records.Validator,
+): records.Validator {
   const operator = keepers.operators.parse(validator.operatorAddress);
   if (validators.has(context, operator)) throw new Error(`${validator.operatorAddress} is there twice`);
-  if (validatorByConsensus(context, consensusAddressOf(validator)) !== undefined)
+  if (validatorByConsensus(context, records.consensusAddressOf(validator)) !== undefined)
     throw new Error("another validator has the same consensus key");
   setValidator(context, keepers, validator);
   setByConsensus(context, keepers, validator);
@@ -104,7 +90,7 @@ function addDelegation(
   context: Context,
   { hooks, accounts, operators }: Keepers,
   { exported }: GenesisState,
-  delegation: Delegation,
+  delegation: records.Delegation,
 ): void {
   const delegator = accounts.parse(delegation.delegatorAddress);
   const validator = operators.parse(delegation.validatorAddress);
@@ -120,7 +106,7 @@ function addDelegation(
 /** Stores the undelegations. Returns their total tokens. */
 function addUnbondings(context: Context, keepers: Keepers, state: GenesisState): bigint {
   let waiting = 0n;
-  state.unbondingDelegations.map(unbondingFromWire).forEach((unbonding, index) => {
+  state.unbondingDelegations.map(records.unbondingFromWire).forEach((unbonding, index) => {
     const { delegatorAddress, validatorAddress, entries } = unbonding;
     const pair = atPath(`${PATH}.unbonding_delegations[${index}]`, () => ({
       delegator: keepers.accounts.parse(delegatorAddress),
@@ -138,7 +124,7 @@ function addUnbondings(context: Context, keepers: Keepers, state: GenesisState):
 }
 
 function addRedelegations(context: Context, { accounts, operators }: Keepers, state: GenesisState): void {
-  state.redelegations.map(redelegationFromWire).forEach((redelegation, index) => {
+  state.redelegations.map(records.redelegationFromWire).forEach((redelegation, index) => {
     const { entries, ...texts } = redelegation;
     const triplet = atPath(`${PATH}.redelegations[${index}]`, () => ({
       delegator: accounts.parse(texts.delegatorAddress),
@@ -158,10 +144,10 @@ function requireNew(path: string, isKnown: boolean): void {
 }
 
 /** Requires a validator's shares to equal the sum of its delegations; otherwise, the last delegator could not undelegate. */
-function requireShares(given: readonly Validator[], state: GenesisState): void {
+function requireShares(given: readonly records.Validator[], state: GenesisState): void {
   const sums = new Map<string, bigint>();
   for (const { validatorAddress, shares } of state.delegations)
-    sums.set(validatorAddress, (sums.get(validatorAddress) ?? 0n) + toInteger(shares));
+    sums.set(validatorAddress, (sums.get(validatorAddress) ?? 0n) + records.toInteger(shares));
   given.forEach(({ operatorAddress, delegatorShares }, index) => {
     const sum = sums.get(operatorAddress) ?? 0n;
     if (sum === delegatorShares) return;
@@ -173,7 +159,7 @@ function requireShares(given: readonly Validator[], state: GenesisState): void {
 function requirePools(
   context: Context,
   keepers: Keepers,
-  given: readonly Validator[],
+  given: readonly records.Validator[],
   waiting: bigint,
 ): void {
   const { bondDenom } = moduleParams.get(context);
@@ -187,7 +173,7 @@ function requirePools(
   require(NOT_BONDED_POOL, tokensOf(given.filter((one) => !isBonded(one))) + waiting);
 }
 
-function tokensOf(some: readonly Validator[]): bigint {
+function tokensOf(some: readonly records.Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
@@ -202,14 +188,14 @@ function largestId(state: GenesisState): bigint {
 }
 
 function restoreLastPowers(context: Context, { operators }: Keepers, state: GenesisState): void {
-  lastTotalPower.set(context, toInteger(fromUtf8(state.lastTotalPower)));
+  lastTotalPower.set(context, records.toInteger(fromUtf8(state.lastTotalPower)));
   const path = `${PATH}.last_validator_powers`;
   const updates = eachAtPath(path, state.lastValidatorPowers, ({ address, power }) => {
     const operator = operators.parse(address);
     const validator = validators.get(context, operator);
     if (validator === undefined) throw new Error(`no validator ${address}`);
     lastPowers.set(context, operator, power);
-    return { publicKey: consensusKeyOf(validator), power };
+    return { publicKey: records.consensusKeyOf(validator), power };
   });
   storeUpdates(context, updates);
 }
@@ -223,10 +209,10 @@ export function exportGenesis(context: Context, { operators }: Keepers): JsonVal
       address: operators.format(operator),
       power,
     })),
-    validators: validators.values(context).map(validatorToWire),
-    delegations: delegations.values(context).map(delegationToWire),
-    unbondingDelegations: unbondings.values(context).map(unbondingToWire),
-    redelegations: redelegations.values(context).map(redelegationToWire),
+    validators: validators.values(context).map(records.validatorToWire),
+    delegations: delegations.values(context).map(records.delegationToWire),
+    unbondingDelegations: unbondings.values(context).map(records.unbondingToWire),
+    redelegations: redelegations.values(context).map(records.redelegationToWire),
     exported: true,
   });
 }

@@ -15,38 +15,9 @@ import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrInvalidSigner,
-  ErrInvalidType,
-  ErrNotFound,
-  type ModuleError,
-  unregisteredError,
-} from "../../runtime/errors.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
-import {
-  ErrDelegatorShareExRateInvalid,
-  ErrMinSelfDelegationDecreased,
-  ErrSelfDelegationBelowMinimum,
-  ErrValidatorJailed,
-  ErrValidatorOwnerExists,
-  ErrValidatorPubKeyExists,
-  ErrValidatorPubKeyTypeNotSupported,
-} from "./errors.ts";
-import {
-  addressOf,
-  editCommission,
-  editDescription,
-  type NewValidator,
-  positiveCoin,
-  requireBondDenom,
-  requireMinimumRate,
-  requireShort,
-  validateCreate,
-  validateNewRate,
-} from "./messages.ts";
 import { moduleParams } from "./params.ts";
 import type { Keepers, Pair } from "./types.ts";
 import { saveUnbonding, unbondings } from "./unbondings.ts";
@@ -59,6 +30,9 @@ import {
   validatorByConsensus,
   validators,
 } from "./validators.ts";
+import * as messages from "./messages.ts";
+import * as stakingErrors from "./errors.ts";
+import * as errors from "../../runtime/errors.ts";
 
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
@@ -77,28 +51,28 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
     Undelegate: (context, message) => undelegateTokens(context, keepers, message),
     BeginRedelegate: (context, message) => redelegateTokens(context, keepers, message),
     CancelUnbondingDelegation: (context, message) => cancelUnbonding(context, keepers, message),
-    UpdateParams: moduleParams.update({ authority: keepers.authority, signerError: ErrInvalidSigner }),
+    UpdateParams: moduleParams.update({ authority: keepers.authority, signerError: errors.ErrInvalidSigner }),
   });
 }
 
 /** Returns an operator's account address: the same bytes with the account prefix. */
 function operatorAccount({ accounts, operators }: Keepers, text: string): string {
-  return accounts.format(addressOf(operators, text, "validator"));
+  return accounts.format(messages.addressOf(operators, text, "validator"));
 }
 
 /** `MsgCreateValidator`: registers a validator and its first delegation. It can enter the active set at the end of the block. */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
-  const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
-  const fields = validateCreate(message);
-  requireMinimumRate(context, fields.rates);
-  if (validators.get(context, operator) !== undefined) throw ErrValidatorOwnerExists();
+  const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
+  const fields = messages.validateCreate(message);
+  messages.requireMinimumRate(context, fields.rates);
+  if (validators.get(context, operator) !== undefined) throw stakingErrors.ErrValidatorOwnerExists();
   const key = ed25519KeyOf(message.pubkey);
   const isSecp256k1 = message.pubkey?.typeUrl === TYPE_URL.secp256k1PubKey;
   if (key === undefined && !isSecp256k1) throw unsupportedKey();
   if (key !== undefined && validatorByConsensus(context, ed25519Address(key)) !== undefined)
-    throw ErrValidatorPubKeyExists();
-  requireBondDenom(context, fields.value);
-  requireShort(fields.description);
+    throw stakingErrors.ErrValidatorPubKeyExists();
+  messages.requireBondDenom(context, fields.value);
+  messages.requireShort(fields.description);
   requireKeyType(context, keepers, isSecp256k1 ? "secp256k1" : "ed25519");
   if (isSecp256k1) throw unsupportedKey();
   const validator = newValidator(context, message, fields);
@@ -112,17 +86,21 @@ function createValidator(context: Context, keepers: Keepers, message: wire.MsgCr
   context.emit(event("create_validator", { validator: validatorAddress, amount: formatCoin(fields.value) }));
 }
 
-function unsupportedKey(): ModuleError {
-  return ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
+function unsupportedKey(): errors.ModuleError {
+  return errors.ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
 }
 
 function requireKeyType(context: Context, { keyTypes }: Keepers, type: string): void {
   const allowed = keyTypes(context);
   if (allowed.includes(type)) return;
-  throw ErrValidatorPubKeyTypeNotSupported(`got: ${type}, expected: [${allowed.join(" ")}]`);
+  throw stakingErrors.ErrValidatorPubKeyTypeNotSupported(`got: ${type}, expected: [${allowed.join(" ")}]`);
 }
 
-function newValidator(context: Context, message: wire.MsgCreateValidator, fields: NewValidator): Validator {
+function newValidator(
+  context: Context,
+  message: wire.MsgCreateValidator,
+  fields: messages.NewValidator,
+): Validator {
   return {
     operatorAddress: message.validatorAddress,
     consensusPubkey: message.pubkey,
@@ -142,15 +120,18 @@ function newValidator(context: Context, message: wire.MsgCreateValidator, fields
 
 /** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a new commission. */
 function editValidator(context: Context, keepers: Keepers, message: wire.MsgEditValidator): void {
-  const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
+  const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
   const minimum = message.minSelfDelegation === "" ? undefined : parseWireInt(message.minSelfDelegation);
   const rate = message.commissionRate === "" ? undefined : parseWireInt(message.commissionRate);
-  editDescription(undefined, message.description);
+  messages.editDescription(undefined, message.description);
   if (minimum !== undefined && minimum <= 0n)
-    throw ErrInvalidRequest("minimum self delegation must be a positive integer");
-  if (rate !== undefined) validateNewRate(context, rate);
+    throw errors.ErrInvalidRequest("minimum self delegation must be a positive integer");
+  if (rate !== undefined) messages.validateNewRate(context, rate);
   const found = requireValidator(context, operator);
-  const described = { ...found, description: editDescription(found.description, message.description) };
+  const described = {
+    ...found,
+    description: messages.editDescription(found.description, message.description),
+  };
   const rated = rate === undefined ? described : withRate(context, keepers, described, rate);
   const edited = minimum === undefined ? rated : withMinimum(rated, minimum);
   setValidator(context, keepers, edited);
@@ -176,23 +157,22 @@ function withRate(
   validator: Validator,
   rate: bigint,
 ): Validator {
-  const commission = editCommission(context, validator.commission, rate);
+  const commission = messages.editCommission(context, validator.commission, rate);
   hooks.beforeValidatorModified(context, operators.parse(validator.operatorAddress));
   return { ...validator, commission };
 }
 
 function withMinimum(validator: Validator, minimum: bigint): Validator {
-  if (minimum <= validator.minSelfDelegation) throw ErrMinSelfDelegationDecreased();
-  if (minimum > validator.tokens) throw ErrSelfDelegationBelowMinimum();
+  if (minimum <= validator.minSelfDelegation) throw stakingErrors.ErrMinSelfDelegationDecreased();
+  if (minimum > validator.tokens) throw stakingErrors.ErrSelfDelegationBelowMinimum();
   return { ...validator, minSelfDelegation: minimum };
 }
 
-/** `MsgDelegate`. */
 function delegateTokens(context: Context, keepers: Keepers, message: wire.MsgDelegate): void {
   const { delegator, validator } = pairOf(keepers, message);
-  const coin = positiveCoin(message.amount, "invalid delegation amount");
+  const coin = messages.positiveCoin(message.amount, "invalid delegation amount");
   const found = requireValidator(context, validator);
-  requireBondDenom(context, coin);
+  messages.requireBondDenom(context, coin);
   const part = { delegator, amount: coin.amount, from: "account" } as const;
   const shares = delegate(context, keepers, found, part);
   context.emit(
@@ -200,16 +180,15 @@ function delegateTokens(context: Context, keepers: Keepers, message: wire.MsgDel
   );
 }
 
-/** `MsgUndelegate`. */
 function undelegateTokens(
   context: Context,
   keepers: Keepers,
   message: wire.MsgUndelegate,
 ): wire.MsgUndelegateResponse {
   const pair = pairOf(keepers, message);
-  const coin = positiveCoin(message.amount, "invalid shares amount");
+  const coin = messages.positiveCoin(message.amount, "invalid shares amount");
   const shares = sharesToUnbond(context, pair, coin.amount);
-  requireBondDenom(context, coin);
+  messages.requireBondDenom(context, coin);
   const { completionTimeNs, amount } = undelegate(context, keepers, pair, shares);
   const paid = { denom: coin.denom, amount };
   const end = wholeSeconds(completionTimeNs);
@@ -217,18 +196,21 @@ function undelegateTokens(
   return { completionTime: nsToTimestamp(completionTimeNs), amount: toWireCoin(paid) };
 }
 
-/** `MsgBeginRedelegate`. */
 function redelegateTokens(
   context: Context,
   keepers: Keepers,
   message: wire.MsgBeginRedelegate,
 ): wire.MsgBeginRedelegateResponse {
-  const source = addressOf(keepers.operators, message.validatorSrcAddress, "source validator");
-  const destination = addressOf(keepers.operators, message.validatorDstAddress, "destination validator");
-  const delegator = addressOf(keepers.accounts, message.delegatorAddress, "delegator");
-  const coin = positiveCoin(message.amount, "invalid shares amount");
+  const source = messages.addressOf(keepers.operators, message.validatorSrcAddress, "source validator");
+  const destination = messages.addressOf(
+    keepers.operators,
+    message.validatorDstAddress,
+    "destination validator",
+  );
+  const delegator = messages.addressOf(keepers.accounts, message.delegatorAddress, "delegator");
+  const coin = messages.positiveCoin(message.amount, "invalid shares amount");
   const shares = sharesToUnbond(context, { delegator, validator: source }, coin.amount);
-  requireBondDenom(context, coin);
+  messages.requireBondDenom(context, coin);
   const end = redelegate(context, keepers, { delegator, source, destination }, shares);
   context.emit(
     event("redelegate", {
@@ -253,12 +235,12 @@ function cancelUnbonding(
   message: wire.MsgCancelUnbondingDelegation,
 ): void {
   const pair = pairOf(keepers, message);
-  const coin = positiveCoin(message.amount, "invalid amount");
-  if (message.creationHeight <= 0n) throw ErrInvalidRequest("invalid height");
-  requireBondDenom(context, coin);
+  const coin = messages.positiveCoin(message.amount, "invalid amount");
+  if (message.creationHeight <= 0n) throw errors.ErrInvalidRequest("invalid height");
+  messages.requireBondDenom(context, coin);
   const validator = requireValidator(context, pair.validator);
-  if (hasInvalidRate(validator)) throw ErrDelegatorShareExRateInvalid();
-  if (validator.jailed) throw ErrValidatorJailed();
+  if (hasInvalidRate(validator)) throw stakingErrors.ErrDelegatorShareExRateInvalid();
+  if (validator.jailed) throw stakingErrors.ErrValidatorJailed();
   const unbonding = unbondings.get(context, pair);
   if (unbonding === undefined) throw noUnbonding(message);
   const entry = entryToCancel(context, unbonding, message.creationHeight, coin.amount);
@@ -276,7 +258,7 @@ function cancelUnbonding(
 
 function noUnbonding({ delegatorAddress, validatorAddress }: wire.MsgCancelUnbondingDelegation): Error {
   const words = `unbonding delegation with delegator ${delegatorAddress} not found for validator ${validatorAddress}`;
-  return unregisteredError(`rpc error: code = NotFound desc = ${words}`);
+  return errors.unregisteredError(`rpc error: code = NotFound desc = ${words}`);
 }
 
 function entryToCancel(
@@ -287,11 +269,11 @@ function entryToCancel(
 ): UnbondingEntry {
   const entry = entries.find((one) => one.creationHeight === creationHeight);
   if (entry === undefined)
-    throw ErrNotFound(`unbonding delegation entry is not found at block height ${creationHeight}`);
+    throw errors.ErrNotFound(`unbonding delegation entry is not found at block height ${creationHeight}`);
   if (entry.balance < amount)
-    throw ErrInvalidRequest("amount is greater than the unbonding delegation entry balance");
+    throw errors.ErrInvalidRequest("amount is greater than the unbonding delegation entry balance");
   if (entry.completionTimeNs < context.timeNs)
-    throw ErrInvalidRequest("unbonding delegation is already processed");
+    throw errors.ErrInvalidRequest("unbonding delegation is already processed");
   return entry;
 }
 
@@ -308,8 +290,8 @@ interface PairTexts {
 }
 
 function pairOf({ accounts, operators }: Keepers, message: PairTexts): Pair {
-  const validator = addressOf(operators, message.validatorAddress, "validator");
-  return { validator, delegator: addressOf(accounts, message.delegatorAddress, "delegator") };
+  const validator = messages.addressOf(operators, message.validatorAddress, "validator");
+  return { validator, delegator: messages.addressOf(accounts, message.delegatorAddress, "delegator") };
 }
 
 /** The attributes of events about a pair. */

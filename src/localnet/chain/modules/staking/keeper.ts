@@ -122,7 +122,6 @@ function factsOf(validator: Validator, { operators }: Keepers) {
   return { operator, tokens, consensus, publicKey, jailed, status, minSelfDelegation };
 }
 
-/** An infraction by a validator. */
 export interface Infraction {
   /** 20 bytes. */
   readonly consensus: Uint8Array;

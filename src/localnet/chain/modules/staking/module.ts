@@ -30,7 +30,6 @@ import {
 import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
 import { dueValidators, removeFromValidatorQueue, requireValidator, setValidator } from "./validators.ts";
 
-/** The module and the functions that slashing and the node use. */
 export interface StakingModule extends ChainModule {
   readonly keeper: StakingKeeper;
   readonly contractReads: ContractReads;

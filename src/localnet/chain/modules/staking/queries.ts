@@ -36,7 +36,6 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-/** The module's queries. */
 export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
   const { bech32Prefix, bank, operators } = keepers;
   const parseDelegator = (text: string): Uint8Array => parseQueryAddress(bech32Prefix, text);

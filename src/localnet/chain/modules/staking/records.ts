@@ -37,7 +37,6 @@ export interface Delegation {
   readonly shares: Dec18;
 }
 
-/** One pending undelegation. */
 export interface UnbondingEntry {
   readonly creationHeight: bigint;
   readonly completionTimeNs: bigint;
@@ -53,7 +52,6 @@ export interface Unbonding {
   readonly entries: readonly UnbondingEntry[];
 }
 
-/** One pending redelegation. */
 export interface RedelegationEntry {
   readonly creationHeight: bigint;
   readonly completionTimeNs: bigint;

@@ -29,7 +29,6 @@ const EMPTY = new Uint8Array(0);
 
 /** Unbonding delegations. Write them with {@link saveUnbonding}. */
 export const unbondings = createMap(keys.MODULE_NAME, keys.UNBONDINGS, pairKey, unbondingCodec);
-/** Index of {@link unbondings} by validator. */
 export const unbondingsByValidator = createMap(
   keys.MODULE_NAME,
   keys.UNBONDINGS_BY_VALIDATOR,
@@ -167,7 +166,6 @@ function createQueue<T>(
 /** Kinds of operations that have an unbonding id. */
 export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
 
-/** The last assigned id. */
 export const lastUnbondingId = createItem(keys.MODULE_NAME, keys.UNBONDING_ID, uint64Codec);
 const keysById = createMap(keys.MODULE_NAME, keys.UNBONDING_INDEX, uint64Codec, bytesCodec);
 const kindsById = createMap(keys.MODULE_NAME, keys.UNBONDING_TYPE, uint64Codec, uint64Codec);
@@ -216,7 +214,6 @@ function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet
 const storedKey = tripletKey(["delegator", "source", "destination"]);
 /** Redelegations. Write them with {@link saveRedelegation}. */
 export const redelegations = createMap(keys.MODULE_NAME, keys.REDELEGATIONS, storedKey, redelegationCodec);
-/** Index of {@link redelegations} by source. */
 export const redelegationsBySource = createMap(
   keys.MODULE_NAME,
   keys.REDELEGATIONS_BY_SOURCE,

@@ -40,7 +40,6 @@ const powerCodec: Codec<bigint> = {
   },
 };
 
-/** Validators by operator. */
 export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
 const operatorsByConsensus = createMap(
   keys.MODULE_NAME,
@@ -73,7 +72,6 @@ export function requireValidator(context: Context, operator: Uint8Array): Valida
   return validator;
 }
 
-/** Returns a validator by the address of its consensus key. */
 export function validatorByConsensus(context: Context, consensus: Uint8Array): Validator | undefined {
   const operator = operatorsByConsensus.get(context, consensus);
   return operator === undefined ? undefined : validators.get(context, operator);
@@ -108,7 +106,6 @@ export function* operatorsByPower(context: Context): IterableIterator<Uint8Array
     yield operator;
 }
 
-/** Deletes a validator and its index entries. */
 export function deleteValidator(context: Context, keepers: Keepers, validator: Validator): void {
   validators.delete(context, keepers.operators.parse(validator.operatorAddress));
   operatorsByConsensus.delete(context, consensusAddressOf(validator));

@@ -1,42 +1,23 @@
+import { wrapping } from "../../runtime/errors.ts";
+import { MODULE_NAME, trancheRef } from "./keys.ts";
 import { checkInt } from "../../../../platform/base/integers.ts";
-import {
-  formatPrecDec,
-  PREC_ONE,
-  precFromInt,
-  type PrecDec,
-  quoPrec,
-  quoPrecInt,
-  addPrec,
-} from "../../../../platform/base/decimal.ts";
+import { formatPrecDec, PREC_ONE, precFromInt, type PrecDec, quoPrec, quoPrecInt, addPrec, truncatePrec } from "../../../../platform/base/decimal.ts";
 import { GO_ZERO_TIME_NS, goTimeText } from "../../../../platform/base/time.ts";
-import {
-  LimitOrderType,
-  type MsgPlaceLimitOrderResponse,
-} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { LimitOrderType, type MsgPlaceLimitOrderResponse, type MsgCancelLimitOrderResponse, type MsgWithdrawFilledLimitOrderResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { toWireCoin } from "../../runtime/coins.ts";
+import { toWireCoin, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { wrapErrors } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
-import { placeLimitOrder as placeLimitOrderEvent } from "./events.ts";
-import { trancheRef } from "./keys.ts";
-import { isTakerOnly, type OrderRequest } from "./messages.ts";
+import { placeLimitOrder as placeLimitOrderEvent, cancelLimitOrder as cancelLimitOrderEvent, totalWithdrawn, withdrawLimitOrder } from "./events.ts";
+import { isTakerOnly, type OrderRequest, type TrancheRequest } from "./messages.ts";
 import { moduleParams } from "./params.ts";
 import { calcPrice, calcTickIndexFromPrice, requireFairOutput } from "./price.ts";
 import * as store from "./store.ts";
 import { swap, type SwapResult } from "./swap.ts";
-import {
-  countTranche,
-  findPlaceTranche,
-  newTranche,
-  saveTranche,
-  withAmounts,
-  getOrNewTrancheUser,
-  saveTrancheUser,
-  withShares,
-} from "./tranche.ts";
-import type { DexKeepers, TradePairId, Tranche } from "./types.ts";
+import { countTranche, findPlaceTranche, newTranche, saveTranche, withAmounts, getOrNewTrancheUser, saveTrancheUser, withShares, calcRefund, calcWithdrawable, findTranche, saveInactiveTranche, takeReserves } from "./tranche.ts";
+import type { DexKeepers, TradePairId, Tranche, TrancheUser } from "./types.ts";
+import { ErrCancelEmptyLimitOrder, ErrValidLimitOrderTrancheNotFound, ErrWithdrawEmptyLimitOrder } from "./errors.ts";
 
 /** Gas charged to an expiring order for its later purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
@@ -64,27 +45,9 @@ export function placeLimitOrder(
   const totalIn = checkInt(taker.amountIn + (maker.shares ?? 0n));
   if (orderType === LimitOrderType.JUST_IN_TIME) countJit(context);
   transferCoins(context, { request, totalIn, out: taker.amountOut }, keepers);
-  context.emit(
-    placeLimitOrderEvent(
-      request,
-      {
-        tokenIn,
-        tokenOut,
-        totalIn,
-        limitTick: limit.tick,
-        orderType,
-        shares: maker.shares,
-        trancheKey: maker.trancheKey,
-        swapIn: taker.amountIn,
-        swapOut: taker.amountOut,
-        minAveragePrice: limit.minAveragePrice,
-        maxAmountOut: request.maxAmountOut,
-        amountIn,
-        expirationTimeNs: request.expirationTimeNs,
-      },
-      context.profile,
-    ),
-  );
+  const { tick: limitTick, minAveragePrice } = limit;
+  const facts = { limitTick, minAveragePrice, totalIn, ...maker, swapped: taker };
+  context.emit(placeLimitOrderEvent(request, facts, context.profile));
   return {
     trancheKey: maker.trancheKey,
     coinIn: totalIn > 0n ? toWireCoin({ denom: tokenIn, amount: totalIn }) : { denom: "", amount: "0" },
@@ -111,9 +74,8 @@ function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { 
 }
 
 function tickOfSellPrice(price: PrecDec): bigint {
-  return wrapErrors(
-    (error) => error.wrap(`invalid LimitSellPrice ${formatPrecDec(price)}`),
-    () => calcTickIndexFromPrice(quoPrec(PREC_ONE, price)),
+  return wrapping(`invalid LimitSellPrice ${formatPrecDec(price)}`, () =>
+    calcTickIndexFromPrice(quoPrec(PREC_ONE, price)),
   );
 }
 
@@ -237,7 +199,104 @@ function transferCoins(
 ): void {
   const { creator, receiver, tokenIn, tokenOut } = request;
   if (out > 0n)
-    bank.sendFromDex(context, parseAddress(bech32Prefix, receiver), [{ denom: tokenOut, amount: out }]);
+    bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, receiver), [
+      { denom: tokenOut, amount: out },
+    ]);
   if (totalIn > 0n)
-    bank.sendToDex(context, parseAddress(bech32Prefix, creator), [{ denom: tokenIn, amount: totalIn }]);
+    bank.sendToModule(context, parseAddress(bech32Prefix, creator), MODULE_NAME, [
+      { denom: tokenIn, amount: totalIn },
+    ]);
+}
+
+/** MsgWithdrawFilledLimitOrder: pays out an order's filled part and, if its tranche is inactive, the unfilled part as well. */
+export function withdrawFilled(
+  context: Context,
+  { creator, trancheKey }: TrancheRequest,
+  keepers: DexKeepers,
+): MsgWithdrawFilledLimitOrderResponse {
+  const user = store.trancheUsers.get(context, { address: creator, trancheKey });
+  if (user === undefined) throw ErrValidLimitOrderTrancheNotFound(trancheKey);
+  const { makerOut, takerOut, sharesWithdrawn } = takeFilled(context, keepers.chainName, user);
+  saveTrancheUser(context, withShares(user, user.sharesOwned, sharesWithdrawn));
+  if (makerOut === 0n && takerOut === 0n) throw ErrWithdrawEmptyLimitOrder();
+  const { tradePairId } = user;
+  const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
+  const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
+  if (takerOut > 0n) context.emit(totalWithdrawn(keepers.chainName, takerCoin));
+  const address = parseAddress(keepers.bech32Prefix, creator);
+  keepers.bank.sendFromModule(context, MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
+  context.emit(withdrawLimitOrder({ creator, tradePairId, trancheKey, makerOut, takerOut }));
+  return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
+}
+
+interface Taken {
+  readonly makerOut: bigint;
+  readonly takerOut: bigint;
+  readonly sharesWithdrawn: bigint;
+}
+
+/** Closes a record in an inactive tranche even if dust remains in the tranche. */
+function takeFilled(context: Context, chainName: string, user: TrancheUser): Taken {
+  const found = findTranche(context, user);
+  if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
+  const { tranche, isActive } = found;
+  const { shares, amountOut } = calcWithdrawable(tranche, user);
+  if (isActive) {
+    saveTranche(context, chainName, takeReserves(tranche, { maker: 0n, taker: amountOut }));
+    return { makerOut: 0n, takerOut: amountOut, sharesWithdrawn: user.sharesWithdrawn + shares };
+  }
+  const makerOut = calcRefund(tranche, user);
+  saveInactiveTranche(context, takeReserves(tranche, { maker: makerOut, taker: amountOut }));
+  return { makerOut, takerOut: amountOut, sharesWithdrawn: user.sharesOwned };
+}
+
+/** MsgCancelLimitOrder: pays out an order's unfilled part and any filled part that has not been withdrawn yet. */
+export function cancelLimitOrder(
+  context: Context,
+  { creator, trancheKey }: TrancheRequest,
+  keepers: DexKeepers,
+): MsgCancelLimitOrderResponse {
+  const user = store.trancheUsers.get(context, { address: creator, trancheKey });
+  const found = user === undefined ? undefined : findTranche(context, user);
+  if (user === undefined || found === undefined) throw ErrValidLimitOrderTrancheNotFound(trancheKey);
+  const makerOut = calcRefund(found.tranche, user);
+  const takerOut = calcWithdrawable(found.tranche, user).amountOut;
+  if (makerOut === 0n && takerOut === 0n) throw ErrCancelEmptyLimitOrder(trancheKey);
+  const tranche = removeOrder(found.tranche, user, { maker: makerOut, taker: takerOut });
+  saveTrancheUser(context, withShares(user, user.sharesOwned, user.sharesOwned));
+  if (found.isActive) saveTranche(context, keepers.chainName, tranche);
+  else saveInactiveTranche(context, tranche);
+  deleteExpirationOfEmpty(context, tranche);
+  const { tradePairId } = user;
+  const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
+  const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
+  const address = parseAddress(keepers.bech32Prefix, creator);
+  keepers.bank.sendFromModule(context, MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
+  const facts = { creator, tradePairId, trancheKey, makerOut, takerOut };
+  context.emit(cancelLimitOrderEvent(facts, context.profile));
+  return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
+}
+
+/**
+ * Removes an order from the totals, as if it had never been placed. Earlier withdrawals are recorded in shares and converted to
+ * taker units; rounding can leave a remainder in the total, which may be negative.
+ */
+function removeOrder(
+  tranche: Tranche,
+  user: TrancheUser,
+  out: { readonly maker: bigint; readonly taker: bigint },
+): Tranche {
+  const withdrawn = truncatePrec(quoPrec(precFromInt(user.sharesWithdrawn), tranche.priceTakerToMaker));
+  const { reservesMaker, reservesTaker } = takeReserves(tranche, out);
+  return withAmounts(tranche, {
+    reservesMaker,
+    reservesTaker,
+    totalMaker: tranche.totalMaker - user.sharesOwned,
+    totalTaker: tranche.totalTaker - withdrawn - out.taker,
+  });
+}
+
+function deleteExpirationOfEmpty(context: Context, { key, reservesMaker, expirationTimeNs }: Tranche): void {
+  if (reservesMaker > 0n || expirationTimeNs === undefined) return;
+  store.expirations.delete(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(key) });
 }
