@@ -65,6 +65,14 @@ export function amountOf(coins: readonly Coin[], denom: string): bigint {
   return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
 }
 
+/** Returns the coins with the amounts that `change` calculates. */
+export function mapAmounts(
+  coins: readonly Coin[],
+  change: (amount: bigint, denom: string) => bigint,
+): readonly Coin[] {
+  return coins.map(({ denom, amount }) => ({ denom, amount: change(amount, denom) }));
+}
+
 /** Sums coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */
 export function sumCoins(coins: readonly Coin[]): readonly Coin[] {
   const [first] = coins;

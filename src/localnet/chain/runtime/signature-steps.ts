@@ -14,7 +14,7 @@ import type { Any } from "../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { concat, equalBytes, fromHex, sha256, toBase64, utf8, latin1 } from "../../../platform/base/bytes.ts";
 import { createRecentCache } from "../../../platform/base/caches.ts";
 import { AddressError, withSdkErrors } from "./address.ts";
-import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
+import type { Account, AccountStep, AnteAccounts } from "./ante-step.ts";
 import type { Context } from "./context.ts";
 import { event } from "./events.ts";
 import { type DecodedTx, feeOf } from "./tx.ts";
@@ -30,16 +30,14 @@ function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer
  * Stores the public key of each signer that does not have one yet. After all keys are stored, emits `tx.acc_seq` and
  * `tx.signature` for each signer; indexers find transactions by these events.
  */
-export function setPublicKeys(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const signers = signersOf(tx, accounts);
-    for (const signer of signers) setPublicKey(context, accounts, signer);
-    for (const { text, info, signature } of signers) {
-      context.emit(event("tx", [["acc_seq", `${text}/${info?.sequence ?? 0n}`]]));
-      context.emit(event("tx", [["signature", toBase64(signature)]]));
-    }
-  };
-}
+export const setPublicKeys: AccountStep = (accounts, context, tx) => {
+  const signers = signersOf(tx, accounts);
+  for (const signer of signers) setPublicKey(context, accounts, signer);
+  for (const { text, info, signature } of signers) {
+    context.emit(event("tx", [["acc_seq", `${text}/${info?.sequence ?? 0n}`]]));
+    context.emit(event("tx", [["signature", toBase64(signature)]]));
+  }
+};
 
 function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer): void {
   if (signer.info === undefined) return;
@@ -62,60 +60,52 @@ function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
 }
 
 /** Limits the number of signatures. */
-export function limitSignatures(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const { txSigLimit } = accounts.params(context);
-    const count = tx.authInfo.signerInfos.length;
-    if (BigInt(count) > txSigLimit)
-      throw errors.ErrTooManySignatures(`signatures: ${count}, limit: ${txSigLimit}`);
-  };
-}
+export const limitSignatures: AccountStep = (accounts, context, tx) => {
+  const { txSigLimit } = accounts.params(context);
+  const count = tx.authInfo.signerInfos.length;
+  if (BigInt(count) > txSigLimit)
+    throw errors.ErrTooManySignatures(`signatures: ${count}, limit: ${txSigLimit}`);
+};
 
 /**
  * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Only the key's type matters here: a
  * simulation passes even with a key that cannot verify anything.
  */
-export function chargeSignatures(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const params = accounts.params(context);
-    for (const signer of signersOf(tx, accounts)) {
-      const { pubKey } = requireAccount(context, accounts, signer).base;
-      const typeUrl = pubKey?.typeUrl ?? (context.mode === "simulate" ? TYPE_URL.secp256k1PubKey : "");
-      if (typeUrl === TYPE_URL.ed25519PubKey) {
-        context.gas.consume(params.sigVerifyCostEd25519, "ante verify: ed25519");
-        throw errors.ErrInvalidPubKey("ED25519 public keys are unsupported");
-      }
-      if (typeUrl === "") throw errors.ErrInvalidPubKey("unrecognized public key type: <nil>");
-      requireSecp256k1(typeUrl);
-      context.gas.consume(params.sigVerifyCostSecp256k1, "ante verify: secp256k1");
+export const chargeSignatures: AccountStep = (accounts, context, tx) => {
+  const params = accounts.params(context);
+  for (const signer of signersOf(tx, accounts)) {
+    const { pubKey } = requireAccount(context, accounts, signer).base;
+    const typeUrl = pubKey?.typeUrl ?? (context.mode === "simulate" ? TYPE_URL.secp256k1PubKey : "");
+    if (typeUrl === TYPE_URL.ed25519PubKey) {
+      context.gas.consume(params.sigVerifyCostEd25519, "ante verify: ed25519");
+      throw errors.ErrInvalidPubKey("ED25519 public keys are unsupported");
     }
-  };
-}
+    if (typeUrl === "") throw errors.ErrInvalidPubKey("unrecognized public key type: <nil>");
+    requireSecp256k1(typeUrl);
+    context.gas.consume(params.sigVerifyCostSecp256k1, "ante verify: secp256k1");
+  }
+};
 
 /**
  * Compares sequences and verifies signatures. The sequence is compared first, because clients recognise `errors.ErrWrongSequence` and
  * sign again. A simulation has no signatures to verify, and a recheck has already verified them.
  */
-export function verifySignatures(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const infos = tx.authInfo.signerInfos.length;
-    if (infos !== tx.signers.length) {
-      throw errors.ErrUnauthorized(`invalid number of signer;  expected: ${tx.signers.length}, got ${infos}`);
-    }
-    for (const signer of signersOf(tx, accounts)) {
-      const { base } = requireAccount(context, accounts, signer);
-      if (base.pubKey === undefined && context.mode !== "simulate")
-        throw errors.ErrInvalidPubKey("pubkey on account is not set");
-      const sequence = signer.info?.sequence ?? 0n;
-      if (sequence !== base.sequence)
-        throw errors.ErrWrongSequence(
-          `account sequence mismatch, expected ${base.sequence}, got ${sequence}`,
-        );
-      if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
-      if (!isSigned(context, tx, signer, base)) throw signatureError(context, signer, base);
-    }
-  };
-}
+export const verifySignatures: AccountStep = (accounts, context, tx) => {
+  const infos = tx.authInfo.signerInfos.length;
+  if (infos !== tx.signers.length) {
+    throw errors.ErrUnauthorized(`invalid number of signer;  expected: ${tx.signers.length}, got ${infos}`);
+  }
+  for (const signer of signersOf(tx, accounts)) {
+    const { base } = requireAccount(context, accounts, signer);
+    if (base.pubKey === undefined && context.mode !== "simulate")
+      throw errors.ErrInvalidPubKey("pubkey on account is not set");
+    const sequence = signer.info?.sequence ?? 0n;
+    if (sequence !== base.sequence)
+      throw errors.ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${sequence}`);
+    if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
+    if (!isSigned(context, tx, signer, base)) throw signatureError(context, signer, base);
+  }
+};
 
 /** Returns whether the account's key signed the document for the sign mode. */
 function isSigned(context: Context, tx: DecodedTx, signer: Signer, base: Account["base"]): boolean {
@@ -167,15 +157,13 @@ function reasonOf(mode: SignMode | undefined): string {
 }
 
 /** Advances every signer's sequence, even in checks, so that the check state accepts the account's next pending transaction. */
-export function advanceSequences(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    for (const signer of signersOf(tx, accounts)) {
-      const account = requireAccount(context, accounts, signer);
-      const base = { ...account.base, sequence: account.base.sequence + 1n };
-      accounts.set(context, { ...account, base });
-    }
-  };
-}
+export const advanceSequences: AccountStep = (accounts, context, tx) => {
+  for (const signer of signersOf(tx, accounts)) {
+    const account = requireAccount(context, accounts, signer);
+    const base = { ...account.base, sequence: account.base.sequence + 1n };
+    accounts.set(context, { ...account, base });
+  }
+};
 
 /** One required signer, with the signer info and signature at the same position in the transaction. */
 interface Signer {

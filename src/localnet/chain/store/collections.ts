@@ -160,21 +160,7 @@ export function createItemOr<T>(
   return { get: (scope) => get(scope) ?? initial, set };
 }
 
-/** Values under the keys `prefix | key` in a store. */
-export interface StoredMap<K, V> {
-  readonly get: (scope: StoreScope, key: K) => V | undefined;
-  readonly has: (scope: StoreScope, key: K) => boolean;
-  readonly set: (scope: StoreScope, key: K, value: V) => void;
-  readonly delete: (scope: StoreScope, key: K) => void;
-  /** Returns the entry for a key, whose functions encode the key only once. */
-  readonly at: (key: K) => StoredItem<V>;
-  /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
-  readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
-  /** Returns the values in the order of `entries`. */
-  readonly values: (scope: StoreScope, within?: Uint8Array) => V[];
-  /** Returns the stored bytes of the entries, for paging. */
-  readonly range: (scope: StoreScope, within?: Uint8Array) => MapRange<K, V>;
-}
+export type StoredMap<K, V> = ReturnType<typeof createMap<K, V>>;
 
 /** The stored bytes of a map's entries: all keys that start with `prefix`. */
 export interface MapRange<K, V> {
@@ -186,30 +172,32 @@ export interface MapRange<K, V> {
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-export function createMap<K, V>(
-  store: string,
-  prefix: Uint8Array,
-  keys: Codec<K>,
-  values: Codec<V>,
-): StoredMap<K, V> {
+/** Declares values under the keys `prefix | key` in a store. */
+export function createMap<K, V>(store: string, prefix: Uint8Array, keys: Codec<K>, values: Codec<V>) {
   const path = keys.encodeAfter?.(prefix) ?? ((key: K): Uint8Array => concat(prefix, keys.encode(key)));
+  /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
   const entries = function* (scope: StoreScope, within = NO_BYTES): IterableIterator<readonly [K, V]> {
     const start = concat(prefix, within);
     for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))
       yield [keys.decode(key.subarray(prefix.length)), values.decode(value)];
   };
   return {
-    get: (scope, key) => {
+    get: (scope: StoreScope, key: K): V | undefined => {
       const bytes = scope.store(store).get(path(key));
       return bytes === undefined ? undefined : values.decode(bytes);
     },
-    has: (scope, key) => scope.store(store).has(path(key)),
-    set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
-    delete: (scope, key) => scope.store(store).delete(path(key)),
-    at: (key) => createItem(store, path(key), values),
+    has: (scope: StoreScope, key: K): boolean => scope.store(store).has(path(key)),
+    set: (scope: StoreScope, key: K, value: V): void =>
+      scope.store(store).set(path(key), values.encode(value)),
+    delete: (scope: StoreScope, key: K): void => scope.store(store).delete(path(key)),
+    /** Returns the entry for a key, whose functions encode the key only once. */
+    at: (key: K) => createItem(store, path(key), values),
     entries,
-    values: (scope, within) => Array.from(entries(scope, within), ([, value]) => value),
-    range: (scope, within = NO_BYTES) => ({
+    /** Returns the values in the order of `entries`. */
+    values: (scope: StoreScope, within?: Uint8Array): V[] =>
+      Array.from(entries(scope, within), ([, value]) => value),
+    /** Returns the stored bytes of the entries, for paging. */
+    range: (scope: StoreScope, within: Uint8Array = NO_BYTES): MapRange<K, V> => ({
       store: scope.store(store),
       prefix: concat(prefix, within),
       decode: (key, value) => [keys.decode(concat(within, key)), values.decode(value)],

@@ -1,3 +1,12 @@
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import {
+  createItemOr,
+  bytesCodec,
+  type Codec,
+  createMap,
+  rememberingCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
@@ -5,15 +14,7 @@ import { formatAddress, moduleAddress, parseAddress } from "../../runtime/addres
 import type { Account, AnteAccounts } from "../../runtime/ante-step.ts";
 import { type Coin, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  bytesCodec,
-  type Codec,
-  createItem,
-  createMap,
-  rememberingCodec,
-  uint64Codec,
-} from "../../store/collections.ts";
-import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME, moduleParams } from "./params.ts";
+import { STORE_NAME, moduleParams } from "./params.ts";
 import { BaseAccount, ModuleAccount } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
@@ -39,13 +40,16 @@ export interface AuthOptions {
 /** Account keeper. Addresses are bytes, except in parameters named `text`. */
 export type AuthKeeper = ReturnType<typeof createAuthKeeper>;
 
-const nextNumberItem = createItem(STORE_NAME, NEXT_NUMBER_KEY, uint64Codec);
-const numbers = createMap(STORE_NAME, NUMBER_PREFIX, uint64Codec, bytesCodec);
+/** The next account number, 8 bytes big-endian. */
+const nextNumberItem = createItemOr(STORE_NAME, Uint8Array.of(2), uint64Codec, 0n);
+/** Addresses. Key: `"accountNumber" | number (8 bytes, big-endian)`. */
+const numbers = createMap(STORE_NAME, utf8("accountNumber"), uint64Codec, bytesCodec);
 const accountCodec: Codec<Account> = rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
 });
-const accounts = createMap(STORE_NAME, ACCOUNT_PREFIX, bytesCodec, accountCodec);
+/** Accounts, as Any. Key: `0x01 | address`. */
+const accounts = createMap(STORE_NAME, Uint8Array.of(1), bytesCodec, accountCodec);
 
 const NO_COINS: readonly Coin[] = [];
 
@@ -125,7 +129,7 @@ function setAccount(context: Context, address: Uint8Array, account: Account): vo
 }
 
 function takeNumber(context: Context): bigint {
-  const number = nextNumberItem.get(context) ?? 0n;
+  const number = nextNumberItem.get(context);
   nextNumberItem.set(context, number + 1n);
   return number;
 }

@@ -1,26 +1,15 @@
-import { lengthPrefixed } from "../../store/collections.ts";
 import {
+  invalidArgument,
+  notFound,
   orThrowWith,
   ErrInvalidAddress,
   ErrInvalidCoins,
   ErrUnauthorized,
-  GrpcCode,
-  QueryError,
 } from "../../runtime/errors.ts";
+import { lengthPrefixed } from "../../store/collections.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import {
-  areValidCoins,
-  arePositive,
-  type Coin,
-  formatCoins,
-  parseCoins,
-  sumCoins,
-  toWireCoin,
-  amountOf,
-  isDenom,
-} from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   atPath,
@@ -33,17 +22,6 @@ import {
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import {
-  balances,
-  changeSupply,
-  metadatas,
-  sendEnabled,
-  setBalance,
-  supplies,
-  holders,
-  balanceOf,
-  balancesOf,
-} from "./balances.ts";
-import {
   type BankAccounts,
   type BankHooks,
   type BankKeeper,
@@ -55,7 +33,7 @@ import {
   ErrNoOutputs,
   type Payment,
 } from "./keeper.ts";
-import { MODULE_NAME, holdersOf as holdersKey } from "./keys.ts";
+import { MODULE_NAME, holdersKey } from "./balances.ts";
 import { moduleParams } from "./params.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
@@ -65,6 +43,8 @@ import type {
   PageRequest,
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import * as store from "./balances.ts";
+import * as money from "../../runtime/coins.ts";
 
 /** Creates the `bank` module: balances and supply. Hooks are looked up at each payment. */
 export function createBankModule(
@@ -100,11 +80,11 @@ function initGenesis(context: Context, json: JsonValue | undefined, accounts: Ba
   const { defaultSendEnabled } = partOr(json, "params", state.params, moduleParams.defaults);
   moduleParams.set(context, { sendEnabled: [], defaultSendEnabled });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
-    sendEnabled.set(context, denom, enabled);
-  for (const metadata of state.denomMetadata) metadatas.set(context, metadata.base, metadata);
+    store.sendEnabled.set(context, denom, enabled);
+  for (const metadata of state.denomMetadata) store.metadatas.set(context, metadata.base, metadata);
   const coins = state.balances.flatMap((entry, index) => initBalance(context, entry, index, accounts));
   checkSupply(state, coins);
-  changeSupply(context, sumCoins(coins), 1n);
+  store.changeSupply(context, money.sumCoins(coins), 1n);
 }
 
 function initBalance(
@@ -112,43 +92,48 @@ function initBalance(
   entry: GenesisState["balances"][number],
   index: number,
   accounts: BankAccounts,
-): readonly Coin[] {
+): readonly money.Coin[] {
   const path = `app_state.bank.balances[${index}]`;
   const address = atPath(`${path}.address`, () => accounts.parseAddress(entry.address));
-  const coins = atPath(`${path}.coins`, () => parseCoins(entry.coins));
-  if (!areValidCoins(coins))
-    throw new GenesisError(`${path}.coins`, `${formatCoins(coins)}: sorted coins above zero were expected`);
+  const coins = atPath(`${path}.coins`, () => money.parseCoins(entry.coins));
+  if (!money.areValidCoins(coins))
+    throw new GenesisError(
+      `${path}.coins`,
+      `${money.formatCoins(coins)}: sorted coins above zero were expected`,
+    );
   for (const coin of coins) {
-    if (balances.has(context, { address, denom: coin.denom }))
+    if (store.balances.has(context, { address, denom: coin.denom }))
       throw new GenesisError(path, `a second balance of ${entry.address}`);
-    setBalance(context, address, coin);
+    store.setBalance(context, address, coin);
   }
   return coins;
 }
 
-function checkSupply(state: GenesisState, coins: readonly Coin[]): void {
-  const given = atPath("app_state.bank.supply", () => sumCoins(parseCoins(state.supply)));
-  const expected = sumCoins(coins);
-  if (given.length === 0 || formatCoins(given) === formatCoins(expected)) return;
+function checkSupply(state: GenesisState, coins: readonly money.Coin[]): void {
+  const given = atPath("app_state.bank.supply", () => money.sumCoins(money.parseCoins(state.supply)));
+  const expected = money.sumCoins(coins);
+  if (given.length === 0 || money.formatCoins(given) === money.formatCoins(expected)) return;
   throw new GenesisError(
     "app_state.bank.supply",
-    `genesis supply is incorrect, expected ${formatCoins(expected)}, got ${formatCoins(given)}`,
+    `genesis supply is incorrect, expected ${money.formatCoins(expected)}, got ${money.formatCoins(given)}`,
   );
 }
 
 /** Exports the module's state. Balances are ordered by address. */
 function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
-  const byAddress = new Map<string, Coin[]>();
-  for (const [{ address, denom }, amount] of balances.entries(context)) {
+  const byAddress = new Map<string, money.Coin[]>();
+  for (const [{ address, denom }, amount] of store.balances.entries(context)) {
     const text = accounts.formatAddress(address);
     byAddress.set(text, [...(byAddress.get(text) ?? []), { denom, amount }]);
   }
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
-    balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(toWireCoin) })),
-    supply: [...supplies.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),
-    denomMetadata: metadatas.values(context),
-    sendEnabled: [...sendEnabled.entries(context)].map(([denom, enabled]) => ({ denom, enabled })),
+    balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(money.toWireCoin) })),
+    supply: [...store.supplies.entries(context)].map(([denom, amount]) =>
+      money.toWireCoin({ denom, amount }),
+    ),
+    denomMetadata: store.metadatas.values(context),
+    sendEnabled: [...store.sendEnabled.entries(context)].map(([denom, enabled]) => ({ denom, enabled })),
   });
 }
 
@@ -162,7 +147,7 @@ interface BankHandlerDeps {
 function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps): void {
   const from = readAddress(message.fromAddress, "from", deps.accounts);
   const to = readAddress(message.toAddress, "to", deps.accounts);
-  const coins = parseCoins(message.amount);
+  const coins = money.parseCoins(message.amount);
   requirePositive(coins);
   deps.keeper.requireSendEnabled(context, coins);
   requireNotBlocked(to, message.toAddress, deps.keeper);
@@ -176,8 +161,8 @@ function handleMultiSend(context: Context, message: tx.MsgMultiSend, deps: BankH
   if (message.outputs.length === 0) throw ErrNoOutputs();
   const from = readPayment(input, "input", deps.accounts);
   const to = message.outputs.map((output) => readPayment(output, "output", deps.accounts));
-  const total = sumCoins(to.flatMap(({ coins }) => coins));
-  if (formatCoins(total) !== formatCoins(from.coins)) throw ErrInputOutputMismatch();
+  const total = money.sumCoins(to.flatMap(({ coins }) => coins));
+  if (money.formatCoins(total) !== money.formatCoins(from.coins)) throw ErrInputOutputMismatch();
   deps.keeper.requireSendEnabled(context, from.coins);
   for (const [index, { address }] of message.outputs.entries()) {
     const payment = to[index];
@@ -192,7 +177,7 @@ function readPayment(
   accounts: BankAccounts,
 ): Payment {
   const address = readAddress(side.address, sideName, accounts);
-  const coins = parseCoins(side.coins);
+  const coins = money.parseCoins(side.coins);
   requirePositive(coins);
   return { address, coins };
 }
@@ -201,8 +186,8 @@ function readAddress(text: string, fieldName: string, accounts: BankAccounts): U
   return orThrowWith(ErrInvalidAddress, `invalid ${fieldName} address`, () => accounts.parseAddress(text));
 }
 
-function requirePositive(coins: readonly Coin[]): void {
-  if (!arePositive(coins)) throw ErrInvalidCoins(formatCoins(coins));
+function requirePositive(coins: readonly money.Coin[]): void {
+  if (!money.arePositive(coins)) throw ErrInvalidCoins(money.formatCoins(coins));
 }
 
 function requireNotBlocked(to: Uint8Array, text: string, keeper: BankKeeper): void {
@@ -221,10 +206,10 @@ function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
     { denom, pagination: request }: { readonly denom: string; readonly pagination: PageRequest | undefined },
   ): wire.QueryDenomOwnersResponse => {
     requireQueriedDenom(denom);
-    const range = holders.range(context, holdersKey(denom));
+    const range = store.holders.range(context, holdersKey(denom));
     const { items, pagination } = pageOf(range, request, (_value, { address }) => ({
       address: accounts.formatAddress(address),
-      balance: toWireCoin(balanceOf(context, address, denom)),
+      balance: money.toWireCoin(store.balanceOf(context, address, denom)),
     }));
     return { denomOwners: items, pagination };
   };
@@ -232,35 +217,39 @@ function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
     Params: moduleParams.query,
     Balance: (context, { address, denom }) => {
       requireQueriedDenom(denom);
-      return { balance: toWireCoin(balanceOf(context, parse(address), denom)) };
+      return { balance: money.toWireCoin(store.balanceOf(context, parse(address), denom)) };
     },
     // The SDK checks the address first here, and the denomination first in Balance.
     SpendableBalanceByDenom: (context, { address, denom }) => {
       const bytes = parse(address);
       requireQueriedDenom(denom);
-      return { balance: toWireCoin(spendableOf(context, accounts, bytes, denom)) };
+      return { balance: money.toWireCoin(spendableOf(context, accounts, bytes, denom)) };
     },
     AllBalances: all,
     SpendableBalances: (context, request) => {
       const page = all(context, request);
       const available = allSpendable(context, accounts, parse(request.address));
       return {
-        balances: page.balances.map(({ denom }) => toWireCoin({ denom, amount: amountOf(available, denom) })),
+        balances: page.balances.map(({ denom }) =>
+          money.toWireCoin({ denom, amount: money.amountOf(available, denom) }),
+        ),
         pagination: page.pagination,
       };
     },
     TotalSupply: (context, request) => {
-      const { items, pagination } = pageOf(supplies.range(context), request.pagination, (amount, denom) =>
-        toWireCoin({ denom, amount }),
+      const { items, pagination } = pageOf(
+        store.supplies.range(context),
+        request.pagination,
+        (amount, denom) => money.toWireCoin({ denom, amount }),
       );
       return { supply: items, pagination };
     },
     SupplyOf: (context, { denom }) => {
       requireQueriedDenom(denom);
-      return { amount: toWireCoin({ denom, amount: supplies.get(context, denom) ?? 0n }) };
+      return { amount: money.toWireCoin({ denom, amount: store.supplies.get(context, denom) ?? 0n }) };
     },
     DenomsMetadata: (context, request) => {
-      const { items, pagination } = pageOf(metadatas.range(context), request.pagination, (one) => one);
+      const { items, pagination } = pageOf(store.metadatas.range(context), request.pagination, (one) => one);
       return { metadatas: items, pagination };
     },
     DenomMetadata: metadataOf,
@@ -271,24 +260,25 @@ function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
   });
 }
 
-function invalidArgument(text: string): QueryError {
-  return new QueryError(GrpcCode.InvalidArgument, text);
-}
-
 /** Throws a plain error, just as Go panics, if a genesis account has fewer coins than it locks. */
-function spendableOf(context: Context, accounts: BankAccounts, address: Uint8Array, denom: string): Coin {
-  const { amount: balance } = balanceOf(context, address, denom);
-  const amount = balance - amountOf(accounts.lockedCoins(context, address), denom);
+function spendableOf(
+  context: Context,
+  accounts: BankAccounts,
+  address: Uint8Array,
+  denom: string,
+): money.Coin {
+  const { amount: balance } = store.balanceOf(context, address, denom);
+  const amount = balance - money.amountOf(accounts.lockedCoins(context, address), denom);
   if (amount < 0n) throw new Error(`negative coin amount: ${amount}`);
   return { denom, amount };
 }
 
 /** As in the SDK, nothing is spendable while an account holds fewer coins than it locks. */
-function allSpendable(context: Context, accounts: BankAccounts, address: Uint8Array): readonly Coin[] {
-  const held = [...balancesOf(context, address)];
+function allSpendable(context: Context, accounts: BankAccounts, address: Uint8Array): readonly money.Coin[] {
+  const held = [...store.balancesOf(context, address)];
   const locked = accounts.lockedCoins(context, address);
-  if (locked.some(({ denom, amount }) => amount > amountOf(held, denom))) return [];
-  return held.map(({ denom, amount }) => ({ denom, amount: amount - amountOf(locked, denom) }));
+  if (locked.some(({ denom, amount }) => amount > money.amountOf(held, denom))) return [];
+  return money.mapAmounts(held, (amount, denom) => amount - money.amountOf(locked, denom));
 }
 
 function pageOfBalances(
@@ -296,8 +286,10 @@ function pageOfBalances(
   address: Uint8Array,
   request: PageRequest | undefined,
 ): { readonly balances: WireCoin[]; readonly pagination: PageResponse } {
-  const range = balances.range(context, lengthPrefixed(address));
-  const { items, pagination } = pageOf(range, request, (amount, { denom }) => toWireCoin({ denom, amount }));
+  const range = store.balances.range(context, lengthPrefixed(address));
+  const { items, pagination } = pageOf(range, request, (amount, { denom }) =>
+    money.toWireCoin({ denom, amount }),
+  );
   return { balances: items, pagination };
 }
 
@@ -306,8 +298,8 @@ function metadataOf(
   { denom }: { readonly denom: string },
 ): { readonly metadata: Metadata } {
   requireQueriedDenom(denom);
-  const metadata = metadatas.get(context, denom);
-  if (metadata === undefined) throw new QueryError(GrpcCode.NotFound, `client metadata for denom ${denom}`);
+  const metadata = store.metadatas.get(context, denom);
+  if (metadata === undefined) throw notFound(`client metadata for denom ${denom}`);
   return { metadata };
 }
 
@@ -318,18 +310,22 @@ function sendEnabledPage(
 ): wire.QuerySendEnabledResponse {
   if (request.denoms.length > 0) {
     const requested = request.denoms.flatMap((denom) => {
-      const enabled = sendEnabled.get(context, denom);
+      const enabled = store.sendEnabled.get(context, denom);
       return enabled === undefined ? [] : [{ denom, enabled }];
     });
     return { sendEnabled: requested, pagination: undefined };
   }
-  const { items, pagination } = pageOf(sendEnabled.range(context), request.pagination, (enabled, denom) => ({
-    denom,
-    enabled,
-  }));
+  const { items, pagination } = pageOf(
+    store.sendEnabled.range(context),
+    request.pagination,
+    (enabled, denom) => ({
+      denom,
+      enabled,
+    }),
+  );
   return { sendEnabled: items, pagination };
 }
 
 function requireQueriedDenom(denom: string): void {
-  if (!isDenom(denom)) throw invalidArgument(`invalid denom: ${denom}`);
+  if (!money.isDenom(denom)) throw invalidArgument(`invalid denom: ${denom}`);
 }

@@ -16,9 +16,6 @@ import { ErrInvalidOrderType } from "./errors.ts";
 
 /** Converts a contract's message to one of the module's messages, and prints its response as Go does. */
 interface Binding<Message, Response> {
-  readonly name: string;
-  readonly type: WireType<Message>;
-  readonly response: WireType<Response>;
   readonly read: (fields: JsonField, creator: string) => Message;
   readonly print: (response: Response) => MessageJson;
 }
@@ -34,20 +31,23 @@ type RunBinding = (
 ) => CustomMessageResult;
 
 /** Passes the message to its handler, with the contract as its creator. */
-function binding<Message, Response>({
-  name,
-  type,
-  response,
-  read,
-  print,
-}: Binding<Message, Response>): RunBinding {
+function binding<Message, Response>(
+  method: {
+    readonly typeUrl: string;
+    readonly request: WireType<Message>;
+    readonly response: WireType<Response>;
+  },
+  { read, print }: Binding<Message, Response>,
+): RunBinding {
+  const name = method.typeUrl.split(".").at(-1);
   return (context, { sender, fields }, { chainName, findMessage }) => {
-    const bytes = type.encode(read(fields, sender)).finish();
-    const typeUrl = toChainTypeUrl(`/neutron.dex.${name}`, chainName);
+    const bytes = method.request.encode(read(fields, sender)).finish();
+    const typeUrl = toChainTypeUrl(method.typeUrl, chainName);
     const handler = findMessage(typeUrl);
     if (handler === undefined) throw ErrUnknownRequest(typeUrl);
     const result = wrapping(`failed to execute *types.${name}`, () => handler.handle(context, bytes));
-    return { data: utf8(printMessageJson(print(response.decode(result.response)))), response: result };
+    const response = method.response.decode(result.response);
+    return { data: utf8(printMessageJson(print(response))), response: result };
   };
 }
 
@@ -62,10 +62,7 @@ const OF_TRANCHE = {
 
 /** The members of `dex`. If a message has several members, the first in this order wins, as in Go. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
-  deposit: binding({
-    name: "MsgDeposit",
-    type: tx.MsgDeposit,
-    response: tx.MsgDepositResponse,
+  deposit: binding(tx.Msg.methods.Deposit, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
@@ -86,10 +83,7 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
       shares_issued: response.sharesIssued.map(coin),
     }),
   }),
-  withdrawal: binding({
-    name: "MsgWithdrawal",
-    type: tx.MsgWithdrawal,
-    response: tx.MsgWithdrawalResponse,
+  withdrawal: binding(tx.Msg.methods.Withdrawal, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
@@ -105,10 +99,7 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
       shares_burned: response.sharesBurned.map(coin),
     }),
   }),
-  place_limit_order: binding({
-    name: "MsgPlaceLimitOrder",
-    type: tx.MsgPlaceLimitOrder,
-    response: tx.MsgPlaceLimitOrderResponse,
+  place_limit_order: binding(tx.Msg.methods.PlaceLimitOrder, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
@@ -131,22 +122,9 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
       taker_coin_in: coin(response.takerCoinIn),
     }),
   }),
-  cancel_limit_order: binding({
-    name: "MsgCancelLimitOrder",
-    type: tx.MsgCancelLimitOrder,
-    response: tx.MsgCancelLimitOrderResponse,
-    ...OF_TRANCHE,
-  }),
-  withdraw_filled_limit_order: binding({
-    name: "MsgWithdrawFilledLimitOrder",
-    type: tx.MsgWithdrawFilledLimitOrder,
-    response: tx.MsgWithdrawFilledLimitOrderResponse,
-    ...OF_TRANCHE,
-  }),
-  multi_hop_swap: binding({
-    name: "MsgMultiHopSwap",
-    type: tx.MsgMultiHopSwap,
-    response: tx.MsgMultiHopSwapResponse,
+  cancel_limit_order: binding(tx.Msg.methods.CancelLimitOrder, OF_TRANCHE),
+  withdraw_filled_limit_order: binding(tx.Msg.methods.WithdrawFilledLimitOrder, OF_TRANCHE),
+  multi_hop_swap: binding(tx.Msg.methods.MultiHopSwap, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),

@@ -12,15 +12,9 @@ import { moduleParams, validateParams } from "./params.ts";
 import { getPool } from "./pool.ts";
 import * as records from "./records.ts";
 import * as store from "./store.ts";
-import { toDepositRecord } from "./user-deposits.ts";
+import { toDepositRecord } from "./queries.ts";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
-
-interface GenesisRecords {
-  readonly params: Params;
-  readonly ticks: readonly TickLiquidity[];
-  readonly state: GenesisState;
-}
 
 /**
  * Reads the module's genesis. If the genesis or its `params` are missing, the default parameters are used. Expirations of active
@@ -30,13 +24,13 @@ interface GenesisRecords {
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = readGenesis(SCHEMA, json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
-  const genesis = { params, ticks: readTicks(state), state };
-  validate(genesis, bech32Prefix);
+  const ticks = readTicks(state);
+  validate(params, ticks, state, bech32Prefix);
   store.poolCount.set(context, state.poolCount);
   // The deployed genesis has no count, and the first read of an absent one consumes less gas.
   if (state.trancheCount > 0n) store.trancheCount.set(context, state.trancheCount);
   moduleParams.set(context, params);
-  for (const tick of genesis.ticks) initTick(context, tick);
+  for (const tick of ticks) initTick(context, tick);
   for (const tranche of state.inactiveLimitOrderTrancheList.map(records.fromWireTranche))
     store.inactiveTranches.set(context, tranche.key, tranche);
   for (const user of state.limitOrderTrancheUserList.map(records.fromWireTrancheUser))
@@ -64,7 +58,12 @@ function initTick(context: Context, tick: TickLiquidity): void {
 }
 
 /** Checks a genesis state in the same order and with the same error texts as x/dex. Throws `GenesisError`. */
-function validate({ params, ticks, state }: GenesisRecords, bech32Prefix: string): void {
+function validate(
+  params: Params,
+  ticks: readonly TickLiquidity[],
+  state: GenesisState,
+  bech32Prefix: string,
+): void {
   const users = state.limitOrderTrancheUserList.map(({ address, trancheKey }) =>
     trancheUserKey(address, trancheKey),
   );

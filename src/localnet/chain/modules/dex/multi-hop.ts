@@ -25,8 +25,9 @@ export function multiHopSwap(
   request: MultiHopRequest,
   keepers: DexKeepers,
 ): MsgMultiHopSwapResponse {
-  const { hops, out, dust } = chooseRoute(context, keepers, request);
-  const received = transferCoins(context, { request, out, dust, denom: hops[0] ?? "" }, keepers);
+  const route = chooseRoute(context, keepers, request);
+  const { hops, dust } = route;
+  const received = transferCoins(context, request, route, keepers);
   const amounts = { amountIn: request.amountIn, amountOut: received.amount };
   context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }, context.profile));
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
@@ -162,22 +163,18 @@ function runHop(
   };
 }
 
-interface Payments {
-  readonly request: MultiHopRequest;
-  readonly out: Coin | undefined;
-  readonly dust: readonly Coin[];
-  readonly denom: string;
-}
-
 /** Charges the creator the whole amount, and pays the output and the dust to the receiver. */
 function transferCoins(
   context: Context,
-  { request, out, dust, denom }: Payments,
+  request: MultiHopRequest,
+  route: RouteResult,
   { bank, bech32Prefix }: DexKeepers,
 ): Coin {
   const creator = parseAddress(bech32Prefix, request.creator);
-  bank.sendToModule(context, creator, MODULE_NAME, [{ denom, amount: request.amountIn }]);
-  const received = outOf({ hops: [], out, dust });
+  bank.sendToModule(context, creator, MODULE_NAME, [
+    { denom: route.hops[0] ?? "", amount: request.amountIn },
+  ]);
+  const received = outOf(route);
   wrapErrors(
     // The deployed module wraps with Go's `fmt.Errorf`, which loses the code.
     ({ message }) => unregisteredError(`failed to send out coin and dust to the receiver: ${message}`),
@@ -186,7 +183,7 @@ function transferCoins(
         context,
         MODULE_NAME,
         parseAddress(bech32Prefix, request.receiver),
-        sumCoins([received, ...dust]),
+        sumCoins([received, ...route.dust]),
       ),
   );
   return received;

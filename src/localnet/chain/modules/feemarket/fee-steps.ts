@@ -1,14 +1,21 @@
+import {
+  mapAmounts,
+  areValidCoins,
+  type Coin,
+  formatCoin,
+  formatCoins,
+  parseCoins,
+} from "../../runtime/coins.ts";
 import type { AuthKeeper } from "../auth/keeper.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import { goString } from "../../../../platform/base/bytes.ts";
 import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
 import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
-import { areValidCoins, type Coin, formatCoin, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { event } from "../../runtime/events.ts";
 import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
-import { ESCROW_NAME, storedParams, ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./params.ts";
+import { ESCROW_NAME, storedParams, MODULE_NAME } from "./params.ts";
 import { addUtilization, type State, type Params } from "../../../../cosmos/fee-market/market.ts";
 import { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import {
@@ -78,10 +85,7 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   const offered = parseCoins(amount);
   const isChecked = context.mode === "check" || context.mode === "recheck";
   if (isChecked && minGasPrices.length > 0) {
-    const required = minGasPrices.map(({ denom, amount: price }) => ({
-      denom,
-      amount: ceilDec18(gasLimit * price),
-    }));
+    const required = mapAmounts(minGasPrices, (price) => ceilDec18(gasLimit * price));
     const isEnough = required.some(({ denom, amount: least }) =>
       offered.some((coin) => coin.denom === denom && coin.amount >= least),
     );
@@ -203,11 +207,11 @@ function countGas(context: Context, state: State, gas: bigint, params: Params): 
 
 export const storedState = createRequiredItem(
   MODULE_NAME,
-  STATE_KEY,
+  Uint8Array.of(2),
   rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
 );
-/** Height up to which no fee is charged; -1 if fees are charged from the first block. */
-export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
+/** Height up to which no fee is charged, as decimal text; -1 if fees are charged from the first block. */
+export const enabledHeight = createItem(MODULE_NAME, Uint8Array.of(3), integerCodec);
 
 /** Price per unit of gas. */
 export interface GasPrice {

@@ -1,3 +1,12 @@
+import { MODULE_NAME } from "./keys.ts";
+import {
+  createItemOr,
+  bytesCodec,
+  createMap,
+  messageCodec,
+  textCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
 import type { ChainNames, FindMessage } from "../../runtime/module.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
@@ -20,14 +29,6 @@ import type { Coin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { ErrInvalidCoins, ErrInvalidSigner, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import {
-  bytesCodec,
-  createItem,
-  createMap,
-  messageCodec,
-  textCodec,
-  uint64Codec,
-} from "../../store/collections.ts";
 import * as keys from "./keys.ts";
 import { minDepositOf, moduleParams, ratioOf } from "./params.ts";
 
@@ -42,19 +43,20 @@ export interface GovDeps {
 export interface Keepers extends GovOptions, GovDeps {}
 
 export const proposalCodec = messageCodec(Proposal);
-const depositCodec = messageCodec(Deposit);
-const voteCodec = messageCodec(Vote);
-
-export const proposals = createMap(keys.MODULE_NAME, keys.PROPOSALS, uint64Codec, proposalCodec);
-export const activeQueue = createMap(keys.MODULE_NAME, keys.ACTIVE_QUEUE, bytesCodec, uint64Codec);
-export const inactiveQueue = createMap(keys.MODULE_NAME, keys.INACTIVE_QUEUE, bytesCodec, uint64Codec);
-export const nextProposalId = createItem(keys.MODULE_NAME, keys.PROPOSAL_ID, uint64Codec);
-const votingPeriod = createMap(keys.MODULE_NAME, keys.VOTING_PERIOD, uint64Codec, bytesCodec);
-/** By {@link keys.partKey}. */
-export const deposits = createMap(keys.MODULE_NAME, keys.DEPOSITS, bytesCodec, depositCodec);
-/** By {@link keys.partKey}. */
-export const votes = createMap(keys.MODULE_NAME, keys.VOTES, bytesCodec, voteCodec);
-export const constitution = createItem(keys.MODULE_NAME, keys.CONSTITUTION, textCodec);
+/** Key: `0x00 | id (8 bytes)`. */
+export const proposals = createMap(MODULE_NAME, Uint8Array.of(0x00), uint64Codec, proposalCodec);
+/** Ids of proposals in their voting period. Key: `0x01 | end of voting | id`. */
+export const activeQueue = createMap(MODULE_NAME, Uint8Array.of(0x01), bytesCodec, uint64Codec);
+/** Ids of proposals in their deposit period. Key: `0x02 | end of deposits | id`. */
+export const inactiveQueue = createMap(MODULE_NAME, Uint8Array.of(0x02), bytesCodec, uint64Codec);
+export const nextProposalId = createItemOr(MODULE_NAME, Uint8Array.of(0x03), uint64Codec, 1n);
+/** 01 for each proposal in its voting period. Key: `0x04 | id`. */
+const votingPeriod = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
+/** Key: `0x10 | id | lp(depositor)`, see {@link keys.partKey}. */
+export const deposits = createMap(MODULE_NAME, Uint8Array.of(0x10), bytesCodec, messageCodec(Deposit));
+/** Key: `0x20 | id | lp(voter)`. */
+export const votes = createMap(MODULE_NAME, Uint8Array.of(0x20), bytesCodec, messageCodec(Vote));
+export const constitution = createItemOr(MODULE_NAME, Uint8Array.of(0x31), textCodec, "");
 
 /** Stores a proposal, and records whether it is in its voting period. */
 export function setProposal(context: Context, proposal: Proposal): void {
@@ -104,7 +106,7 @@ export function addProposal(context: Context, draft: Draft, keepers: Keepers): P
     throw keys.ErrSummaryTooLong(`got summary with length ${Buffer.byteLength(summary)}`);
   requireLength(title);
   for (const message of messages) requireRunnable(context, message, keepers);
-  const id = nextProposalId.get(context) ?? 1n;
+  const id = nextProposalId.get(context);
   nextProposalId.set(context, id + 1n);
   const { maxDepositPeriod } = moduleParams.get(context);
   const endNs = context.timeNs + joinNs(maxDepositPeriod);
@@ -161,10 +163,9 @@ export function checkInitialDeposit(params: Params, deposit: readonly Coin[], ex
   if (!money.areValidCoins(deposit)) throw ErrInvalidCoins(money.formatCoins(deposit));
   const ratio = ratioOf(params.minInitialDepositRatio);
   if (ratio > 0n) {
-    const least = minDepositOf(params, expedited).map(({ denom, amount }) => ({
-      denom,
-      amount: truncateDec18(mulDec18(amount * DEC18_ONE, ratio) + DEC18_ONE / 2n),
-    }));
+    const least = money.mapAmounts(minDepositOf(params, expedited), (amount) =>
+      truncateDec18(mulDec18(amount * DEC18_ONE, ratio) + DEC18_ONE / 2n),
+    );
     if (!coversAll(deposit, least))
       throw keys.ErrMinDepositTooSmall(
         `was (${money.formatCoins(deposit)}), need (${money.formatCoins(least)})`,
@@ -203,7 +204,7 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   requireDepositDenoms(params, amount);
   requireRatioOf(params, least, amount);
   const address = parseAddress(bech32Prefix, depositor);
-  bank.sendToModule(context, address, keys.MODULE_NAME, amount);
+  bank.sendToModule(context, address, MODULE_NAME, amount);
   const total = money.sumCoins([...money.parseCoins(proposal.totalDeposit), ...amount]);
   const funded = { ...proposal, totalDeposit: total.map(money.toWireCoin) };
   setProposal(context, funded);
@@ -239,10 +240,7 @@ function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly
 
 /** Returns a fraction of each coin, rounded down. */
 function partsOf(coins: readonly Coin[], ratio: Dec18): readonly Coin[] {
-  return coins.map(({ denom, amount }) => ({
-    denom,
-    amount: truncateDec18(mulDec18(amount * DEC18_ONE, ratio)),
-  }));
+  return money.mapAmounts(coins, (amount) => truncateDec18(mulDec18(amount * DEC18_ONE, ratio)));
 }
 
 function startVote(context: Context, proposal: Proposal): void {
@@ -282,7 +280,7 @@ function deleteVotes(context: Context, id: bigint): void {
 export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
   for (const deposit of deposits.values(context, uint64BigEndian(id))) {
     const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
-    keepers.bank.sendFromModule(context, keys.MODULE_NAME, address, money.parseCoins(deposit.amount));
+    keepers.bank.sendFromModule(context, MODULE_NAME, address, money.parseCoins(deposit.amount));
     deposits.delete(context, keys.partKey(id, address));
   }
 }
@@ -291,7 +289,7 @@ export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix 
   const all = deposits.values(context, uint64BigEndian(id));
   for (const { depositor } of all)
     deposits.delete(context, keys.partKey(id, parseAddress(bech32Prefix, depositor)));
-  bank.burn(context, keys.MODULE_NAME, money.sumCoins(all.flatMap(({ amount }) => money.parseCoins(amount))));
+  bank.burn(context, MODULE_NAME, money.sumCoins(all.flatMap(({ amount }) => money.parseCoins(amount))));
 }
 
 /**
@@ -323,14 +321,14 @@ function chargeDeposits(context: Context, id: bigint, keepers: Keepers): void {
     const coins = money.parseCoins(amount);
     const charges = partsOf(coins, ratio);
     const rest = money.sumCoins(
-      coins.map(({ denom, amount: each }) => ({ denom, amount: each - money.amountOf(charges, denom) })),
+      money.mapAmounts(coins, (each, denom) => each - money.amountOf(charges, denom)),
     );
-    if (rest.length > 0) bank.sendFromModule(context, keys.MODULE_NAME, address, rest);
+    if (rest.length > 0) bank.sendFromModule(context, MODULE_NAME, address, rest);
     charged.push(...charges);
     deposits.delete(context, keys.partKey(id, address));
   }
   const total = money.sumCoins(charged);
   if (total.length === 0) return;
-  if (proposalCancelDest === "") bank.burn(context, keys.MODULE_NAME, total);
-  else bank.sendFromModule(context, keys.MODULE_NAME, parseAddress(bech32Prefix, proposalCancelDest), total);
+  if (proposalCancelDest === "") bank.burn(context, MODULE_NAME, total);
+  else bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, proposalCancelDest), total);
 }

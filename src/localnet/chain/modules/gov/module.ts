@@ -1,3 +1,4 @@
+import { invalidArgument, notFound } from "../../runtime/errors.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
 import {
   eachAtPath,
@@ -16,7 +17,6 @@ import { uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import {
   orQueryError,
   type QueryFunctions,
@@ -52,16 +52,16 @@ export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps
 
 function createQueries(keepers: keeper.Keepers) {
   return {
-    Constitution: (context) => ({ constitution: keeper.constitution.get(context) ?? "" }),
+    Constitution: (context) => ({ constitution: keeper.constitution.get(context) }),
     Proposal: (context, { proposalId }) => ({ proposal: proposalOf(context, proposalId) }),
     Proposals: (context, request) => queryProposals(context, request, keepers),
     Params: queryParams,
     TallyResult: (context, { proposalId }) => ({ tally: tallyOf(context, proposalId, keepers) }),
     Vote: (context, { proposalId, voter }) => {
-      if (voter === "") throw new QueryError(GrpcCode.InvalidArgument, "empty voter address");
+      if (voter === "") throw invalidArgument("empty voter address");
       const vote = keeper.votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
       if (vote !== undefined) return { vote };
-      throw new QueryError(GrpcCode.InvalidArgument, `voter: ${voter} not found for proposal: ${proposalId}`);
+      throw invalidArgument(`voter: ${voter} not found for proposal: ${proposalId}`);
     },
     Votes: (context, { proposalId, pagination: request }) => {
       const range = keeper.votes.range(context, uint64BigEndian(requireId(proposalId)));
@@ -69,13 +69,10 @@ function createQueries(keepers: keeper.Keepers) {
       return { votes: items, pagination };
     },
     Deposit: (context, { proposalId, depositor }) => {
-      if (depositor === "") throw new QueryError(GrpcCode.InvalidArgument, "empty depositor address");
+      if (depositor === "") throw invalidArgument("empty depositor address");
       const deposit = keeper.deposits.get(context, partKeyOf(requireId(proposalId), depositor, keepers));
       if (deposit !== undefined) return { deposit };
-      throw new QueryError(
-        GrpcCode.NotFound,
-        `depositer: ${depositor} not found for proposal: ${proposalId}`,
-      );
+      throw notFound(`depositer: ${depositor} not found for proposal: ${proposalId}`);
     },
     Deposits: (context, { proposalId, pagination: request }) => {
       const range = keeper.deposits.range(context, uint64BigEndian(requireId(proposalId)));
@@ -93,13 +90,13 @@ function partKeyOf(id: bigint, address: string, { bech32Prefix }: keeper.Keepers
 }
 
 function requireId(id: bigint): bigint {
-  if (id === 0n) throw new QueryError(GrpcCode.InvalidArgument, "proposal id can not be 0");
+  if (id === 0n) throw invalidArgument("proposal id can not be 0");
   return id;
 }
 
 function proposalOf(context: Context, id: bigint): Proposal {
   const proposal = keeper.proposals.get(context, requireId(id));
-  if (proposal === undefined) throw new QueryError(GrpcCode.NotFound, `proposal ${id} doesn't exist`);
+  if (proposal === undefined) throw notFound(`proposal ${id} doesn't exist`);
   return proposal;
 }
 
@@ -142,7 +139,7 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
     case "":
       return none;
     default:
-      throw new QueryError(GrpcCode.InvalidArgument, `${paramsType} is not a valid parameter type`);
+      throw invalidArgument(`${paramsType} is not a valid parameter type`);
   }
 }
 
@@ -198,12 +195,12 @@ function storedPart(
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     ...GenesisState.decode(new Uint8Array(0)),
-    startingProposalId: keeper.nextProposalId.get(context) ?? 1n,
+    startingProposalId: keeper.nextProposalId.get(context),
     deposits: keeper.deposits.values(context),
     votes: keeper.votes.values(context),
     proposals: keeper.proposals.values(context),
     params: moduleParams.get(context),
-    constitution: keeper.constitution.get(context) ?? "",
+    constitution: keeper.constitution.get(context),
   });
 }
 

@@ -1,3 +1,11 @@
+import {
+  invalidArgument,
+  notFound,
+  orThrowWith,
+  ErrInvalidAddress,
+  ErrInvalidSigner,
+  errorsOf,
+} from "../../runtime/errors.ts";
 import { parseQueryAddress, messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import {
   eachAtPath,
@@ -7,14 +15,6 @@ import {
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import {
-  orThrowWith,
-  ErrInvalidAddress,
-  ErrInvalidSigner,
-  GrpcCode,
-  QueryError,
-  errorsOf,
-} from "../../runtime/errors.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
@@ -111,10 +111,9 @@ function createQueryHandlers({ bech32Prefix }: keeper.Keepers): readonly QueryHa
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,
     SigningInfo: (context, { consAddress }) => {
-      if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
+      if (consAddress === "") throw invalidArgument("invalid request");
       const info = keeper.signingInfos.get(context, parseQueryAddress(prefix, consAddress));
-      if (info === undefined)
-        throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
+      if (info === undefined) throw notFound(`SigningInfo not found for validator ${consAddress}`);
       return { valSigningInfo: keeper.infoToWire(info) };
     },
     SigningInfos: (context, request) => {

@@ -4,11 +4,10 @@ import { type Dec18, formatDec18, truncateDec18 } from "../../../../platform/bas
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { delegations, deleteDelegation, setDelegation } from "./delegations.ts";
-import { bondCoins, moduleParams, unbondingTimeNs } from "./params.ts";
-import { consensusAddressOf, type Delegation, type Validator } from "./records.ts";
-import type { Keepers, Pair, Triplet } from "./types.ts";
 import {
+  delegations,
+  deleteDelegation,
+  setDelegation,
   addRedelegation,
   addUnbonding,
   hasReceiving,
@@ -17,7 +16,10 @@ import {
   redelegations,
   unbondingQueue,
   unbondings,
-} from "./unbondings.ts";
+} from "./delegations.ts";
+import { bondCoins, moduleParams, unbondingTimeNs } from "./params.ts";
+import { consensusAddressOf, type Delegation, type Validator } from "./records.ts";
+import type { Keepers, Pair, Triplet } from "./types.ts";
 import {
   addTokens,
   bondedToNotBonded,

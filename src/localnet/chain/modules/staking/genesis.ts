@@ -13,10 +13,9 @@ import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { delegations, setDelegation } from "./delegations.ts";
-import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL } from "./keys.ts";
-import { defaultParams, moduleParams } from "./params.ts";
 import {
+  delegations,
+  setDelegation,
   redelegationQueue,
   redelegations,
   saveRedelegation,
@@ -24,7 +23,9 @@ import {
   saveUnbonding,
   unbondingQueue,
   unbondings,
-} from "./unbondings.ts";
+} from "./delegations.ts";
+import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL } from "./keys.ts";
+import { defaultParams, moduleParams } from "./params.ts";
 import {
   isBonded,
   addToPowerOrder,

@@ -20,7 +20,7 @@ import type { MessageHandler } from "../../runtime/module.ts";
 import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
 import { moduleParams } from "./params.ts";
 import type { Keepers, Pair } from "./types.ts";
-import { saveUnbonding, unbondings } from "./unbondings.ts";
+import { saveUnbonding, unbondings } from "./delegations.ts";
 import {
   addToPowerOrder,
   hasInvalidRate,

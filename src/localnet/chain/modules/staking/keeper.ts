@@ -1,11 +1,21 @@
+import {
+  indexedRecords,
+  redelegations,
+  redelegationsBySource,
+  unbondings,
+  unbondingsByValidator,
+  delegations,
+  hasReceiving,
+  ignoringErrors,
+  isMature,
+  saveUnbonding,
+} from "./delegations.ts";
 import { lengthPrefixed } from "../../store/collections.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
-import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
-import { delegations } from "./delegations.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import {
@@ -19,14 +29,6 @@ import {
   type Validator,
 } from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
-import {
-  hasReceiving,
-  ignoringErrors,
-  isMature,
-  redelegationsFrom,
-  saveUnbonding,
-  unbondingsFrom,
-} from "./unbondings.ts";
 import { updatesOf, updateValidatorSet } from "./validator-set.ts";
 import {
   addToPowerOrder,
@@ -186,10 +188,11 @@ function slashMoved(
   infraction: Infraction,
 ): bigint {
   let sum = 0n;
-  for (const [pair, unbonding] of unbondingsFrom(context, operator))
-    sum += slashUnbonding(context, keepers, [pair, unbonding], infraction);
-  for (const [triplet, redelegation] of redelegationsFrom(context, operator))
-    sum += slashRedelegation(context, keepers, [triplet, redelegation], infraction);
+  const within = lengthPrefixed(operator);
+  for (const entry of indexedRecords(context, unbondings, unbondingsByValidator, within))
+    sum += slashUnbonding(context, keepers, entry, infraction);
+  for (const entry of indexedRecords(context, redelegations, redelegationsBySource, within))
+    sum += slashRedelegation(context, keepers, entry, infraction);
   return sum;
 }
 
@@ -243,21 +246,6 @@ function slashRedelegation(
   return due;
 }
 
-/** Information about a validator that contracts can read. Rates are decimals with 18 digits. */
-interface ValidatorTerms {
-  readonly operatorAddress: string;
-  readonly rate: string;
-  readonly maxRate: string;
-  readonly maxChangeRate: string;
-}
-
-/** A delegation and its tokens. Addresses are bech32. */
-interface OwnedTokens {
-  readonly delegatorAddress: string;
-  readonly validatorAddress: string;
-  readonly amount: Coin;
-}
-
 /** Reads for contracts. Each store access consumes gas, so their order and number match the deployed keeper's. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
@@ -266,17 +254,17 @@ export function createContractReads({ operators }: Keepers) {
     requireValidator(context, operators.parse(validatorAddress));
   return {
     bondDenom,
-    bondedValidators: (context: Context): readonly ValidatorTerms[] => bonded(context).map(termsOf),
-    validator: (context: Context, operator: Uint8Array): ValidatorTerms | undefined => {
+    bondedValidators: (context: Context) => bonded(context).map(termsOf),
+    validator: (context: Context, operator: Uint8Array) => {
       const validator = validators.get(context, operator);
       return validator === undefined ? undefined : termsOf(validator);
     },
-    delegationsOf: (context: Context, delegator: Uint8Array): readonly OwnedTokens[] => {
+    delegationsOf: (context: Context, delegator: Uint8Array) => {
       const found = [...delegations.entries(context, lengthPrefixed(delegator))];
       const denom = bondDenom(context);
       return found.map(([, delegation]) => withTokens(delegation, validatorOf(context, delegation), denom));
     },
-    delegation: (context: Context, delegator: Uint8Array, validator: Uint8Array): OwnedTokens | undefined => {
+    delegation: (context: Context, delegator: Uint8Array, validator: Uint8Array) => {
       const delegation = delegations.get(context, { delegator, validator });
       if (delegation === undefined) return undefined;
       const found = validatorOf(context, delegation);
@@ -301,7 +289,8 @@ function bonded(context: Context): readonly Validator[] {
   return found;
 }
 
-function termsOf({ operatorAddress, commission }: Validator): ValidatorTerms {
+/** Returns the terms of a validator that contracts can read. Rates are decimals with 18 digits. */
+function termsOf({ operatorAddress, commission }: Validator) {
   return {
     operatorAddress,
     rate: formatDec18(commission.rate),
@@ -310,11 +299,12 @@ function termsOf({ operatorAddress, commission }: Validator): ValidatorTerms {
   };
 }
 
+/** Returns a delegation and its tokens. Addresses are bech32. */
 function withTokens(
   { delegatorAddress, validatorAddress, shares }: Delegation,
   validator: Validator,
   denom: string,
-): OwnedTokens {
+) {
   const amount = truncateDec18(tokensFromShares(validator, shares));
   return { delegatorAddress, validatorAddress, amount: { denom, amount } };
 }

@@ -26,7 +26,7 @@ import {
   forgetUnbonding,
   redelegationQueue,
   unbondingQueue,
-} from "./unbondings.ts";
+} from "./delegations.ts";
 import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
 import { dueValidators, removeFromValidatorQueue, requireValidator, setValidator } from "./validators.ts";
 

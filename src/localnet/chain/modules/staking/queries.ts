@@ -1,3 +1,4 @@
+import { invalidArgument, notFound, GrpcCode, QueryError } from "../../runtime/errors.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import {
   BondStatus,
@@ -7,12 +8,18 @@ import {
 import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { parseQueryAddress, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
 import { lengthPrefixed } from "../../store/collections.ts";
-import { delegations, delegationsByValidator } from "./delegations.ts";
+import {
+  delegations,
+  delegationsByValidator,
+  redelegations,
+  redelegationsBySource,
+  unbondings,
+  unbondingsByValidator,
+} from "./delegations.ts";
 import { ErrNoDelegation } from "./errors.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
@@ -25,7 +32,6 @@ import {
   validatorToWire,
 } from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
-import { redelegations, redelegationsBySource, unbondings, unbondingsByValidator } from "./unbondings.ts";
 import { historicalInfos } from "./validator-set.ts";
 import { requireValidator, tokensFromShares, validators } from "./validators.ts";
 
@@ -58,13 +64,12 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
       },
     }),
     HistoricalInfo: (context, { height }) => {
-      if (height < 0n) throw new QueryError(GrpcCode.InvalidArgument, "height cannot be negative");
+      if (height < 0n) throw invalidArgument("height cannot be negative");
       return { hist: found(historicalInfos.get(context, height), `historical info for height ${height}`) };
     },
     Validators: (context, { status, pagination: request }) => {
       const wanted = STATUSES.get(status);
-      if (status !== "" && wanted === undefined)
-        throw new QueryError(GrpcCode.InvalidArgument, `invalid validator status ${status}`);
+      if (status !== "" && wanted === undefined) throw invalidArgument(`invalid validator status ${status}`);
       const { items, pagination } = filteredPageOf(validators.range(context), request, (validator) =>
         wanted === undefined || validator.status === wanted ? validatorToWire(validator) : undefined,
       );
@@ -152,18 +157,18 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
 }
 
 function requireGiven(role: "delegator" | "validator", text: string): string {
-  if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${role} address cannot be empty`);
+  if (text === "") throw invalidArgument(`${role} address cannot be empty`);
   return text;
 }
 
 function found<T>(value: T | undefined, words: string): T {
-  if (value === undefined) throw new QueryError(GrpcCode.NotFound, `${words} not found`);
+  if (value === undefined) throw notFound(`${words} not found`);
   return value;
 }
 
 function noPair(kind: string, { delegatorAddr, validatorAddr }: wire.QueryDelegationRequest): QueryError {
   const text = `${kind} with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
-  return new QueryError(GrpcCode.NotFound, text);
+  return notFound(text);
 }
 
 function noRedelegation({ delegatorAddr, srcValidatorAddr }: wire.QueryRedelegationsRequest): QueryError {

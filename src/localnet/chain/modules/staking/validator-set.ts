@@ -14,7 +14,7 @@ import { HISTORICAL_INFO, MODULE_NAME, VALIDATORS } from "./keys.ts";
 import { moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, consensusKeyOf, type Validator, validatorToWire } from "./records.ts";
 import type { Keepers } from "./types.ts";
-import { indexUnbonding, takeUnbondingId, UNBONDING_KIND } from "./unbondings.ts";
+import { indexUnbonding, takeUnbondingId, UNBONDING_KIND } from "./delegations.ts";
 import {
   addToPowerOrder,
   addToValidatorQueue,
