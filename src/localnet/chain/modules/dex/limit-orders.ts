@@ -1,23 +1,41 @@
 import { wrapping } from "../../runtime/errors.ts";
 import { MODULE_NAME, trancheRef } from "./keys.ts";
 import { checkInt } from "../../../../platform/base/integers.ts";
-import { formatPrecDec, PREC_ONE, precFromInt, type PrecDec, quoPrec, quoPrecInt, addPrec, truncatePrec } from "../../../../platform/base/decimal.ts";
+import {
+  formatPrecDec,
+  PREC_ONE,
+  precFromInt,
+  type PrecDec,
+  quoPrec,
+  quoPrecInt,
+  addPrec,
+  truncatePrec,
+} from "../../../../platform/base/decimal.ts";
 import { GO_ZERO_TIME_NS, goTimeText } from "../../../../platform/base/time.ts";
-import { LimitOrderType, type MsgPlaceLimitOrderResponse, type MsgCancelLimitOrderResponse, type MsgWithdrawFilledLimitOrderResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import {
+  LimitOrderType,
+  type MsgPlaceLimitOrderResponse,
+  type MsgCancelLimitOrderResponse,
+  type MsgWithdrawFilledLimitOrderResponse,
+} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { toWireCoin, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "./errors.ts";
-import { placeLimitOrder as placeLimitOrderEvent, cancelLimitOrder as cancelLimitOrderEvent, totalWithdrawn, withdrawLimitOrder } from "./events.ts";
+import {
+  placeLimitOrder as placeLimitOrderEvent,
+  cancelLimitOrder as cancelLimitOrderEvent,
+  totalWithdrawn,
+  withdrawLimitOrder,
+} from "./events.ts";
 import { isTakerOnly, type OrderRequest, type TrancheRequest } from "./messages.ts";
 import { moduleParams } from "./params.ts";
 import { calcPrice, calcTickIndexFromPrice, requireFairOutput } from "./price.ts";
 import * as store from "./store.ts";
 import { swap, type SwapResult } from "./swap.ts";
-import { countTranche, findPlaceTranche, newTranche, saveTranche, withAmounts, getOrNewTrancheUser, saveTrancheUser, withShares, calcRefund, calcWithdrawable, findTranche, saveInactiveTranche, takeReserves } from "./tranche.ts";
 import type { DexKeepers, TradePairId, Tranche, TrancheUser } from "./types.ts";
-import { ErrCancelEmptyLimitOrder, ErrValidLimitOrderTrancheNotFound, ErrWithdrawEmptyLimitOrder } from "./errors.ts";
+import * as tranches from "./tranche.ts";
 
 /** Gas charged to an expiring order for its later purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
@@ -107,33 +125,30 @@ function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit):
   if (average < limit.minAveragePrice) throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** `shares` is undefined if nothing was placed. */
-interface Placed {
-  readonly trancheKey: string;
-  readonly shares: bigint | undefined;
-}
-
 interface MakerScope {
   readonly request: OrderRequest;
   readonly limit: Limit;
   readonly taker: SwapResult;
 }
 
-/** Every order gets a tranche, even if nothing is placed in it; the deployed module then only assigns the tranche key. */
-function makerPart(context: Context, chainName: string, { request, limit, taker }: MakerScope): Placed {
+/**
+ * Every order gets a tranche, even if nothing is placed in it; the deployed module then only assigns the tranche key. The shares
+ * are undefined if nothing was placed.
+ */
+function makerPart(context: Context, chainName: string, { request, limit, taker }: MakerScope) {
   const { tokenIn, tokenOut, amountIn, orderType, receiver } = request;
   const side = { makerDenom: tokenIn, takerDenom: tokenOut };
   const tranche = trancheFor(context, chainName, request, { side, tick: -limit.tick });
-  const user = getOrNewTrancheUser(context, receiver, tranche, orderType);
+  const user = tranches.getOrNewTrancheUser(context, receiver, tranche, orderType);
   const remaining = amountIn - taker.amountIn;
   const isPlaced = remaining > 0n && !taker.filled && isMaker(orderType);
   if (isPlaced) {
     requireFairOutput(remaining, limit.price);
     addToTranche(context, chainName, tranche, remaining);
   }
-  saveTrancheUser(
+  tranches.saveTrancheUser(
     context,
-    isPlaced ? withShares(user, checkInt(user.sharesOwned + remaining), user.sharesWithdrawn) : user,
+    isPlaced ? tranches.withShares(user, checkInt(user.sharesOwned + remaining), user.sharesWithdrawn) : user,
   );
   return { trancheKey: tranche.key.trancheKey, shares: isPlaced ? remaining : undefined };
 }
@@ -156,12 +171,12 @@ function trancheFor(
   const isJitOrder = orderType === LimitOrderType.JUST_IN_TIME;
   const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
   if (!isJitOrder && !isTimed) {
-    const found = findPlaceTranche(context, side, tick);
+    const found = tranches.findPlaceTranche(context, side, tick);
     if (found !== undefined) return found;
   }
   const expiration = isJitOrder ? GO_ZERO_TIME_NS : isTimed ? expirationTimeNs : undefined;
-  const tranche = newTranche(context, side, tick, expiration);
-  countTranche(context, chainName, { action: "inc", isExpiring: isTimed, tranche });
+  const tranche = tranches.newTranche(context, side, tick, expiration);
+  tranches.countTranche(context, chainName, { action: "inc", isExpiring: isTimed, tranche });
   return tranche;
 }
 
@@ -175,7 +190,7 @@ function addToTranche(context: Context, chainName: string, tranche: Tranche, amo
   const totalMaker = checkInt(tranche.totalMaker + amount);
   const { reservesTaker, totalTaker } = tranche;
   const amounts = { reservesMaker, reservesTaker, totalMaker, totalTaker };
-  saveTranche(context, chainName, withAmounts(tranche, amounts));
+  tranches.saveTranche(context, chainName, tranches.withAmounts(tranche, amounts));
 }
 
 /** Throws dex/1156 at the limit. As in the deployed module, a count above a limit that was lowered passes. */
@@ -215,10 +230,10 @@ export function withdrawFilled(
   keepers: DexKeepers,
 ): MsgWithdrawFilledLimitOrderResponse {
   const user = store.trancheUsers.get(context, { address: creator, trancheKey });
-  if (user === undefined) throw ErrValidLimitOrderTrancheNotFound(trancheKey);
+  if (user === undefined) throw errors.ErrValidLimitOrderTrancheNotFound(trancheKey);
   const { makerOut, takerOut, sharesWithdrawn } = takeFilled(context, keepers.chainName, user);
-  saveTrancheUser(context, withShares(user, user.sharesOwned, sharesWithdrawn));
-  if (makerOut === 0n && takerOut === 0n) throw ErrWithdrawEmptyLimitOrder();
+  tranches.saveTrancheUser(context, tranches.withShares(user, user.sharesOwned, sharesWithdrawn));
+  if (makerOut === 0n && takerOut === 0n) throw errors.ErrWithdrawEmptyLimitOrder();
   const { tradePairId } = user;
   const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
   const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
@@ -229,24 +244,21 @@ export function withdrawFilled(
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 
-interface Taken {
-  readonly makerOut: bigint;
-  readonly takerOut: bigint;
-  readonly sharesWithdrawn: bigint;
-}
-
 /** Closes a record in an inactive tranche even if dust remains in the tranche. */
-function takeFilled(context: Context, chainName: string, user: TrancheUser): Taken {
-  const found = findTranche(context, user);
+function takeFilled(context: Context, chainName: string, user: TrancheUser) {
+  const found = tranches.findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
   const { tranche, isActive } = found;
-  const { shares, amountOut } = calcWithdrawable(tranche, user);
+  const { shares, amountOut } = tranches.calcWithdrawable(tranche, user);
   if (isActive) {
-    saveTranche(context, chainName, takeReserves(tranche, { maker: 0n, taker: amountOut }));
+    tranches.saveTranche(context, chainName, tranches.takeReserves(tranche, { maker: 0n, taker: amountOut }));
     return { makerOut: 0n, takerOut: amountOut, sharesWithdrawn: user.sharesWithdrawn + shares };
   }
-  const makerOut = calcRefund(tranche, user);
-  saveInactiveTranche(context, takeReserves(tranche, { maker: makerOut, taker: amountOut }));
+  const makerOut = tranches.calcRefund(tranche, user);
+  tranches.saveInactiveTranche(
+    context,
+    tranches.takeReserves(tranche, { maker: makerOut, taker: amountOut }),
+  );
   return { makerOut, takerOut: amountOut, sharesWithdrawn: user.sharesOwned };
 }
 
@@ -257,15 +269,15 @@ export function cancelLimitOrder(
   keepers: DexKeepers,
 ): MsgCancelLimitOrderResponse {
   const user = store.trancheUsers.get(context, { address: creator, trancheKey });
-  const found = user === undefined ? undefined : findTranche(context, user);
-  if (user === undefined || found === undefined) throw ErrValidLimitOrderTrancheNotFound(trancheKey);
-  const makerOut = calcRefund(found.tranche, user);
-  const takerOut = calcWithdrawable(found.tranche, user).amountOut;
-  if (makerOut === 0n && takerOut === 0n) throw ErrCancelEmptyLimitOrder(trancheKey);
+  const found = user === undefined ? undefined : tranches.findTranche(context, user);
+  if (user === undefined || found === undefined) throw errors.ErrValidLimitOrderTrancheNotFound(trancheKey);
+  const makerOut = tranches.calcRefund(found.tranche, user);
+  const takerOut = tranches.calcWithdrawable(found.tranche, user).amountOut;
+  if (makerOut === 0n && takerOut === 0n) throw errors.ErrCancelEmptyLimitOrder(trancheKey);
   const tranche = removeOrder(found.tranche, user, { maker: makerOut, taker: takerOut });
-  saveTrancheUser(context, withShares(user, user.sharesOwned, user.sharesOwned));
-  if (found.isActive) saveTranche(context, keepers.chainName, tranche);
-  else saveInactiveTranche(context, tranche);
+  tranches.saveTrancheUser(context, tranches.withShares(user, user.sharesOwned, user.sharesOwned));
+  if (found.isActive) tranches.saveTranche(context, keepers.chainName, tranche);
+  else tranches.saveInactiveTranche(context, tranche);
   deleteExpirationOfEmpty(context, tranche);
   const { tradePairId } = user;
   const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
@@ -287,8 +299,8 @@ function removeOrder(
   out: { readonly maker: bigint; readonly taker: bigint },
 ): Tranche {
   const withdrawn = truncatePrec(quoPrec(precFromInt(user.sharesWithdrawn), tranche.priceTakerToMaker));
-  const { reservesMaker, reservesTaker } = takeReserves(tranche, out);
-  return withAmounts(tranche, {
+  const { reservesMaker, reservesTaker } = tranches.takeReserves(tranche, out);
+  return tranches.withAmounts(tranche, {
     reservesMaker,
     reservesTaker,
     totalMaker: tranche.totalMaker - user.sharesOwned,

@@ -1,6 +1,18 @@
 import { MODULE_NAME, poolDenom } from "./keys.ts";
-import type { DepositOptions, MsgDepositResponse, MsgWithdrawalResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import { addPrec, mulPrec, PREC_ONE, type PrecDec, precFromInt, quoPrec, quoPrecInt } from "../../../../platform/base/decimal.ts";
+import type {
+  DepositOptions,
+  MsgDepositResponse,
+  MsgWithdrawalResponse,
+} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import {
+  addPrec,
+  mulPrec,
+  PREC_ONE,
+  type PrecDec,
+  precFromInt,
+  quoPrec,
+  quoPrecInt,
+} from "../../../../platform/base/decimal.ts";
 import { checkInt } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
@@ -10,11 +22,18 @@ import * as errors from "./errors.ts";
 import { type DepositFacts, depositLp, totalWithdrawn, type WithdrawalFacts, withdrawLp } from "./events.ts";
 import type { DepositEntry, DepositRequest, WithdrawalEntry, WithdrawalRequest } from "./messages.ts";
 import { moduleParams } from "./params.ts";
-import { type Amounts, buyingSide, calcDeposit, getOrCreatePool, savePool, withReserves, calcWithdrawal } from "./pool.ts";
+import {
+  type Amounts,
+  buyingSide,
+  calcDeposit,
+  getOrCreatePool,
+  savePool,
+  withReserves,
+  calcWithdrawal,
+} from "./pool.ts";
 import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import type { DexKeepers, PoolKey, TickLiquidity, TradePairId, PairId } from "./types.ts";
-import { ErrInsufficientShares } from "./errors.ts";
 
 /** A position, with its tokens in byte order. */
 interface Position {
@@ -297,7 +316,7 @@ function withdrawPosition(
   const already = requested.get(denom) ?? 0n;
   const owned = bank.balance(context, parseAddress(bech32Prefix, creator), denom).amount - already;
   if (owned < shares)
-    throw ErrInsufficientShares(`${creator} does not have ${shares} shares of type ${denom}`);
+    throw errors.ErrInsufficientShares(`${creator} does not have ${shares} shares of type ${denom}`);
   const { lower, upper } = pool;
   const supply = bank.supply(context, denom) - already;
   const out = calcWithdrawal([lower.reserves, upper.reserves], shares, supply);

@@ -154,14 +154,11 @@ interface PoolState {
   readonly supply: bigint;
 }
 
-/** Amounts that a deposit adds to the reserves, and the shares issued for it. */
-interface DepositResult {
-  readonly amounts: Amounts;
-  readonly shares: bigint;
-}
-
-/** Calculates a deposit. With autoswap, the whole offer is deposited, and a fee applies to the unmatched part. */
-export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean): DepositResult {
+/**
+ * Calculates the amounts that a deposit adds to the reserves, and the shares issued for it. With autoswap, the whole offer is
+ * deposited, and a fee applies to the unmatched part.
+ */
+export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean) {
   const price = calcPrice(-pool.tick);
   if (!autoswap) {
     const amounts = matchReserves(pool.reserves, offered);

@@ -308,13 +308,10 @@ function fromKey(coins: Iterable<Coin>, first: string, limit: bigint): SharesPag
   return { shares, pagination: { nextKey: new Uint8Array(0), total: 0n } };
 }
 
-interface OffsetPage {
-  readonly offset: bigint;
-  readonly end: bigint;
-  readonly countTotal: boolean;
-}
-
-function fromOffset(coins: Iterable<Coin>, { offset, end, countTotal }: OffsetPage): SharesPage {
+function fromOffset(
+  coins: Iterable<Coin>,
+  { offset, end, countTotal }: Pick<PageRequest, "offset" | "countTotal"> & { readonly end: bigint },
+): SharesPage {
   const shares: PoolShares[] = [];
   let nextKey: Uint8Array = new Uint8Array(0);
   let hits = 0n;

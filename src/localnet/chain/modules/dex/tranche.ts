@@ -78,13 +78,8 @@ export function findPlaceTranche(
   return undefined;
 }
 
-export interface FoundTranche {
-  readonly tranche: Tranche;
-  readonly isActive: boolean;
-}
-
-/** Finds a tranche on the book or among the inactive tranches. */
-export function findTranche(context: Context, key: TrancheKey): FoundTranche | undefined {
+/** Finds a tranche on the book (`isActive`) or among the inactive tranches. */
+export function findTranche(context: Context, key: TrancheKey) {
   const active = store.getActiveTranche(context, key);
   if (active !== undefined) return { tranche: active, isActive: true };
   const inactive = store.inactiveTranches.get(context, key);
@@ -121,14 +116,8 @@ export function countTranche(
   context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** Amounts that a user may withdraw from the filled part of a tranche. */
-export interface Withdrawable {
-  readonly shares: bigint;
-  readonly amountOut: bigint;
-}
-
-/** Calculates the part of a user's filled amount that has not been withdrawn yet. */
-export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawable {
+/** Calculates the part of a user's filled amount that has not been withdrawn yet: its shares, and the taker amount. */
+export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
   const unclaimed = subPrec(
     mulPrecInt(filledRatio(tranche), user.sharesOwned),
     precFromInt(user.sharesWithdrawn),

@@ -139,14 +139,6 @@ export function tally(
   return ends(quoDec18(of(VoteOption.VOTE_OPTION_YES), decided) > threshold, false);
 }
 
-interface Counted {
-  /** Voting power by option. */
-  readonly counts: ReadonlyMap<number, Dec18>;
-  readonly total: Dec18;
-  /** Total tokens of all bonded validators. */
-  readonly bonded: bigint;
-}
-
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
 interface Candidate extends ValidatorStake {
@@ -155,7 +147,8 @@ interface Candidate extends ValidatorStake {
   ballot: Ballot;
 }
 
-function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, removesVotes: boolean): Counted {
+/** Returns the voting power by option and in total, and the tokens of all bonded validators. */
+function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, removesVotes: boolean) {
   const validators = new Map<string, Candidate>();
   for (const each of keepers.staking.bonded(context))
     validators.set(toHex(each.operator), { ...each, deducted: 0n, ballot: [] });

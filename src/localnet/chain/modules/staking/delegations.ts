@@ -56,19 +56,19 @@ const indexKey: Codec<Pair> = {
 };
 
 /** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
-export const delegations = createMap(MODULE_NAME, DELEGATIONS, pairKey, delegationCodec);
-export const delegationsByValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
+export const byPair = createMap(MODULE_NAME, DELEGATIONS, pairKey, delegationCodec);
+export const byValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
 
 export function setDelegation(context: Context, pair: Pair, delegation: Delegation): void {
-  delegations.set(context, pair, delegation);
-  delegationsByValidator.set(context, pair, EMPTY);
+  byPair.set(context, pair, delegation);
+  byValidator.set(context, pair, EMPTY);
 }
 
 /** Runs the hook, then deletes a delegation. */
 export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
-  delegations.delete(context, pair);
-  delegationsByValidator.delete(context, pair);
+  byPair.delete(context, pair);
+  byValidator.delete(context, pair);
 }
 
 /** Unbonding delegations. Write them with {@link saveUnbonding}. */

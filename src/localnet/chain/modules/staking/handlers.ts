@@ -20,19 +20,11 @@ import type { MessageHandler } from "../../runtime/module.ts";
 import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
 import { moduleParams } from "./params.ts";
 import type { Keepers, Pair } from "./types.ts";
-import { saveUnbonding, unbondings } from "./delegations.ts";
-import {
-  addToPowerOrder,
-  hasInvalidRate,
-  requireValidator,
-  setByConsensus,
-  setValidator,
-  validatorByConsensus,
-  validators,
-} from "./validators.ts";
 import * as messages from "./messages.ts";
 import * as stakingErrors from "./errors.ts";
 import * as errors from "../../runtime/errors.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
 
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
@@ -65,20 +57,21 @@ function createValidator(context: Context, keepers: Keepers, message: wire.MsgCr
   const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = messages.validateCreate(message);
   messages.requireMinimumRate(context, fields.rates);
-  if (validators.get(context, operator) !== undefined) throw stakingErrors.ErrValidatorOwnerExists();
+  if (validators.byOperator.get(context, operator) !== undefined)
+    throw stakingErrors.ErrValidatorOwnerExists();
   const key = ed25519KeyOf(message.pubkey);
   const isSecp256k1 = message.pubkey?.typeUrl === TYPE_URL.secp256k1PubKey;
   if (key === undefined && !isSecp256k1) throw unsupportedKey();
-  if (key !== undefined && validatorByConsensus(context, ed25519Address(key)) !== undefined)
+  if (key !== undefined && validators.validatorByConsensus(context, ed25519Address(key)) !== undefined)
     throw stakingErrors.ErrValidatorPubKeyExists();
   messages.requireBondDenom(context, fields.value);
   messages.requireShort(fields.description);
   requireKeyType(context, keepers, isSecp256k1 ? "secp256k1" : "ed25519");
   if (isSecp256k1) throw unsupportedKey();
   const validator = newValidator(context, message, fields);
-  setValidator(context, keepers, validator);
-  setByConsensus(context, keepers, validator);
-  addToPowerOrder(context, keepers, validator);
+  validators.setValidator(context, keepers, validator);
+  validators.setByConsensus(context, keepers, validator);
+  validators.addToPowerOrder(context, keepers, validator);
   keepers.hooks.afterValidatorCreated(context, operator);
   const { amount } = fields.value;
   delegate(context, keepers, validator, { delegator: operator, amount, from: "account" });
@@ -127,14 +120,14 @@ function editValidator(context: Context, keepers: Keepers, message: wire.MsgEdit
   if (minimum !== undefined && minimum <= 0n)
     throw errors.ErrInvalidRequest("minimum self delegation must be a positive integer");
   if (rate !== undefined) messages.validateNewRate(context, rate);
-  const found = requireValidator(context, operator);
+  const found = validators.requireValidator(context, operator);
   const described = {
     ...found,
     description: messages.editDescription(found.description, message.description),
   };
   const rated = rate === undefined ? described : withRate(context, keepers, described, rate);
   const edited = minimum === undefined ? rated : withMinimum(rated, minimum);
-  setValidator(context, keepers, edited);
+  validators.setValidator(context, keepers, edited);
   context.emit(
     event("edit_validator", {
       commission_rate: commissionText(edited.commission),
@@ -171,7 +164,7 @@ function withMinimum(validator: Validator, minimum: bigint): Validator {
 function delegateTokens(context: Context, keepers: Keepers, message: wire.MsgDelegate): void {
   const { delegator, validator } = pairOf(keepers, message);
   const coin = messages.positiveCoin(message.amount, "invalid delegation amount");
-  const found = requireValidator(context, validator);
+  const found = validators.requireValidator(context, validator);
   messages.requireBondDenom(context, coin);
   const part = { delegator, amount: coin.amount, from: "account" } as const;
   const shares = delegate(context, keepers, found, part);
@@ -238,15 +231,15 @@ function cancelUnbonding(
   const coin = messages.positiveCoin(message.amount, "invalid amount");
   if (message.creationHeight <= 0n) throw errors.ErrInvalidRequest("invalid height");
   messages.requireBondDenom(context, coin);
-  const validator = requireValidator(context, pair.validator);
-  if (hasInvalidRate(validator)) throw stakingErrors.ErrDelegatorShareExRateInvalid();
+  const validator = validators.requireValidator(context, pair.validator);
+  if (validators.hasInvalidRate(validator)) throw stakingErrors.ErrDelegatorShareExRateInvalid();
   if (validator.jailed) throw stakingErrors.ErrValidatorJailed();
-  const unbonding = unbondings.get(context, pair);
+  const unbonding = delegations.unbondings.get(context, pair);
   if (unbonding === undefined) throw noUnbonding(message);
   const entry = entryToCancel(context, unbonding, message.creationHeight, coin.amount);
   const part = { delegator: pair.delegator, amount: coin.amount, from: { pool: "notBonded" } } as const;
   delegate(context, keepers, validator, part);
-  saveUnbonding(context, pair, withoutPart(unbonding, entry, coin.amount));
+  delegations.saveUnbonding(context, pair, withoutPart(unbonding, entry, coin.amount));
   context.emit(
     event("cancel_unbonding_delegation", {
       amount: formatCoin(coin),

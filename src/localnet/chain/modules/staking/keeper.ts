@@ -1,15 +1,3 @@
-import {
-  indexedRecords,
-  redelegations,
-  redelegationsBySource,
-  unbondings,
-  unbondingsByValidator,
-  delegations,
-  hasReceiving,
-  ignoringErrors,
-  isMature,
-  saveUnbonding,
-} from "./delegations.ts";
 import { lengthPrefixed } from "../../store/collections.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
@@ -30,22 +18,8 @@ import {
 } from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
 import { updatesOf, updateValidatorSet } from "./validator-set.ts";
-import {
-  addToPowerOrder,
-  burnFrom,
-  changeValidator,
-  effectiveFraction,
-  fractionOf,
-  isBonded,
-  operatorsByPower,
-  poolOf,
-  POWER_REDUCTION,
-  requireValidator,
-  setValidator,
-  tokensFromShares,
-  validatorByConsensus,
-  validators,
-} from "./validators.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
 
 /** Validators for other modules. `consensus` is the consensus key's address (20 bytes); `operator` is the operator's address. */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
@@ -60,21 +34,23 @@ export interface ValidatorStake {
 export function createStakingKeeper(keepers: Keepers) {
   return {
     byConsensus: (context: Context, consensus: Uint8Array): ValidatorFacts | undefined => {
-      const validator = validatorByConsensus(context, consensus);
+      const validator = validators.validatorByConsensus(context, consensus);
       return validator === undefined ? undefined : factsOf(validator, keepers);
     },
     /** All operators, in ascending order. */
     operators: (context: Context): readonly Uint8Array[] =>
-      [...validators.entries(context)].map(([operator]) => operator),
+      [...validators.byOperator.entries(context)].map(([operator]) => operator),
     /** Throws staking/3 for an unknown operator. */
     byOperator: (context: Context, operator: Uint8Array) => {
-      const validator = requireValidator(context, operator);
+      const validator = validators.requireValidator(context, operator);
       return {
         ...factsOf(validator, keepers),
         /** Reads the tokens in the operator's own delegation, or returns undefined if there is none. */
         ownTokens: (): bigint | undefined => {
-          const own = delegations.get(context, { delegator: operator, validator: operator });
-          return own === undefined ? undefined : truncateDec18(tokensFromShares(validator, own.shares));
+          const own = delegations.byPair.get(context, { delegator: operator, validator: operator });
+          return own === undefined
+            ? undefined
+            : truncateDec18(validators.tokensFromShares(validator, own.shares));
         },
       };
     },
@@ -82,15 +58,15 @@ export function createStakingKeeper(keepers: Keepers) {
     slash: (context: Context, infraction: Infraction): bigint => slash(context, keepers, infraction),
     /** Jails a validator that is not jailed yet. */
     jail: (context: Context, consensus: Uint8Array): void => {
-      const validator = validatorByConsensus(context, consensus);
+      const validator = validators.validatorByConsensus(context, consensus);
       if (validator !== undefined && !validator.jailed) jail(context, keepers, validator);
     },
     unjail: (context: Context, consensus: Uint8Array): void => {
-      const validator = validatorByConsensus(context, consensus);
+      const validator = validators.validatorByConsensus(context, consensus);
       if (validator === undefined || !validator.jailed) return;
       const free = { ...validator, jailed: false };
-      setValidator(context, keepers, free);
-      addToPowerOrder(context, keepers, free);
+      validators.setValidator(context, keepers, free);
+      validators.addToPowerOrder(context, keepers, free);
     },
     /** Updates the active set, as at the end of a block. */
     updateValidatorSet: (context: Context): void => updateValidatorSet(context, keepers),
@@ -99,7 +75,10 @@ export function createStakingKeeper(keepers: Keepers) {
     bonded: bondedValidators,
     /** Iterates over an account's delegations, in operator order. */
     delegationsOf: function* (context: Context, delegator: Uint8Array) {
-      for (const [{ validator }, { shares }] of delegations.entries(context, lengthPrefixed(delegator)))
+      for (const [{ validator }, { shares }] of delegations.byPair.entries(
+        context,
+        lengthPrefixed(delegator),
+      ))
         yield { validator, shares };
     },
   };
@@ -107,9 +86,9 @@ export function createStakingKeeper(keepers: Keepers) {
 
 /** Iterates over the bonded validators, from highest to lowest power. */
 function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
-  for (const operator of operatorsByPower(context)) {
-    const validator = validators.get(context, operator);
-    if (validator !== undefined && isBonded(validator))
+  for (const operator of validators.operatorsByPower(context)) {
+    const validator = validators.byOperator.get(context, operator);
+    if (validator !== undefined && validators.isBonded(validator))
       yield { operator, tokens: validator.tokens, shares: validator.delegatorShares };
   }
 }
@@ -139,12 +118,12 @@ export interface Infraction {
  */
 function slash(context: Context, keepers: Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
-  const amount = fractionOf(fraction, power * POWER_REDUCTION);
-  const validator = validatorByConsensus(context, consensus);
+  const amount = validators.fractionOf(fraction, power * validators.POWER_REDUCTION);
+  const validator = validators.validatorByConsensus(context, consensus);
   if (validator === undefined) return 0n;
   requireSlashable(validator);
   const operator = keepers.operators.parse(validator.operatorAddress);
-  ignoringErrors(() => keepers.hooks.beforeValidatorModified(context, operator));
+  delegations.ignoringErrors(() => keepers.hooks.beforeValidatorModified(context, operator));
   if (height > context.height) {
     const text = `impossible attempt to slash future infraction at height ${height} but we are at height ${context.height}`;
     throw unregisteredError(text);
@@ -168,16 +147,16 @@ function clamp(amount: bigint, most: bigint): bigint {
 
 function burnTokens(context: Context, keepers: Keepers, validator: Validator, toBurn: bigint): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
-  const fraction = formatDec18(effectiveFraction(toBurn, validator.tokens));
-  ignoringErrors(() =>
+  const fraction = formatDec18(validators.effectiveFraction(toBurn, validator.tokens));
+  delegations.ignoringErrors(() =>
     keepers.hooks.beforeValidatorSlashedWithTokensToBurn(context, operator, {
       fraction,
       tokensToBurn: toBurn,
     }),
   );
   const after = { ...validator, tokens: validator.tokens - toBurn };
-  changeValidator(context, keepers, validator, after);
-  burnFrom(context, keepers, poolOf(validator), toBurn);
+  validators.changeValidator(context, keepers, validator, after);
+  validators.burnFrom(context, keepers, validators.poolOf(validator), toBurn);
 }
 
 /** Slashes stake that left the validator after the infraction. Returns the total that should have been slashed. */
@@ -189,16 +168,26 @@ function slashMoved(
 ): bigint {
   let sum = 0n;
   const within = lengthPrefixed(operator);
-  for (const entry of indexedRecords(context, unbondings, unbondingsByValidator, within))
+  for (const entry of delegations.indexedRecords(
+    context,
+    delegations.unbondings,
+    delegations.unbondingsByValidator,
+    within,
+  ))
     sum += slashUnbonding(context, keepers, entry, infraction);
-  for (const entry of indexedRecords(context, redelegations, redelegationsBySource, within))
+  for (const entry of delegations.indexedRecords(
+    context,
+    delegations.redelegations,
+    delegations.redelegationsBySource,
+    within,
+  ))
     sum += slashRedelegation(context, keepers, entry, infraction);
   return sum;
 }
 
 /** Returns whether an entry's stake backed the infraction and can still be slashed. */
 function isLiable(context: Context, entry: UnbondingEntry | RedelegationEntry, height: bigint): boolean {
-  return entry.creationHeight >= height && !isMature(context, entry);
+  return entry.creationHeight >= height && !delegations.isMature(context, entry);
 }
 
 function slashUnbonding(
@@ -211,14 +200,14 @@ function slashUnbonding(
   let burned = 0n;
   const entries = unbonding.entries.map((entry) => {
     if (!isLiable(context, entry, height)) return entry;
-    const share = fractionOf(fraction, entry.initialBalance);
+    const share = validators.fractionOf(fraction, entry.initialBalance);
     const taken = clamp(share, entry.balance);
     due += share;
     burned += taken;
     return { ...entry, balance: entry.balance - taken };
   });
-  if (burned > 0n) saveUnbonding(context, pair, { ...unbonding, entries });
-  burnFrom(context, keepers, NOT_BONDED_POOL, burned);
+  if (burned > 0n) delegations.saveUnbonding(context, pair, { ...unbonding, entries });
+  validators.burnFrom(context, keepers, NOT_BONDED_POOL, burned);
   return due;
 }
 
@@ -232,17 +221,17 @@ function slashRedelegation(
   const burned = { bonded: 0n, notBonded: 0n };
   const pair = { delegator: triplet.delegator, validator: triplet.destination };
   for (const entry of redelegation.entries.filter((one) => isLiable(context, one, height))) {
-    due += fractionOf(fraction, entry.initialBalance);
-    const delegation = delegations.get(context, pair);
+    due += validators.fractionOf(fraction, entry.initialBalance);
+    const delegation = delegations.byPair.get(context, pair);
     const wanted = mulDec18(fraction, entry.sharesDst);
     if (wanted === 0n || delegation === undefined) continue;
     const shares = wanted > delegation.shares ? delegation.shares : wanted;
     const amount = unbond(context, keepers, pair, shares);
-    if (isBonded(requireValidator(context, pair.validator))) burned.bonded += amount;
+    if (validators.isBonded(validators.requireValidator(context, pair.validator))) burned.bonded += amount;
     else burned.notBonded += amount;
   }
-  burnFrom(context, keepers, BONDED_POOL, burned.bonded);
-  burnFrom(context, keepers, NOT_BONDED_POOL, burned.notBonded);
+  validators.burnFrom(context, keepers, BONDED_POOL, burned.bonded);
+  validators.burnFrom(context, keepers, NOT_BONDED_POOL, burned.notBonded);
   return due;
 }
 
@@ -251,26 +240,26 @@ export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: Keepers) {
   const validatorOf = (context: Context, { validatorAddress }: Delegation): Validator =>
-    requireValidator(context, operators.parse(validatorAddress));
+    validators.requireValidator(context, operators.parse(validatorAddress));
   return {
     bondDenom,
     bondedValidators: (context: Context) => bonded(context).map(termsOf),
     validator: (context: Context, operator: Uint8Array) => {
-      const validator = validators.get(context, operator);
+      const validator = validators.byOperator.get(context, operator);
       return validator === undefined ? undefined : termsOf(validator);
     },
     delegationsOf: (context: Context, delegator: Uint8Array) => {
-      const found = [...delegations.entries(context, lengthPrefixed(delegator))];
+      const found = [...delegations.byPair.entries(context, lengthPrefixed(delegator))];
       const denom = bondDenom(context);
       return found.map(([, delegation]) => withTokens(delegation, validatorOf(context, delegation), denom));
     },
     delegation: (context: Context, delegator: Uint8Array, validator: Uint8Array) => {
-      const delegation = delegations.get(context, { delegator, validator });
+      const delegation = delegations.byPair.get(context, { delegator, validator });
       if (delegation === undefined) return undefined;
       const found = validatorOf(context, delegation);
       return withTokens(delegation, found, bondDenom(context));
     },
-    isReceiving: hasReceiving,
+    isReceiving: delegations.hasReceiving,
   };
 }
 
@@ -281,10 +270,10 @@ function bondDenom(context: Context): string {
 function bonded(context: Context): readonly Validator[] {
   const { maxValidators } = moduleParams.get(context);
   const found: Validator[] = [];
-  for (const operator of operatorsByPower(context)) {
+  for (const operator of validators.operatorsByPower(context)) {
     if (found.length >= maxValidators) break;
-    const validator = requireValidator(context, operator);
-    if (isBonded(validator)) found.push(validator);
+    const validator = validators.requireValidator(context, operator);
+    if (validators.isBonded(validator)) found.push(validator);
   }
   return found;
 }
@@ -305,6 +294,6 @@ function withTokens(
   validator: Validator,
   denom: string,
 ) {
-  const amount = truncateDec18(tokensFromShares(validator, shares));
+  const amount = truncateDec18(validators.tokensFromShares(validator, shares));
   return { delegatorAddress, validatorAddress, amount: { denom, amount } };
 }

@@ -20,15 +20,9 @@ import { MODULE_NAME } from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
 import { createKeepers, type Keepers, type StakingDeps, type StakingOptions } from "./types.ts";
-import {
-  completeRedelegation,
-  completeUnbonding,
-  forgetUnbonding,
-  redelegationQueue,
-  unbondingQueue,
-} from "./delegations.ts";
 import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
-import { dueValidators, removeFromValidatorQueue, requireValidator, setValidator } from "./validators.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
 
 export interface StakingModule extends ChainModule {
   readonly keeper: StakingKeeper;
@@ -56,20 +50,20 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
 function endBlock(context: Context, keepers: Keepers): void {
   updateValidatorSet(context, keepers);
   completeValidators(context, keepers);
-  for (const { pairs } of unbondingQueue.takeDue(context))
+  for (const { pairs } of delegations.unbondingQueue.takeDue(context))
     for (const pair of pairs) completePair(context, keepers, pair);
-  for (const { triplets } of redelegationQueue.takeDue(context))
+  for (const { triplets } of delegations.redelegationQueue.takeDue(context))
     for (const triplet of triplets) completeTriplet(context, keepers, triplet);
 }
 
 function completeValidators(context: Context, keepers: Keepers): void {
-  for (const address of dueValidators(context)) {
-    const validator = requireValidator(context, keepers.operators.parse(address));
+  for (const address of validators.dueValidators(context)) {
+    const validator = validators.requireValidator(context, keepers.operators.parse(address));
     if (validator.unbondingOnHoldRefCount > 0n) continue;
-    for (const id of validator.unbondingIds) forgetUnbonding(context, id);
+    for (const id of validator.unbondingIds) delegations.forgetUnbonding(context, id);
     const unbonded = { ...validator, status: BondStatus.BOND_STATUS_UNBONDED, unbondingIds: [] };
-    setValidator(context, keepers, unbonded);
-    removeFromValidatorQueue(context, unbonded);
+    validators.setValidator(context, keepers, unbonded);
+    validators.removeFromValidatorQueue(context, unbonded);
     if (unbonded.delegatorShares === 0n) removeValidator(context, keepers, unbonded);
   }
 }
@@ -81,7 +75,7 @@ function completePair(
 ): void {
   const delegator = keepers.accounts.parse(delegatorAddress);
   const validator = keepers.operators.parse(validatorAddress);
-  const amount = completeUnbonding(context, keepers, { delegator, validator });
+  const amount = delegations.completeUnbonding(context, keepers, { delegator, validator });
   if (amount === undefined) return;
   const coins = formatCoins(bondCoins(context, amount));
   context.emit(
@@ -90,7 +84,7 @@ function completePair(
 }
 
 function completeTriplet(context: Context, keepers: Keepers, texts: DVVTriplet): void {
-  const amount = completeRedelegation(context, {
+  const amount = delegations.completeRedelegation(context, {
     delegator: keepers.accounts.parse(texts.delegatorAddress),
     source: keepers.operators.parse(texts.validatorSrcAddress),
     destination: keepers.operators.parse(texts.validatorDstAddress),

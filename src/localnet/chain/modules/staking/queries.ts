@@ -12,14 +12,6 @@ import { parseQueryAddress, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
 import { lengthPrefixed } from "../../store/collections.ts";
-import {
-  delegations,
-  delegationsByValidator,
-  redelegations,
-  redelegationsBySource,
-  unbondings,
-  unbondingsByValidator,
-} from "./delegations.ts";
 import { ErrNoDelegation } from "./errors.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
@@ -33,7 +25,8 @@ import {
 } from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
 import { historicalInfos } from "./validator-set.ts";
-import { requireValidator, tokensFromShares, validators } from "./validators.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
   (["BOND_STATUS_UNBONDED", "BOND_STATUS_UNBONDING", "BOND_STATUS_BONDED"] as const).map((name) => [
@@ -70,40 +63,46 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
     Validators: (context, { status, pagination: request }) => {
       const wanted = STATUSES.get(status);
       if (status !== "" && wanted === undefined) throw invalidArgument(`invalid validator status ${status}`);
-      const { items, pagination } = filteredPageOf(validators.range(context), request, (validator) =>
-        wanted === undefined || validator.status === wanted ? validatorToWire(validator) : undefined,
+      const { items, pagination } = filteredPageOf(
+        validators.byOperator.range(context),
+        request,
+        (validator) =>
+          wanted === undefined || validator.status === wanted ? validatorToWire(validator) : undefined,
       );
       return { validators: items, pagination };
     },
     Validator: (context, { validatorAddr }) => {
-      const validator = validators.get(context, validatorOf(validatorAddr));
+      const validator = validators.byOperator.get(context, validatorOf(validatorAddr));
       return { validator: validatorToWire(found(validator, `validator ${validatorAddr}`)) };
     },
     Delegation: (context, request) => {
-      const delegation = delegations.get(context, pairOf(request));
+      const delegation = delegations.byPair.get(context, pairOf(request));
       if (delegation === undefined) throw noPair("delegation", request);
       return { delegationResponse: withBalance(context, keepers, delegation) };
     },
     UnbondingDelegation: (context, request) => {
-      const unbonding = unbondings.get(context, pairOf(request));
+      const unbonding = delegations.unbondings.get(context, pairOf(request));
       if (unbonding === undefined) throw noPair("unbonding delegation", request);
       return { unbond: unbondingToWire(unbonding) };
     },
     DelegatorDelegations: (context, request) => {
-      const range = delegations.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const range = delegations.byPair.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
       const { items, pagination } = pageOf(range, request.pagination, (one) =>
         withBalance(context, keepers, one),
       );
       return { delegationResponses: items, pagination };
     },
     DelegatorUnbondingDelegations: (context, request) => {
-      const range = unbondings.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const range = delegations.unbondings.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
       const { items, pagination } = pageOf(range, request.pagination, unbondingToWire);
       return { unbondingResponses: items, pagination };
     },
     ValidatorDelegations: (context, request) => {
-      const range = delegationsByValidator.range(context, lengthPrefixed(validatorOf(request.validatorAddr)));
-      const page = pageOf(range, request.pagination, (_value, pair) => delegations.get(context, pair));
+      const range = delegations.byValidator.range(
+        context,
+        lengthPrefixed(validatorOf(request.validatorAddr)),
+      );
+      const page = pageOf(range, request.pagination, (_value, pair) => delegations.byPair.get(context, pair));
       const known = page.items.filter((one) => one !== undefined);
       return {
         delegationResponses: known.map((one) => withBalance(context, keepers, one)),
@@ -111,22 +110,28 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
       };
     },
     ValidatorUnbondingDelegations: (context, request) => {
-      const range = unbondingsByValidator.range(context, lengthPrefixed(validatorOf(request.validatorAddr)));
-      const page = pageOf(range, request.pagination, (_value, pair) => unbondings.get(context, pair));
+      const range = delegations.unbondingsByValidator.range(
+        context,
+        lengthPrefixed(validatorOf(request.validatorAddr)),
+      );
+      const page = pageOf(range, request.pagination, (_value, pair) =>
+        delegations.unbondings.get(context, pair),
+      );
       const known = page.items.filter((one) => one !== undefined);
       return { unbondingResponses: known.map(unbondingToWire), pagination: page.pagination };
     },
     DelegatorValidators: (context, request) => {
-      const range = delegations.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const range = delegations.byPair.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
       const { items, pagination } = pageOf(range, request.pagination, ({ validatorAddress }) =>
-        validatorToWire(requireValidator(context, operators.parse(validatorAddress))),
+        validatorToWire(validators.requireValidator(context, operators.parse(validatorAddress))),
       );
       return { validators: items, pagination };
     },
     DelegatorValidator: (context, request) => {
       const pair = pairOf(request);
-      if (!delegations.has(context, pair)) throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
-      return { validator: validatorToWire(requireValidator(context, pair.validator)) };
+      if (!delegations.byPair.has(context, pair))
+        throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
+      return { validator: validatorToWire(validators.requireValidator(context, pair.validator)) };
     },
     // As in the SDK, the source is ignored if the request has a delegator but no destination.
     Redelegations: (context, request) => {
@@ -135,20 +140,24 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
         const delegator = parseDelegator(delegatorAddr);
         const source = parseValidator(srcValidatorAddr);
         const triplet = { delegator, source, destination: parseValidator(dstValidatorAddr) };
-        const one = redelegations.get(context, triplet);
+        const one = delegations.redelegations.get(context, triplet);
         if (one === undefined) throw noRedelegation(request);
         return { redelegationResponses: [withBalances(context, keepers, one)], pagination: undefined };
       }
       if (delegatorAddr === "" && srcValidatorAddr !== "" && dstValidatorAddr === "") {
         const within = lengthPrefixed(parseValidator(srcValidatorAddr));
-        const page = pageOf(redelegationsBySource.range(context, within), pagination, (_value, triplet) => {
-          const one = redelegations.get(context, triplet);
-          return one === undefined ? [] : [withBalances(context, keepers, one)];
-        });
+        const page = pageOf(
+          delegations.redelegationsBySource.range(context, within),
+          pagination,
+          (_value, triplet) => {
+            const one = delegations.redelegations.get(context, triplet);
+            return one === undefined ? [] : [withBalances(context, keepers, one)];
+          },
+        );
         return { redelegationResponses: page.items.flat(), pagination: page.pagination };
       }
       const within = lengthPrefixed(parseDelegator(delegatorAddr));
-      const page = pageOf(redelegations.range(context, within), pagination, (one) =>
+      const page = pageOf(delegations.redelegations.range(context, within), pagination, (one) =>
         withBalances(context, keepers, one),
       );
       return { redelegationResponses: page.items, pagination: page.pagination };
@@ -178,8 +187,11 @@ function noRedelegation({ delegatorAddr, srcValidatorAddr }: wire.QueryRedelegat
 
 /** Adds a delegation's tokens to its response. */
 function withBalance(context: Context, keepers: Keepers, delegation: Delegation): DelegationResponse {
-  const validator = requireValidator(context, keepers.operators.parse(delegation.validatorAddress));
-  const amount = truncateDec18(tokensFromShares(validator, delegation.shares));
+  const validator = validators.requireValidator(
+    context,
+    keepers.operators.parse(delegation.validatorAddress),
+  );
+  const amount = truncateDec18(validators.tokensFromShares(validator, delegation.shares));
   const balance = { denom: moduleParams.get(context).bondDenom, amount: amount.toString() };
   return { delegation: delegationToWire(delegation), balance };
 }
@@ -187,13 +199,13 @@ function withBalance(context: Context, keepers: Keepers, delegation: Delegation)
 /** Returns the entries separately from the redelegation, each with the tokens that its shares are worth at the destination. */
 function withBalances(context: Context, keepers: Keepers, redelegation: Redelegation): RedelegationResponse {
   const destination = keepers.operators.parse(redelegation.validatorDstAddress);
-  const validator = requireValidator(context, destination);
+  const validator = validators.requireValidator(context, destination);
   const { entries, ...rest } = redelegationToWire(redelegation);
   return {
     redelegation: { ...rest, entries: [] },
     entries: entries.map((redelegationEntry, index) => {
       const shares = redelegation.entries[index]?.sharesDst ?? 0n;
-      const balance = truncateDec18(tokensFromShares(validator, shares)).toString();
+      const balance = truncateDec18(validators.tokensFromShares(validator, shares)).toString();
       return { redelegationEntry, balance };
     }),
   };

@@ -40,7 +40,7 @@ const powerCodec: Codec<bigint> = {
   },
 };
 
-export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
+export const byOperator = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
 const operatorsByConsensus = createMap(
   keys.MODULE_NAME,
   keys.VALIDATORS_BY_CONSENSUS,
@@ -67,18 +67,18 @@ export const lastUpdates = createItem(
 
 /** Returns a validator by operator. Throws staking/3 if there is none. */
 export function requireValidator(context: Context, operator: Uint8Array): Validator {
-  const validator = validators.get(context, operator);
+  const validator = byOperator.get(context, operator);
   if (validator === undefined) throw ErrNoValidatorFound();
   return validator;
 }
 
 export function validatorByConsensus(context: Context, consensus: Uint8Array): Validator | undefined {
   const operator = operatorsByConsensus.get(context, consensus);
-  return operator === undefined ? undefined : validators.get(context, operator);
+  return operator === undefined ? undefined : byOperator.get(context, operator);
 }
 
 export function setValidator(context: Context, keepers: Keepers, validator: Validator): void {
-  validators.set(context, keepers.operators.parse(validator.operatorAddress), validator);
+  byOperator.set(context, keepers.operators.parse(validator.operatorAddress), validator);
 }
 
 export function setByConsensus(context: Context, keepers: Keepers, validator: Validator): void {
@@ -107,7 +107,7 @@ export function* operatorsByPower(context: Context): IterableIterator<Uint8Array
 }
 
 export function deleteValidator(context: Context, keepers: Keepers, validator: Validator): void {
-  validators.delete(context, keepers.operators.parse(validator.operatorAddress));
+  byOperator.delete(context, keepers.operators.parse(validator.operatorAddress));
   operatorsByConsensus.delete(context, consensusAddressOf(validator));
   removeFromPowerOrder(context, keepers, validator);
 }
