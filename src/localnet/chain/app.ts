@@ -330,12 +330,7 @@ function addressedByText({
   };
 }
 
-interface Routes {
-  readonly messages: ReadonlyMap<string, MessageHandler>;
-  readonly queries: ReadonlyMap<string, QueryHandler>;
-}
-
-function routesOf(modules: readonly ChainModule[]): Routes {
+function routesOf(modules: readonly ChainModule[]) {
   return {
     messages: collectHandlers(modules),
     queries: collectQueries(modules.flatMap(({ queries }) => queries)),

@@ -9,7 +9,6 @@ import {
   verifySignatures,
 } from "./signature-steps.ts";
 import { formatCoins, parseCoins } from "./coins.ts";
-import type { Context } from "./context.ts";
 import { type DecodedTx, feeOf } from "./tx.ts";
 import * as errors from "./errors.ts";
 
@@ -149,12 +148,8 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    readAccount(context, accounts, signer);
+    // Consumes the gas for reading the account. The SDK reads the key's type here; this chain has only one type.
+    accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }
 };
-
-/** Consumes the gas for reading the account. The SDK reads the key's type here; this chain has only one type. */
-function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
-  accounts.get(context, parseSigner(accounts, signer));
-}

@@ -10,15 +10,6 @@ import {
   type StateStorage,
   type StoreView,
 } from "../store/multi-store.ts";
-import type {
-  Application,
-  FinalizeBlockRequest,
-  QueryRequest,
-  QueryResponse,
-  RunAround,
-  TxResult,
-  ValidatorPower,
-} from "./abci.ts";
 import type { AnteStep } from "./ante-step.ts";
 import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord } from "./block-record.ts";
 import { type Context, createContext, type ExecutionMode } from "./context.ts";
@@ -31,6 +22,7 @@ import type { ChainModule } from "./module.ts";
 import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts";
 import { collectHandlers, runTx } from "./tx-runner.ts";
 import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
+import type * as abci from "./abci.ts";
 
 /** An application's modules and rules. */
 export interface ApplicationOptions {
@@ -50,7 +42,7 @@ export interface ApplicationOptions {
   readonly ante: AnteStep;
   readonly post: AnteStep;
   /** Default: no changes. */
-  readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
+  readonly validatorUpdates?: (context: Context) => readonly abci.ValidatorPower[];
   /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
   /** Returns a simulation's gas limit, if it is below the block's limit; undefined means the block's limit. */
@@ -64,7 +56,7 @@ export interface ApplicationOptions {
  * Opens an application on its saved state. Without storage, it starts empty and stays in memory. Throws `StoreSetError` if the
  * saved state's stores differ from the modules' stores and no upgrade explains the difference.
  */
-export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
+export function createApplication(options: ApplicationOptions, storage?: StateStorage): abci.Application {
   const { tracer = UNTRACED, profile = SPECIFICATION } = options;
   const stores = options.modules.flatMap((module) => module.stores);
   const { keepRecent } = options;
@@ -79,14 +71,14 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   };
   let pendingUpgrades = openUpgrades();
   const rules = blockRulesOf(options, profile, tracer);
-  const check = (tx: Uint8Array, mode: ExecutionMode): TxResult => runCheck(tx, mode, machine, rules);
-  const simulate = (tx: Uint8Array, interrupt?: Interrupt): TxResult =>
-    runSimulation(tx, { machine, rules, interrupt, gasLimit: options.simulationGas });
+  const check = (tx: Uint8Array, mode: ExecutionMode): abci.TxResult => runCheck(tx, mode, machine, rules);
+  const simulate = (tx: Uint8Array, interrupt?: Interrupt): abci.TxResult =>
+    runSimulation(tx, machine, { ...options, rules }, interrupt);
   const queries = collectQueries([
     ...options.modules.flatMap((module) => module.queries),
     createSimulateQuery(simulate),
   ]);
-  const query = (request: QueryRequest, interrupt?: Interrupt): QueryResponse =>
+  const query = (request: abci.QueryRequest, interrupt?: Interrupt): abci.QueryResponse =>
     runQuery(request, {
       version: options.version,
       chainName: options.chainName,
@@ -115,7 +107,8 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       // The SDK runs genesis at height 0, whatever the initial height is.
       const context = blockContext({ chainId, timeNs, height: 0n, profile }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
-      const deliver = (tx: Uint8Array): TxResult => deliverGenesisTx(tx, machine.lastBlock(), genesis, rules);
+      const deliver = (tx: Uint8Array): abci.TxResult =>
+        deliverGenesisTx(tx, machine.lastBlock(), genesis, rules);
       for (const { name, genesisTxs } of options.modules)
         genesisTxs?.(context, request.appState[name], deliver);
       const chosen = options.validatorUpdates?.(context) ?? [];
@@ -160,9 +153,9 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
  * because an export contains the powers that a local chain's control API has set.
  */
 function joinValidators(
-  document: readonly ValidatorPower[],
-  chosen: readonly ValidatorPower[],
-): readonly ValidatorPower[] {
+  document: readonly abci.ValidatorPower[],
+  chosen: readonly abci.ValidatorPower[],
+): readonly abci.ValidatorPower[] {
   const known = new Set(document.map(({ publicKey }) => toHex(publicKey)));
   return [...document, ...chosen.filter(({ publicKey }) => !known.has(toHex(publicKey)))];
 }
@@ -198,7 +191,7 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
  * Runs a check. Its writes stay in the check state until the next commit, so that several pending transactions from one account
  * pass with consecutive sequences.
  */
-function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
+function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
   const block = machine.lastBlock();
   const branch = machine.checkState();
   const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
@@ -209,46 +202,43 @@ function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: 
 /** Runs a simulation on a branch above the check state, and then drops the branch. */
 function runSimulation(
   tx: Uint8Array,
-  {
-    machine,
-    rules,
-    interrupt,
-    gasLimit,
-  }: {
-    readonly machine: Machine;
-    readonly rules: BlockRules;
-    readonly interrupt: Interrupt | undefined;
-    readonly gasLimit: ApplicationOptions["simulationGas"];
-  },
-): TxResult {
+  machine: Machine,
+  { rules, simulationGas }: { readonly rules: BlockRules } & Pick<ApplicationOptions, "simulationGas">,
+  interrupt?: Interrupt,
+): abci.TxResult {
   const block = machine.lastBlock();
   const branch = machine.checkState().branch();
   const context = blockContext(block, branch);
   const environment = {
     proposerAddress: block.proposerAddress,
     maxBlockGas: rules.maxBlockGas(context),
-    simulationGas: gasLimit?.(context),
+    simulationGas: simulationGas?.(context),
   };
   return runTx(tx, rules.tx, { mode: "simulate", block, environment, branch, interrupt });
 }
 
-function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, rules: BlockRules): TxResult {
+function deliverGenesisTx(
+  tx: Uint8Array,
+  record: BlockRecord,
+  branch: Branch,
+  rules: BlockRules,
+): abci.TxResult {
   const environment = { proposerAddress: record.proposerAddress, maxBlockGas: 0n };
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
 /** Reruns a block on a branch, and then drops the branch. */
 function rerunBlock(
-  request: FinalizeBlockRequest,
+  request: abci.FinalizeBlockRequest,
   machine: Machine,
   rules: BlockRules,
-  { around, interrupt }: { readonly around: RunAround; readonly interrupt: Interrupt | undefined },
-): readonly TxResult[] | undefined {
+  { around, interrupt }: { readonly around: abci.RunAround; readonly interrupt: Interrupt | undefined },
+): readonly abci.TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
   // The genesis state is stored with the first block's.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
-    const again = (): TxResult => runTx(tx, txRules, { ...scope, interrupt });
+    const again = (): abci.TxResult => runTx(tx, txRules, { ...scope, interrupt });
     return index < request.txs.length - 1 ? again() : around(again);
   };
   const { chainId } = machine.lastBlock();

@@ -41,7 +41,7 @@ export interface QueryState {
   readonly contextOf: (view: StoreView) => Context;
 }
 
-/** Runs an ABCI query. Queries cannot change the state, so even a bug yields a response: `errors.ErrPanic`, as when baseapp recovers. */
+/** Runs an ABCI query. Queries cannot change the state, so even a bug yields a response: `ErrPanic`, as when baseapp recovers. */
 export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
   try {
     return routeQuery(request, state);
@@ -59,7 +59,7 @@ function failureResponse(thrown: unknown, response: Partial<QueryResponse> = {})
   return errorResponse(abci, { grpcCode, grpcMessage, ...response });
 }
 
-/** Routes an ABCI query as baseapp does: first by gRPC path, then by the first path segment. Throws `errors.ModuleError`. */
+/** Routes an ABCI query as baseapp does: first by gRPC path, then by the first path segment. Throws `ModuleError`. */
 function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   const handler = state.handlers.get(request.path);
   if (handler !== undefined) return queryGrpc(handler, request, state);
@@ -272,15 +272,15 @@ const GRPC_NAMES = new Map<number, string>(
 );
 
 /**
- * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `errors.ModuleError`,
- * `errors.QueryError`, `errors.UnreadableRequest` and `InterruptedError`.
+ * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError`,
+ * `QueryError`, `UnreadableRequest` and `InterruptedError`.
  *
  * | thrown | gRPC status | ABCI |
  * |---|---|---|
- * | `errors.ModuleError` | 2, "codespace x code n: description: wraps, innermost first" | sdk/6 |
- * | `errors.QueryError` of code 2 (a plain error in Go) | 2, its text | sdk/18 |
- * | other `errors.QueryError` | its code and text | by code, with the text "rpc error: code = … desc = …" |
- * | `errors.UnreadableRequest` | 13 | sdk/18 |
+ * | `ModuleError` | 2, "codespace x code n: description: wraps, innermost first" | sdk/6 |
+ * | `QueryError` of code 2 (a plain error in Go) | 2, its text | sdk/18 |
+ * | other `QueryError` | its code and text | by code, with the text "rpc error: code = … desc = …" |
+ * | `UnreadableRequest` | 13 | sdk/18 |
  * | `InterruptedError` | 4 | sdk/6, with the text "rpc error: code = DeadlineExceeded desc = …" |
  */
 export function toQueryFailure(thrown: unknown): QueryFailure {

@@ -87,7 +87,7 @@ export const chargeSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Compares sequences and verifies signatures. The sequence is compared first, because clients recognise `errors.ErrWrongSequence` and
+ * Compares sequences and verifies signatures. The sequence is compared first, because clients recognise `ErrWrongSequence` and
  * sign again. A simulation has no signatures to verify, and a recheck has already verified them.
  */
 export const verifySignatures: AccountStep = (accounts, context, tx) => {

@@ -18,14 +18,7 @@ import { STORE_NAME, moduleParams } from "./params.ts";
 import { BaseAccount, ModuleAccount } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
-import {
-  lockedCoins,
-  trackDelegation,
-  trackUndelegation,
-  type Vesting,
-  type VestingPeriod,
-  type VestingSchedule,
-} from "../../runtime/vesting.ts";
+import * as schedules from "../../runtime/vesting.ts";
 
 /** Permissions ("minter", "burner", "staking") by module account name. */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
@@ -65,7 +58,11 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
     set(context, account);
     return account;
   };
-  const track = (context: Context, address: Uint8Array, change: (before: Vesting) => Vesting): void => {
+  const track = (
+    context: Context,
+    address: Uint8Array,
+    change: (before: schedules.Vesting) => schedules.Vesting,
+  ): void => {
     const account = accounts.get(context, address);
     if (account?.vesting !== undefined) set(context, { ...account, vesting: change(account.vesting) });
   };
@@ -82,20 +79,22 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
     getOrCreate: (context: Context, address: Uint8Array): Account =>
       accounts.get(context, address) ?? create(context, address),
     /** Creates an account with vesting coins. The address must not have an account yet. */
-    createVesting: (context: Context, address: Uint8Array, coins: Vesting): void => {
+    createVesting: (context: Context, address: Uint8Array, coins: schedules.Vesting): void => {
       create(context, address, { vesting: coins });
     },
     /** Returns the coins that an account cannot yet spend. Reads the account. */
     lockedCoins: (context: Context, address: Uint8Array): readonly Coin[] => {
       const coins = accounts.get(context, address)?.vesting;
-      return coins === undefined ? NO_COINS : lockedCoins(coins, splitNs(context.timeNs).seconds);
+      return coins === undefined ? NO_COINS : schedules.lockedCoins(coins, splitNs(context.timeNs).seconds);
     },
     /** Reads the account and, if it has vesting coins, counts its delegated coins. */
     trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
-      track(context, address, (before) => trackDelegation(before, splitNs(context.timeNs).seconds, coins)),
+      track(context, address, (before) =>
+        schedules.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
+      ),
     /** Reads the account and, if it has vesting coins, counts the coins returned by an undelegation. */
     trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
-      track(context, address, (before) => trackUndelegation(before, coins)),
+      track(context, address, (before) => schedules.trackUndelegation(before, coins)),
     /** Returns a module's account, creating it if absent. Throws a plain error (a bug) for an unknown name. */
     moduleAccount: (context: Context, name: string): Account => {
       const permissions = moduleAccounts[name] ?? unreachable(`${name} is not a module account`);
@@ -143,7 +142,7 @@ export function toAny({ base, module, vesting }: Account): Any {
   return { typeUrl: TYPE_URL.moduleAccount, value: ModuleAccount.encode(message).finish() };
 }
 
-function vestingToAny(baseAccount: BaseAccount, vesting: Vesting): Any {
+function vestingToAny(baseAccount: BaseAccount, vesting: schedules.Vesting): Any {
   const { original, delegatedFree, delegatedVesting, endTime, schedule } = vesting;
   const baseVestingAccount = {
     baseAccount,
@@ -165,7 +164,10 @@ function vestingToAny(baseAccount: BaseAccount, vesting: Vesting): Any {
       return { typeUrl, value: wire.DelayedVestingAccount.encode({ baseVestingAccount }).finish() };
     case "periodic": {
       const { startTime, periods } = schedule;
-      const vestingPeriods = periods.map(toWirePeriod);
+      const vestingPeriods = periods.map(({ lengthSeconds, amount }) => ({
+        length: lengthSeconds,
+        amount: amount.map(toWireCoin),
+      }));
       const message = { baseVestingAccount, startTime, vestingPeriods };
       return { typeUrl, value: wire.PeriodicVestingAccount.encode(message).finish() };
     }
@@ -174,7 +176,7 @@ function vestingToAny(baseAccount: BaseAccount, vesting: Vesting): Any {
   }
 }
 
-const VESTING_TYPE_URLS: Readonly<Record<VestingSchedule["kind"], string>> = {
+const VESTING_TYPE_URLS: Readonly<Record<schedules.VestingSchedule["kind"], string>> = {
   continuous: "/cosmos.vesting.v1beta1.ContinuousVestingAccount",
   delayed: "/cosmos.vesting.v1beta1.DelayedVestingAccount",
   periodic: "/cosmos.vesting.v1beta1.PeriodicVestingAccount",
@@ -199,7 +201,10 @@ export function fromAny({ typeUrl, value }: Any): Account {
       return vestingAccount(wire.DelayedVestingAccount.decode(value).baseVestingAccount, { kind: "delayed" });
     case VESTING_TYPE_URLS.periodic: {
       const { baseVestingAccount, startTime, vestingPeriods } = wire.PeriodicVestingAccount.decode(value);
-      const periods = vestingPeriods.map(fromWirePeriod);
+      const periods = vestingPeriods.map(({ length, amount }) => ({
+        lengthSeconds: length,
+        amount: parseCoins(amount),
+      }));
       return vestingAccount(baseVestingAccount, { kind: "periodic", startTime, periods });
     }
     case VESTING_TYPE_URLS.permanent:
@@ -211,7 +216,10 @@ export function fromAny({ typeUrl, value }: Any): Account {
   }
 }
 
-function vestingAccount(account: wire.BaseVestingAccount | undefined, schedule: VestingSchedule): Account {
+function vestingAccount(
+  account: wire.BaseVestingAccount | undefined,
+  schedule: schedules.VestingSchedule,
+): Account {
   if (account?.baseAccount === undefined)
     throw new Error("a vesting account has no base_vesting_account with a base_account");
   return {
@@ -224,13 +232,4 @@ function vestingAccount(account: wire.BaseVestingAccount | undefined, schedule: 
       schedule,
     },
   };
-}
-
-function toWirePeriod({ lengthSeconds, amount }: VestingPeriod): wire.Period {
-  return { length: lengthSeconds, amount: amount.map(toWireCoin) };
-}
-
-/** Reads a vesting period from a message. Throws sdk/2 if an amount is not an integer. */
-function fromWirePeriod({ length, amount }: wire.Period): VestingPeriod {
-  return { lengthSeconds: length, amount: parseCoins(amount) };
 }

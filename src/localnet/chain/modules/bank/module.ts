@@ -1,11 +1,3 @@
-import {
-  invalidArgument,
-  notFound,
-  orThrowWith,
-  ErrInvalidAddress,
-  ErrInvalidCoins,
-  ErrUnauthorized,
-} from "../../runtime/errors.ts";
 import { lengthPrefixed } from "../../store/collections.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
@@ -21,18 +13,6 @@ import {
 } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import {
-  type BankAccounts,
-  type BankHooks,
-  type BankKeeper,
-  type BankOptions,
-  createBankKeeper,
-  ErrInputOutputMismatch,
-  ErrMultipleSenders,
-  ErrNoInputs,
-  ErrNoOutputs,
-  type Payment,
-} from "./keeper.ts";
 import { MODULE_NAME, holdersKey } from "./balances.ts";
 import { moduleParams } from "./params.ts";
 import { pageOf } from "../../runtime/pagination.ts";
@@ -45,14 +25,16 @@ import type {
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import * as store from "./balances.ts";
 import * as money from "../../runtime/coins.ts";
+import * as errors from "../../runtime/errors.ts";
+import * as bank from "./keeper.ts";
 
 /** Creates the `bank` module: balances and supply. Hooks are looked up at each payment. */
 export function createBankModule(
-  options: BankOptions,
-  accounts: BankAccounts,
-  hooks?: () => BankHooks | undefined,
-): ChainModule & { readonly keeper: BankKeeper } {
-  const keeper = createBankKeeper(accounts, options, hooks);
+  options: bank.BankOptions,
+  accounts: bank.BankAccounts,
+  hooks?: () => bank.BankHooks | undefined,
+): ChainModule & { readonly keeper: bank.BankKeeper } {
+  const keeper = bank.createBankKeeper(accounts, options, hooks);
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
@@ -75,7 +57,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", Ge
  * Reads parameters, balances and metadata. The supply is the sum of the balances; any supply in the document must match it.
  * `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
  */
-function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
+function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const { defaultSendEnabled } = partOr(json, "params", state.params, moduleParams.defaults);
   moduleParams.set(context, { sendEnabled: [], defaultSendEnabled });
@@ -91,7 +73,7 @@ function initBalance(
   context: Context,
   entry: GenesisState["balances"][number],
   index: number,
-  accounts: BankAccounts,
+  accounts: bank.BankAccounts,
 ): readonly money.Coin[] {
   const path = `app_state.bank.balances[${index}]`;
   const address = atPath(`${path}.address`, () => accounts.parseAddress(entry.address));
@@ -120,7 +102,7 @@ function checkSupply(state: GenesisState, coins: readonly money.Coin[]): void {
 }
 
 /** Exports the module's state. Balances are ordered by address. */
-function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
+function exportGenesis(context: Context, accounts: bank.BankAccounts): JsonValue {
   const byAddress = new Map<string, money.Coin[]>();
   for (const [{ address, denom }, amount] of store.balances.entries(context)) {
     const text = accounts.formatAddress(address);
@@ -138,8 +120,8 @@ function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
 }
 
 interface BankHandlerDeps {
-  readonly accounts: BankAccounts;
-  readonly keeper: BankKeeper;
+  readonly accounts: bank.BankAccounts;
+  readonly keeper: bank.BankKeeper;
 }
 
 // Checks of messages run in the SDK's order, which determines a message's error.
@@ -156,13 +138,13 @@ function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps
 
 function handleMultiSend(context: Context, message: tx.MsgMultiSend, deps: BankHandlerDeps): void {
   const [input, ...others] = message.inputs;
-  if (input === undefined) throw ErrNoInputs();
-  if (others.length > 0) throw ErrMultipleSenders();
-  if (message.outputs.length === 0) throw ErrNoOutputs();
+  if (input === undefined) throw bank.ErrNoInputs();
+  if (others.length > 0) throw bank.ErrMultipleSenders();
+  if (message.outputs.length === 0) throw bank.ErrNoOutputs();
   const from = readPayment(input, "input", deps.accounts);
   const to = message.outputs.map((output) => readPayment(output, "output", deps.accounts));
   const total = money.sumCoins(to.flatMap(({ coins }) => coins));
-  if (money.formatCoins(total) !== money.formatCoins(from.coins)) throw ErrInputOutputMismatch();
+  if (money.formatCoins(total) !== money.formatCoins(from.coins)) throw bank.ErrInputOutputMismatch();
   deps.keeper.requireSendEnabled(context, from.coins);
   for (const [index, { address }] of message.outputs.entries()) {
     const payment = to[index];
@@ -174,29 +156,31 @@ function handleMultiSend(context: Context, message: tx.MsgMultiSend, deps: BankH
 function readPayment(
   side: { readonly address: string; readonly coins: tx.MsgSend["amount"] },
   sideName: string,
-  accounts: BankAccounts,
-): Payment {
+  accounts: bank.BankAccounts,
+): bank.Payment {
   const address = readAddress(side.address, sideName, accounts);
   const coins = money.parseCoins(side.coins);
   requirePositive(coins);
   return { address, coins };
 }
 
-function readAddress(text: string, fieldName: string, accounts: BankAccounts): Uint8Array {
-  return orThrowWith(ErrInvalidAddress, `invalid ${fieldName} address`, () => accounts.parseAddress(text));
+function readAddress(text: string, fieldName: string, accounts: bank.BankAccounts): Uint8Array {
+  return errors.orThrowWith(errors.ErrInvalidAddress, `invalid ${fieldName} address`, () =>
+    accounts.parseAddress(text),
+  );
 }
 
 function requirePositive(coins: readonly money.Coin[]): void {
-  if (!money.arePositive(coins)) throw ErrInvalidCoins(money.formatCoins(coins));
+  if (!money.arePositive(coins)) throw errors.ErrInvalidCoins(money.formatCoins(coins));
 }
 
-function requireNotBlocked(to: Uint8Array, text: string, keeper: BankKeeper): void {
-  if (keeper.isBlocked(to)) throw ErrUnauthorized(`${text} is not allowed to receive funds`);
+function requireNotBlocked(to: Uint8Array, text: string, keeper: bank.BankKeeper): void {
+  if (keeper.isBlocked(to)) throw errors.ErrUnauthorized(`${text} is not allowed to receive funds`);
 }
 
-function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
+function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
   const parse = (address: string): Uint8Array =>
-    orThrowWith(invalidArgument, "invalid address", () => accounts.parseAddress(address));
+    errors.orThrowWith(errors.invalidArgument, "invalid address", () => accounts.parseAddress(address));
   const all = (
     context: Context,
     request: { readonly address: string; readonly pagination: PageRequest | undefined },
@@ -263,7 +247,7 @@ function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
 /** Throws a plain error, just as Go panics, if a genesis account has fewer coins than it locks. */
 function spendableOf(
   context: Context,
-  accounts: BankAccounts,
+  accounts: bank.BankAccounts,
   address: Uint8Array,
   denom: string,
 ): money.Coin {
@@ -274,7 +258,11 @@ function spendableOf(
 }
 
 /** As in the SDK, nothing is spendable while an account holds fewer coins than it locks. */
-function allSpendable(context: Context, accounts: BankAccounts, address: Uint8Array): readonly money.Coin[] {
+function allSpendable(
+  context: Context,
+  accounts: bank.BankAccounts,
+  address: Uint8Array,
+): readonly money.Coin[] {
   const held = [...store.balancesOf(context, address)];
   const locked = accounts.lockedCoins(context, address);
   if (locked.some(({ denom, amount }) => amount > money.amountOf(held, denom))) return [];
@@ -299,7 +287,7 @@ function metadataOf(
 ): { readonly metadata: Metadata } {
   requireQueriedDenom(denom);
   const metadata = store.metadatas.get(context, denom);
-  if (metadata === undefined) throw notFound(`client metadata for denom ${denom}`);
+  if (metadata === undefined) throw errors.notFound(`client metadata for denom ${denom}`);
   return { metadata };
 }
 
@@ -327,5 +315,5 @@ function sendEnabledPage(
 }
 
 function requireQueriedDenom(denom: string): void {
-  if (!money.isDenom(denom)) throw invalidArgument(`invalid denom: ${denom}`);
+  if (!money.isDenom(denom)) throw errors.invalidArgument(`invalid denom: ${denom}`);
 }

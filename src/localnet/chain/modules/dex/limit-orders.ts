@@ -12,23 +12,12 @@ import {
   truncatePrec,
 } from "../../../../platform/base/decimal.ts";
 import { GO_ZERO_TIME_NS, goTimeText } from "../../../../platform/base/time.ts";
-import {
-  LimitOrderType,
-  type MsgPlaceLimitOrderResponse,
-  type MsgCancelLimitOrderResponse,
-  type MsgWithdrawFilledLimitOrderResponse,
-} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { toWireCoin, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "./errors.ts";
-import {
-  placeLimitOrder as placeLimitOrderEvent,
-  cancelLimitOrder as cancelLimitOrderEvent,
-  totalWithdrawn,
-  withdrawLimitOrder,
-} from "./events.ts";
+import * as events from "./events.ts";
 import { isTakerOnly, type OrderRequest, type TrancheRequest } from "./messages.ts";
 import { moduleParams } from "./params.ts";
 import { calcPrice, calcTickIndexFromPrice, requireFairOutput } from "./price.ts";
@@ -36,6 +25,7 @@ import * as store from "./store.ts";
 import { swap, type SwapResult } from "./swap.ts";
 import type { DexKeepers, TradePairId, Tranche, TrancheUser } from "./types.ts";
 import * as tranches from "./tranche.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
 /** Gas charged to an expiring order for its later purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
@@ -53,7 +43,7 @@ export function placeLimitOrder(
   context: Context,
   request: OrderRequest,
   keepers: DexKeepers,
-): MsgPlaceLimitOrderResponse {
+): tx.MsgPlaceLimitOrderResponse {
   const { tokenIn, tokenOut, amountIn, orderType } = request;
   requireFutureExpiration(context, request);
   const limit = limitOf(request, context.profile);
@@ -61,11 +51,11 @@ export function placeLimitOrder(
   const taker = takerPart(context, keepers.chainName, request, limit);
   const maker = makerPart(context, keepers.chainName, { request, limit, taker });
   const totalIn = checkInt(taker.amountIn + (maker.shares ?? 0n));
-  if (orderType === LimitOrderType.JUST_IN_TIME) countJit(context);
+  if (orderType === tx.LimitOrderType.JUST_IN_TIME) countJit(context);
   transferCoins(context, { request, totalIn, out: taker.amountOut }, keepers);
   const { tick: limitTick, minAveragePrice } = limit;
   const facts = { limitTick, minAveragePrice, totalIn, ...maker, swapped: taker };
-  context.emit(placeLimitOrderEvent(request, facts, context.profile));
+  context.emit(events.placeLimitOrder(request, facts, context.profile));
   return {
     trancheKey: maker.trancheKey,
     coinIn: totalIn > 0n ? toWireCoin({ denom: tokenIn, amount: totalIn }) : { denom: "", amount: "0" },
@@ -111,8 +101,9 @@ function takerPart(context: Context, chainName: string, request: OrderRequest, l
   return result;
 }
 
-function requireTakerResult(result: SwapResult, orderType: LimitOrderType, limit: Limit): void {
-  if (orderType === LimitOrderType.FILL_OR_KILL && !result.filled) throw errors.ErrFoKLimitOrderNotFilled();
+function requireTakerResult(result: SwapResult, orderType: tx.LimitOrderType, limit: Limit): void {
+  if (orderType === tx.LimitOrderType.FILL_OR_KILL && !result.filled)
+    throw errors.ErrFoKLimitOrderNotFilled();
   if (result.amountIn === 0n) throw errors.ErrNoLiquidity();
   if (quoPrecInt(precFromInt(result.amountOut), result.amountIn) < limit.minAveragePrice)
     throw errors.ErrLimitPriceNotSatisfied();
@@ -153,11 +144,11 @@ function makerPart(context: Context, chainName: string, { request, limit, taker 
   return { trancheKey: tranche.key.trancheKey, shares: isPlaced ? remaining : undefined };
 }
 
-function isMaker(orderType: LimitOrderType): boolean {
+function isMaker(orderType: tx.LimitOrderType): boolean {
   return (
-    orderType === LimitOrderType.GOOD_TIL_CANCELLED ||
-    orderType === LimitOrderType.JUST_IN_TIME ||
-    orderType === LimitOrderType.GOOD_TIL_TIME
+    orderType === tx.LimitOrderType.GOOD_TIL_CANCELLED ||
+    orderType === tx.LimitOrderType.JUST_IN_TIME ||
+    orderType === tx.LimitOrderType.GOOD_TIL_TIME
   );
 }
 
@@ -168,8 +159,8 @@ function trancheFor(
   { orderType, expirationTimeNs }: OrderRequest,
   { side, tick }: { readonly side: TradePairId; readonly tick: bigint },
 ): Tranche {
-  const isJitOrder = orderType === LimitOrderType.JUST_IN_TIME;
-  const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
+  const isJitOrder = orderType === tx.LimitOrderType.JUST_IN_TIME;
+  const isTimed = orderType === tx.LimitOrderType.GOOD_TIL_TIME;
   if (!isJitOrder && !isTimed) {
     const found = tranches.findPlaceTranche(context, side, tick);
     if (found !== undefined) return found;
@@ -228,7 +219,7 @@ export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
   keepers: DexKeepers,
-): MsgWithdrawFilledLimitOrderResponse {
+): tx.MsgWithdrawFilledLimitOrderResponse {
   const user = store.trancheUsers.get(context, { address: creator, trancheKey });
   if (user === undefined) throw errors.ErrValidLimitOrderTrancheNotFound(trancheKey);
   const { makerOut, takerOut, sharesWithdrawn } = takeFilled(context, keepers.chainName, user);
@@ -237,10 +228,10 @@ export function withdrawFilled(
   const { tradePairId } = user;
   const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
   const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
-  if (takerOut > 0n) context.emit(totalWithdrawn(keepers.chainName, takerCoin));
+  if (takerOut > 0n) context.emit(events.totalWithdrawn(keepers.chainName, takerCoin));
   const address = parseAddress(keepers.bech32Prefix, creator);
   keepers.bank.sendFromModule(context, MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
-  context.emit(withdrawLimitOrder({ creator, tradePairId, trancheKey, makerOut, takerOut }));
+  context.emit(events.withdrawLimitOrder({ creator, tradePairId, trancheKey, makerOut, takerOut }));
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 
@@ -267,7 +258,7 @@ export function cancelLimitOrder(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
   keepers: DexKeepers,
-): MsgCancelLimitOrderResponse {
+): tx.MsgCancelLimitOrderResponse {
   const user = store.trancheUsers.get(context, { address: creator, trancheKey });
   const found = user === undefined ? undefined : tranches.findTranche(context, user);
   if (user === undefined || found === undefined) throw errors.ErrValidLimitOrderTrancheNotFound(trancheKey);
@@ -285,7 +276,7 @@ export function cancelLimitOrder(
   const address = parseAddress(keepers.bech32Prefix, creator);
   keepers.bank.sendFromModule(context, MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
   const facts = { creator, tradePairId, trancheKey, makerOut, takerOut };
-  context.emit(cancelLimitOrderEvent(facts, context.profile));
+  context.emit(events.cancelLimitOrder(facts, context.profile));
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 

@@ -19,7 +19,6 @@ import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ModuleError } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
-import { type DepositFacts, depositLp, totalWithdrawn, type WithdrawalFacts, withdrawLp } from "./events.ts";
 import type { DepositEntry, DepositRequest, WithdrawalEntry, WithdrawalRequest } from "./messages.ts";
 import { moduleParams } from "./params.ts";
 import {
@@ -34,6 +33,7 @@ import {
 import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import type { DexKeepers, PoolKey, TickLiquidity, TradePairId, PairId } from "./types.ts";
+import * as events from "./events.ts";
 
 /** A position, with its tokens in byte order. */
 interface Position {
@@ -45,7 +45,7 @@ interface Position {
 }
 
 interface Deposited {
-  readonly facts: DepositFacts;
+  readonly facts: events.DepositFacts;
   readonly shares: Coin;
 }
 
@@ -65,7 +65,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
     return outcome;
   });
   const deposited = outcomes.filter((outcome) => "facts" in outcome);
-  for (const { facts } of deposited) context.emit(depositLp(request, facts));
+  for (const { facts } of deposited) context.emit(events.depositLp(request, facts));
   const shares = sumCoins(deposited.map((outcome) => outcome.shares));
   transferCoins(context, { request, deposited, shares }, keepers);
   return {
@@ -267,7 +267,7 @@ function calcPriceOrPanic(tick: bigint): PrecDec {
 }
 
 interface Withdrawn {
-  readonly facts: WithdrawalFacts;
+  readonly facts: events.WithdrawalFacts;
   readonly shares: Coin;
 }
 
@@ -286,7 +286,7 @@ export function withdraw(
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };
     return withdrawPosition(context, { pairId, creator: request.creator, position, requested }, keepers);
   });
-  for (const { facts } of withdrawn) context.emit(withdrawLp(request, facts));
+  for (const { facts } of withdrawn) context.emit(events.withdrawLp(request, facts));
   const shares = sumCoins(withdrawn.map((position) => position.shares));
   const totals: Amounts = [totalOf(withdrawn, 0), totalOf(withdrawn, 1)];
   burnShares(context, request.creator, shares, keepers);
@@ -360,6 +360,6 @@ function payOut(
   ];
   for (const coin of coins.filter(({ amount }) => amount > 0n)) {
     bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, receiver), [coin]);
-    context.emit(totalWithdrawn(chainName, coin));
+    context.emit(events.totalWithdrawn(chainName, coin));
   }
 }

@@ -1,15 +1,4 @@
 import { orThrowWith, orThrow, ErrTxDecode, unregisteredError } from "../../runtime/errors.ts";
-import {
-  type DepositOptions,
-  LimitOrderType,
-  type MsgCancelLimitOrder,
-  type MsgDeposit,
-  type MsgMultiHopSwap,
-  type MsgPlaceLimitOrder,
-  type MsgUpdateParams,
-  type MsgWithdrawal,
-  type MsgWithdrawFilledLimitOrder,
-} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseWirePrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
@@ -19,6 +8,7 @@ import { validateParams } from "./params.ts";
 import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
 /** One deposit position, with its amounts in the order of the message's tokens. */
 export interface DepositEntry {
@@ -26,7 +16,7 @@ export interface DepositEntry {
   readonly amountB: bigint;
   readonly tick: bigint;
   readonly fee: bigint;
-  readonly options: DepositOptions;
+  readonly options: tx.DepositOptions;
 }
 
 /** A checked MsgDeposit or MsgWithdrawal. */
@@ -41,7 +31,7 @@ interface PositionsRequest<Entry> {
 export type DepositRequest = PositionsRequest<DepositEntry>;
 
 /** Checks a MsgDeposit without reading the state, in the deployed module's order. */
-export function parseDeposit(message: MsgDeposit, bech32Prefix: string): DepositRequest {
+export function parseDeposit(message: tx.MsgDeposit, bech32Prefix: string): DepositRequest {
   const { creator, receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, options } = message;
   const amounts = [amountsA.map(parseWireInt), amountsB.map(parseWireInt)] as const;
   checkParties(message, bech32Prefix);
@@ -87,7 +77,7 @@ export interface WithdrawalEntry {
 export type WithdrawalRequest = PositionsRequest<WithdrawalEntry>;
 
 /** Checks a MsgWithdrawal without reading the state, in the deployed module's order. */
-export function parseWithdrawal(message: MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
+export function parseWithdrawal(message: tx.MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
   const { creator, receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees } = message;
   const shares = sharesToRemove.map(parseWireInt);
   checkParties(message, bech32Prefix);
@@ -112,7 +102,7 @@ export interface OrderRequest {
   readonly tokenOut: string;
   readonly tick: bigint;
   readonly amountIn: bigint;
-  readonly orderType: LimitOrderType;
+  readonly orderType: tx.LimitOrderType;
   readonly expirationTimeNs: bigint | undefined;
   readonly maxAmountOut: bigint | undefined;
   readonly limitSellPrice: PrecDec | undefined;
@@ -120,12 +110,12 @@ export interface OrderRequest {
 }
 
 /** Returns whether an order of this type never reaches the book. */
-export function isTakerOnly(orderType: LimitOrderType): boolean {
-  return orderType === LimitOrderType.FILL_OR_KILL || orderType === LimitOrderType.IMMEDIATE_OR_CANCEL;
+export function isTakerOnly(orderType: tx.LimitOrderType): boolean {
+  return orderType === tx.LimitOrderType.FILL_OR_KILL || orderType === tx.LimitOrderType.IMMEDIATE_OR_CANCEL;
 }
 
 /** Checks a MsgPlaceLimitOrder without reading the state, in the deployed module's order. */
-export function parsePlaceLimitOrder(message: MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
+export function parsePlaceLimitOrder(message: tx.MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
   const { creator, receiver, tokenIn, tokenOut, orderType, expirationTime } = message;
   const request: OrderRequest = {
     creator,
@@ -152,7 +142,7 @@ export function parsePlaceLimitOrder(message: MsgPlaceLimitOrder, bech32Prefix: 
 }
 
 function checkOrderTerms({ amountIn, orderType, expirationTimeNs, maxAmountOut }: OrderRequest): void {
-  const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
+  const isTimed = orderType === tx.LimitOrderType.GOOD_TIL_TIME;
   if (amountIn <= 0n) throw errors.ErrZeroLimitOrder();
   if (isTimed && expirationTimeNs === undefined) throw errors.ErrGoodTilOrderWithoutExpiration();
   if (!isTimed && expirationTimeNs !== undefined) throw errors.ErrExpirationOnWrongOrderType();
@@ -175,7 +165,7 @@ export interface TrancheRequest {
 
 /** Checks a MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder without reading the state. */
 export function parseTrancheMessage(
-  message: MsgWithdrawFilledLimitOrder | MsgCancelLimitOrder,
+  message: tx.MsgWithdrawFilledLimitOrder | tx.MsgCancelLimitOrder,
   bech32Prefix: string,
 ): TrancheRequest {
   checkAddress(message.creator, "creator", bech32Prefix);
@@ -194,7 +184,7 @@ export interface MultiHopRequest {
 }
 
 /** Checks a MsgMultiHopSwap without reading the state, in the deployed module's order. */
-export function parseMultiHopSwap(message: MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
+export function parseMultiHopSwap(message: tx.MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
   const { creator, receiver, pickBestRoute } = message;
   const amountIn = parseWireInt(message.amountIn);
   const exitLimitPrice = parseDecimal(message.exitLimitPrice);
@@ -231,7 +221,7 @@ function checkHops(hops: readonly string[]): void {
   }
 }
 
-export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string): void {
+export function checkUpdateParams(message: tx.MsgUpdateParams, bech32Prefix: string): void {
   orThrowWith(unregisteredError, "authority is invalid", () => parseAddress(bech32Prefix, message.authority));
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
 }

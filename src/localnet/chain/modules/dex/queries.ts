@@ -22,15 +22,12 @@ import type {
   PageRequest,
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import type { Query } from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import type { Context } from "../../runtime/context.ts";
 import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
 import * as errors from "./errors.ts";
-import { NO_PAIR, poolDenom } from "./keys.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
 import type { Coin } from "../../runtime/coins.ts";
-import { poolMetadata } from "./store.ts";
 
 const TICKS = { name: "neutron.dex.TickLiquidity", type: TickLiquidity };
 const TRANCHES = { name: "neutron.dex.LimitOrderTranche", type: LimitOrderTranche };
@@ -134,7 +131,7 @@ function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): TrancheKe
   return { tradePairId: sideSelling(parsePairId(pairId), tokenIn), tick: tickIndex, trancheKey };
 }
 
-export type Queries = Partial<QueryFunctions<typeof Query>>;
+export type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Returns the value. Throws QueryError 5 if it is undefined. */
 function found<T>(value: T | undefined, text = "not found"): T {
@@ -241,7 +238,7 @@ function parsePoolDenom(denom: string): bigint | undefined {
 /** Builds a deposit record from a pool's shares. Since shares are coins, deposits have no record in the store. */
 export function toDepositRecord(context: Context, id: bigint, shares: bigint): DepositRecord {
   const { tick, fee, pairId } =
-    poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
+    store.poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
   return {
     pairId,
     sharesOwned: shares.toString(),
@@ -260,20 +257,15 @@ function withPoolData(
   record: DepositRecord,
   supplyOf: (denom: string) => bigint,
 ): DepositRecord {
-  const { pairId = NO_PAIR, centerTickIndex, fee } = record;
+  const { pairId = keys.NO_PAIR, centerTickIndex, fee } = record;
   const pool = getPool(context, { pairId, tick: centerTickIndex, fee });
   if (pool === undefined) return unreachable("a deposit into a pool that was never created");
-  return { ...record, totalShares: supplyOf(poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
+  return { ...record, totalShares: supplyOf(keys.poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
 }
 
 interface PoolShares {
   readonly id: bigint;
   readonly amount: bigint;
-}
-
-export interface SharesPage {
-  readonly shares: readonly PoolShares[];
-  readonly pagination: PageResponse;
 }
 
 const DEFAULT_LIMIT = 100n;
@@ -282,7 +274,7 @@ const DEFAULT_LIMIT = 100n;
  * Pages through the pool shares in an address' balances, following x/dex's own rules: page keys are denominations, a page
  * requested by key has no total, and its next key can be any coin. Throws QueryError 13.
  */
-function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined): SharesPage {
+function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined) {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;
   if (offset > 0n && key.length > 0)
     throw new QueryError(GrpcCode.Internal, "invalid request, either offset or key is expected, got both");
@@ -295,7 +287,7 @@ function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined)
 
 const NO_PAGE = { key: new Uint8Array(0), offset: 0n, limit: 0n, countTotal: false, reverse: false };
 
-function fromKey(coins: Iterable<Coin>, first: string, limit: bigint): SharesPage {
+function fromKey(coins: Iterable<Coin>, first: string, limit: bigint) {
   const shares: PoolShares[] = [];
   let isInPage = false;
   for (const { denom, amount } of coins) {
@@ -311,7 +303,7 @@ function fromKey(coins: Iterable<Coin>, first: string, limit: bigint): SharesPag
 function fromOffset(
   coins: Iterable<Coin>,
   { offset, end, countTotal }: Pick<PageRequest, "offset" | "countTotal"> & { readonly end: bigint },
-): SharesPage {
+) {
   const shares: PoolShares[] = [];
   let nextKey: Uint8Array = new Uint8Array(0);
   let hits = 0n;

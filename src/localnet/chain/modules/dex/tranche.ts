@@ -15,27 +15,19 @@ import { minInt } from "../../../../platform/base/integers.ts";
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientReserves, ErrTrancheKeyInUse } from "./errors.ts";
-import {
-  type CountChange,
-  type SwapAmounts,
-  tickCount,
-  tradePairText,
-  trancheUpdated,
-  trancheUserUpdated,
-} from "./events.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
-
-/** Returns whether a tranche holds a JIT order, whose expiration is Go's zero time. */
-function isJit({ expirationTimeNs }: Tranche): boolean {
-  return expirationTimeNs === GO_ZERO_TIME_NS;
-}
+import * as events from "./events.ts";
 
 /** Returns whether a tranche's order has expired. JIT orders have not expired. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
-  return expirationTimeNs !== undefined && !isJit(tranche) && isPast(context, expirationTimeNs);
+  return (
+    expirationTimeNs !== undefined &&
+    expirationTimeNs !== GO_ZERO_TIME_NS &&
+    isPast(context, expirationTimeNs)
+  );
 }
 
 /**
@@ -87,7 +79,12 @@ export function findTranche(context: Context, key: TrancheKey) {
 }
 
 /** Writes a tranche on the book. A tranche without maker reserves becomes inactive; one without any reserves is deleted. */
-export function saveTranche(context: Context, chainName: string, tranche: Tranche, swap?: SwapAmounts): void {
+export function saveTranche(
+  context: Context,
+  chainName: string,
+  tranche: Tranche,
+  swap?: events.SwapAmounts,
+): void {
   if (tranche.reservesMaker > 0n) {
     store.setActiveTranche(context, tranche);
   } else {
@@ -95,7 +92,7 @@ export function saveTranche(context: Context, chainName: string, tranche: Tranch
     store.deleteActiveTranche(context, tranche.key);
     countTranche(context, chainName, { action: "dec", isExpiring: false, tranche });
   }
-  context.emit(trancheUpdated(tranche, swap));
+  context.emit(events.trancheUpdated(tranche, swap));
 }
 
 /** Writes an inactive tranche, or deletes it if it has no reserves. */
@@ -109,11 +106,11 @@ export function saveInactiveTranche(context: Context, tranche: Tranche): void {
 export function countTranche(
   context: Context,
   chainName: string,
-  change: Pick<CountChange, "action" | "isExpiring"> & { readonly tranche: Tranche },
+  change: Pick<events.CountChange, "action" | "isExpiring"> & { readonly tranche: Tranche },
 ): void {
   const { action, isExpiring, tranche } = change;
-  const pair = tradePairText(tranche.key.tradePairId);
-  context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
+  const pair = events.tradePairText(tranche.key.tradePairId);
+  context.emit(events.tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
 /** Calculates the part of a user's filled amount that has not been withdrawn yet: its shares, and the taker amount. */
@@ -205,7 +202,7 @@ function newTrancheUser(
 export function saveTrancheUser(context: Context, user: TrancheUser): void {
   if (user.sharesOwned === user.sharesWithdrawn) store.trancheUsers.delete(context, user);
   else store.trancheUsers.set(context, user, user);
-  context.emit(trancheUserUpdated(user));
+  context.emit(events.trancheUserUpdated(user));
 }
 
 export function withShares(

@@ -1,11 +1,3 @@
-import {
-  mapAmounts,
-  areValidCoins,
-  type Coin,
-  formatCoin,
-  formatCoins,
-  parseCoins,
-} from "../../runtime/coins.ts";
 import type { AuthKeeper } from "../auth/keeper.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import { goString } from "../../../../platform/base/bytes.ts";
@@ -16,7 +8,6 @@ import { event } from "../../runtime/events.ts";
 import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
 import { ESCROW_NAME, storedParams, MODULE_NAME } from "./params.ts";
-import { addUtilization, type State, type Params } from "../../../../cosmos/fee-market/market.ts";
 import { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import {
   createItem,
@@ -28,6 +19,7 @@ import {
 } from "../../store/collections.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
 import * as errors from "../../runtime/errors.ts";
+import * as money from "../../runtime/coins.ts";
 
 interface FeeDeps {
   readonly bank: Pick<
@@ -72,7 +64,7 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
   };
 }
 
-function requirePrice(context: Context, { denom }: Coin): GasPrice {
+function requirePrice(context: Context, { denom }: money.Coin): GasPrice {
   return errors.wrapping(`unable to get min gas price for denom ${denom}`, () => gasPriceIn(context, denom));
 }
 
@@ -82,33 +74,33 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   const isSimulation = context.mode === "simulate";
   if (!isSimulation && context.height > 0n && gasLimit === 0n)
     throw errors.ErrInvalidGasLimit("must provide positive gas");
-  const offered = parseCoins(amount);
+  const offered = money.parseCoins(amount);
   const isChecked = context.mode === "check" || context.mode === "recheck";
   if (isChecked && minGasPrices.length > 0) {
-    const required = mapAmounts(minGasPrices, (price) => ceilDec18(gasLimit * price));
+    const required = money.mapAmounts(minGasPrices, (price) => ceilDec18(gasLimit * price));
     const isEnough = required.some(({ denom, amount: least }) =>
       offered.some((coin) => coin.denom === denom && coin.amount >= least),
     );
     if (!isEnough)
       throw errors.ErrInsufficientFee(
-        `insufficient fees; got: ${formatCoins(offered)} required: ${formatCoins(required)}`,
+        `insufficient fees; got: ${money.formatCoins(offered)} required: ${money.formatCoins(required)}`,
       );
   }
   const payer = requirePayer(context, tx, deps);
   if (offered.length > 0) {
-    if (!areValidCoins(offered))
-      throw errors.ErrInsufficientFee(`invalid fee amount: ${formatCoins(offered)}`);
+    if (!money.areValidCoins(offered))
+      throw errors.ErrInsufficientFee(`invalid fee amount: ${money.formatCoins(offered)}`);
     errors.wrapErrors(
       (error) => errors.ErrInsufficientFunds(error.message),
       () => deps.bank.sendToModule(context, payer, FEE_COLLECTOR, offered),
     );
   }
-  context.emit(event("tx", { fee: formatCoins(offered), fee_payer: feePayerOf(tx) }));
+  context.emit(event("tx", { fee: money.formatCoins(offered), fee_payer: feePayerOf(tx) }));
 }
 
 /** Returns the only coin in the fee; in a simulation, its amount is always 0. Throws feemarket/1 and feemarket/2. */
-function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
-  const coins = parseCoins(feeOf(tx).amount);
+function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): money.Coin {
+  const coins = money.parseCoins(feeOf(tx).amount);
   const [offered] = coins;
   if (coins.length > 1) throw ErrTooManyFeeCoins(`got length ${coins.length}`);
   if (isSimulation) return { denom: feeDenom, amount: 0n };
@@ -116,7 +108,7 @@ function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coi
   return offered;
 }
 
-function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): void {
+function escrow(context: Context, tx: DecodedTx, offered: money.Coin, deps: FeeDeps): void {
   const payer = requirePayer(context, tx, deps);
   deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
 }
@@ -178,26 +170,26 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
 
 function payOut(
   context: Context,
-  { fee, tip }: { readonly fee: Coin; readonly tip: Coin },
+  { fee, tip }: { readonly fee: money.Coin; readonly tip: money.Coin },
   { proposerAddress }: TxEnvironment,
   deps: SettleDeps,
 ): void {
   const { distributeFees, sendTipToProposer } = storedParams.get(context);
   if (distributeFees) deps.bank.sendBetweenModules(context, ESCROW_NAME, deps.feeRecipient, positive(fee));
   if (sendTipToProposer) deps.bank.sendFromModule(context, ESCROW_NAME, proposerAddress, positive(tip));
-  context.emit(event("fee_pay", { fee: formatCoin(fee) }));
+  context.emit(event("fee_pay", { fee: money.formatCoin(fee) }));
   if (!sendTipToProposer) return;
   const payee = deps.accounts.formatAddress(proposerAddress);
-  context.emit(event("tip_pay", { tip: formatCoin(tip), tip_payee: payee }));
+  context.emit(event("tip_pay", { tip: money.formatCoin(tip), tip_payee: payee }));
 }
 
-function positive(coin: Coin): readonly Coin[] {
+function positive(coin: money.Coin): readonly money.Coin[] {
   return coin.amount > 0n ? [coin] : [];
 }
 
 /** Adds the gas to the current block's total. Fails the transaction if the block would exceed its maximum. */
-function countGas(context: Context, state: State, gas: bigint, params: Params): void {
-  const next = addUtilization(state, gas, params);
+function countGas(context: Context, state: market.State, gas: bigint, params: market.Params): void {
+  const next = market.addUtilization(state, gas, params);
   if ("exceeded" in next) {
     const text = `block utilization of ${next.exceeded} cannot exceed max block utilization of ${params.maxBlockUtilization}`;
     throw errors.unregisteredError(`unable to update fee market state: ${text}`);
@@ -237,15 +229,15 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
  * `gas.used`. Throws sdk/13.
  */
 function splitFee(
-  offered: Coin,
+  offered: money.Coin,
   price: GasPrice,
   gas: { readonly limit: bigint; readonly used: bigint; readonly charged: bigint },
-): { readonly fee: Coin; readonly tip: Coin } {
+): { readonly fee: money.Coin; readonly tip: money.Coin } {
   const { denom } = offered;
   const required = { denom, amount: priceOf(gas.limit, price) };
   if (offered.amount < required.amount) {
     throw errors.ErrInsufficientFee(
-      `got: ${formatCoin(offered)} required: ${formatCoin(required)}, minGasPrice: ${formatDec18(price.amount)}${price.denom}, gas: ${gas.used}`,
+      `got: ${money.formatCoin(offered)} required: ${money.formatCoin(required)}, minGasPrice: ${formatDec18(price.amount)}${price.denom}, gas: ${gas.used}`,
     );
   }
   const fee = priceOf(gas.charged, price);

@@ -39,7 +39,7 @@ export function createHarpoonModule(
       wire.Query,
       {
         SubscribedContracts: (context, { hookType }) => {
-          asArgument(() => requireHookType(hookType));
+          errors.orThrow(errors.invalidArgument, () => requireHookType(hookType));
           return { contractAddresses: [...subscribedContracts(context, hookType)] };
         },
       },
@@ -100,16 +100,6 @@ function requireUnique(hooks: readonly HookType[]): void {
   }
 }
 
-function asArgument(check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    throw error instanceof errors.ModuleError
-      ? new errors.QueryError(errors.GrpcCode.InvalidArgument, error.message)
-      : error;
-  }
-}
-
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.harpoon.GenesisState", GenesisState);
 
 /**
@@ -156,7 +146,7 @@ function requireAddress(bech32Prefix: string, address: string): void {
 
 interface ContractKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
-  /** Calls a contract's sudo entry point with JSON text. Throws `errors.ModuleError` if the contract fails. */
+  /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 

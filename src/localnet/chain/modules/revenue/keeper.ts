@@ -2,11 +2,6 @@ import type { ChainNames } from "../../runtime/module.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import type { OracleModule } from "../oracle/module.ts";
-import {
-  PaymentSchedule,
-  RewardAssetPrice,
-  ValidatorInfo,
-} from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/revenue/params.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { concat, prefixEnd, uint64BigEndian } from "../../../../platform/base/bytes.ts";
@@ -21,6 +16,7 @@ import { bytesCodec, createItem, createMap, messageCodec } from "../../store/col
 import type { OracleVote } from "../oracle/extended-commit.ts";
 import { MODULE_NAME, moduleParams, requirementOf, scheduleTypeOf } from "./params.ts";
 import * as period from "./schedule.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
 
 export type RevenueOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
@@ -37,10 +33,10 @@ export const TREASURY = "revenue-treasury";
 
 const PRICES = Uint8Array.of(4);
 
-const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(PaymentSchedule));
+const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(wire.PaymentSchedule));
 /** Counts for the current period, by operator. */
-export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(ValidatorInfo));
-const priceCodec = messageCodec(RewardAssetPrice);
+export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(wire.ValidatorInfo));
+const priceCodec = messageCodec(wire.RewardAssetPrice);
 
 export function presentBlock({ height, timeNs }: Context): period.PeriodBlock {
   return { height, seconds: timeNs / NS_PER_SECOND };
@@ -86,7 +82,7 @@ function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote
   });
 }
 
-export function performanceOf(info: ValidatorInfo): period.Performance {
+export function performanceOf(info: wire.ValidatorInfo): period.Performance {
   return {
     inActiveSet: info.inActiveValsetForBlocksInPeriod,
     blocks: info.commitedBlocksInPeriod,
@@ -94,7 +90,7 @@ export function performanceOf(info: ValidatorInfo): period.Performance {
   };
 }
 
-export function rate(params: Params, info: ValidatorInfo): Dec18 {
+export function rate(params: Params, info: wire.ValidatorInfo): Dec18 {
   const ofBlocks = requirementOf(params.blocksPerformanceRequirement);
   const ofVotes = requirementOf(params.oracleVotesPerformanceRequirement);
   return period.ratingOf(performanceOf(info), ofBlocks, ofVotes);
@@ -206,7 +202,7 @@ function savePrice(
       ? 0n
       : BigInt(before.cumulativePrice) + BigInt(before.absolutePrice) * (seconds - before.timestamp);
   const store = context.store(MODULE_NAME);
-  const record: RewardAssetPrice = {
+  const record: wire.RewardAssetPrice = {
     cumulativePrice: cumulative.toString(),
     absolutePrice: absolute.toString(),
     timestamp: seconds,
@@ -217,7 +213,7 @@ function savePrice(
   for (const [key] of store.iterate(PRICES, concat(PRICES, uint64BigEndian(since)))) store.delete(key);
 }
 
-function priceAt(context: Context, end: "first" | "last"): RewardAssetPrice | undefined {
+function priceAt(context: Context, end: "first" | "last"): wire.RewardAssetPrice | undefined {
   const store = context.store(MODULE_NAME);
   const range = [PRICES, prefixEnd(PRICES)] as const;
   for (const [, value] of end === "first" ? store.iterate(...range) : store.iterateReverse(...range))

@@ -1,11 +1,3 @@
-import {
-  invalidArgument,
-  notFound,
-  orThrowWith,
-  ErrInvalidAddress,
-  ErrInvalidSigner,
-  errorsOf,
-} from "../../runtime/errors.ts";
 import { parseQueryAddress, messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import {
   eachAtPath,
@@ -25,6 +17,7 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
 import * as keeper from "./keeper.ts";
+import * as errors from "../../runtime/errors.ts";
 
 export interface SlashingModule extends ChainModule {
   readonly hooks: ReturnType<typeof keeper.createHooks>;
@@ -111,9 +104,9 @@ function createQueryHandlers({ bech32Prefix }: keeper.Keepers): readonly QueryHa
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,
     SigningInfo: (context, { consAddress }) => {
-      if (consAddress === "") throw invalidArgument("invalid request");
+      if (consAddress === "") throw errors.invalidArgument("invalid request");
       const info = keeper.signingInfos.get(context, parseQueryAddress(prefix, consAddress));
-      if (info === undefined) throw notFound(`SigningInfo not found for validator ${consAddress}`);
+      if (info === undefined) throw errors.notFound(`SigningInfo not found for validator ${consAddress}`);
       return { valSigningInfo: keeper.infoToWire(info) };
     },
     SigningInfos: (context, request) => {
@@ -130,7 +123,7 @@ function createQueryHandlers({ bech32Prefix }: keeper.Keepers): readonly QueryHa
 function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   const { bech32Prefix, authority } = keepers;
   const operatorOf = (text: string): Uint8Array =>
-    orThrowWith(ErrInvalidAddress, "validator input address", () =>
+    errors.orThrowWith(errors.ErrInvalidAddress, "validator input address", () =>
       parseAddress(`${bech32Prefix}valoper`, text),
     );
   return messageHandlers(tx.Msg, {
@@ -140,7 +133,7 @@ function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
     },
     UpdateParams: moduleParams.update({
       authority,
-      signerError: ErrInvalidSigner,
+      signerError: errors.ErrInvalidSigner,
       absent: { ...moduleParams.defaults, signedBlocksWindow: 0n },
     }),
   });
@@ -161,7 +154,7 @@ function unjail(context: Context, { staking }: keeper.Keepers, operator: Uint8Ar
 }
 
 // Errors of codespace "slashing" by their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
-const slashingError = errorsOf("slashing");
+const slashingError = errors.errorsOf("slashing");
 const ErrValidatorJailed = slashingError(4, "validator still jailed; cannot be unjailed");
 const ErrValidatorNotJailed = slashingError(5, "validator not jailed; cannot be unjailed");
 const ErrMissingSelfDelegation = slashingError(6, "validator has no self-delegation; cannot be unjailed");

@@ -9,9 +9,8 @@ import {
   messageCodec,
   uint64Codec,
 } from "../../store/collections.ts";
-import { concat } from "../../../../platform/base/bytes.ts";
+import { concat, prefixEnd } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { DELEGATIONS, DELEGATIONS_BY_VALIDATOR, MODULE_NAME } from "./keys.ts";
 import {
   type Delegation,
   delegationCodec,
@@ -56,8 +55,8 @@ const indexKey: Codec<Pair> = {
 };
 
 /** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
-export const byPair = createMap(MODULE_NAME, DELEGATIONS, pairKey, delegationCodec);
-export const byValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
+export const byPair = createMap(keys.MODULE_NAME, Uint8Array.of(0x31), pairKey, delegationCodec);
+export const byValidator = createMap(keys.MODULE_NAME, Uint8Array.of(0x71), indexKey, bytesCodec);
 
 export function setDelegation(context: Context, pair: Pair, delegation: Delegation): void {
   byPair.set(context, pair, delegation);
@@ -75,18 +74,19 @@ export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pai
 export const unbondings = createMap(keys.MODULE_NAME, keys.UNBONDINGS, pairKey, unbondingCodec);
 export const unbondingsByValidator = createMap(
   keys.MODULE_NAME,
-  keys.UNBONDINGS_BY_VALIDATOR,
+  Uint8Array.of(0x33),
   reversedPairKey,
   bytesCodec,
 );
 
 /** Pairs whose undelegations end at a given time. */
-export const unbondingQueue = createQueue<DVPairs>(keys.UNBONDING_QUEUE, DVPairs, (a, b) => ({
+export const unbondingQueue = createQueue<DVPairs>(Uint8Array.of(0x41), DVPairs, (a, b) => ({
   pairs: [...a.pairs, ...b.pairs],
 }));
 
 /** Stores an unbonding delegation and its index entry, or deletes them if it has no entries. */
 export const saveUnbonding = saverOf(unbondings, [unbondingsByValidator]);
+export const unbondingsFrom = indexedBy(unbondings, unbondingsByValidator);
 
 /** Returns a function that stores a record and its index entries, or deletes them if the record has no entries. */
 function saverOf<K, V extends { readonly entries: readonly unknown[] }>(
@@ -103,17 +103,14 @@ function saverOf<K, V extends { readonly entries: readonly unknown[] }>(
   };
 }
 
-/** Iterates over the records under the keys of an index that start with `within`. */
-export function* indexedRecords<K, V>(
-  context: Context,
-  records: StoredMap<K, V>,
-  index: StoredMap<K, Uint8Array>,
-  within: Uint8Array,
-): IterableIterator<readonly [K, V]> {
-  for (const [key] of index.entries(context, within)) {
-    const record = records.get(context, key);
-    if (record !== undefined) yield [key, record];
-  }
+/** Returns a function that iterates over a validator's records by an index, and skips records that are gone by then. */
+function indexedBy<K, V>(records: StoredMap<K, V>, index: StoredMap<K, Uint8Array>) {
+  return function* (context: Context, validator: Uint8Array): IterableIterator<readonly [K, V]> {
+    for (const [key] of index.entries(context, lengthPrefixed(validator))) {
+      const record = records.get(context, key);
+      if (record !== undefined) yield [key, record];
+    }
+  };
 }
 
 /** Returns whether an entry has completed by the block time. */
@@ -209,7 +206,7 @@ function createQueue<T>(
     },
     takeDue: (context) => {
       const store = context.store(keys.MODULE_NAME);
-      const due = [...store.iterate(prefix, keys.queueEnd(prefix, context.timeNs))];
+      const due = [...store.iterate(prefix, prefixEnd(concat(prefix, keys.timeKey(context.timeNs))))];
       for (const [key] of due) store.delete(key);
       return due.map(([, value]) => codec.decode(value));
     },
@@ -219,9 +216,9 @@ function createQueue<T>(
 /** Kinds of operations that have an unbonding id. */
 export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
 
-export const lastUnbondingId = createItem(keys.MODULE_NAME, keys.UNBONDING_ID, uint64Codec);
-const keysById = createMap(keys.MODULE_NAME, keys.UNBONDING_INDEX, uint64Codec, bytesCodec);
-const kindsById = createMap(keys.MODULE_NAME, keys.UNBONDING_TYPE, uint64Codec, uint64Codec);
+export const lastUnbondingId = createItem(keys.MODULE_NAME, Uint8Array.of(0x37), uint64Codec);
+const keysById = createMap(keys.MODULE_NAME, Uint8Array.of(0x38), uint64Codec, bytesCodec);
+const kindsById = createMap(keys.MODULE_NAME, Uint8Array.of(0x39), uint64Codec, uint64Codec);
 
 /** Assigns and returns the next id. */
 export function takeUnbondingId(context: Context): bigint {
@@ -269,24 +266,25 @@ const storedKey = tripletKey(["delegator", "source", "destination"]);
 export const redelegations = createMap(keys.MODULE_NAME, keys.REDELEGATIONS, storedKey, redelegationCodec);
 export const redelegationsBySource = createMap(
   keys.MODULE_NAME,
-  keys.REDELEGATIONS_BY_SOURCE,
+  Uint8Array.of(0x35),
   tripletKey(["source", "delegator", "destination"]),
   bytesCodec,
 );
 const byDestination = createMap(
   keys.MODULE_NAME,
-  keys.REDELEGATIONS_BY_DESTINATION,
+  Uint8Array.of(0x36),
   tripletKey(["destination", "delegator", "source"]),
   bytesCodec,
 );
 
 /** Triplets whose redelegations end at a given time. */
-export const redelegationQueue = createQueue<DVVTriplets>(keys.REDELEGATION_QUEUE, DVVTriplets, (a, b) => ({
+export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), DVVTriplets, (a, b) => ({
   triplets: [...a.triplets, ...b.triplets],
 }));
 
 /** Stores a redelegation and its index entries, or deletes them if it has no entries. */
 export const saveRedelegation = saverOf(redelegations, [redelegationsBySource, byDestination]);
+export const redelegationsFrom = indexedBy(redelegations, redelegationsBySource);
 
 /** Returns whether a delegator has a redelegation to the validator that has not completed. */
 export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {

@@ -1,12 +1,5 @@
 import { event } from "../../runtime/events.ts";
 import { toWireCoin, formatCoin, parseWireInt } from "../../runtime/coins.ts";
-import {
-  type Commission,
-  ed25519KeyOf,
-  type Unbonding,
-  type UnbondingEntry,
-  type Validator,
-} from "./records.ts";
 import { formatDec18 } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns, NS_PER_SECOND, splitNs } from "../../../../platform/base/time.ts";
 import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
@@ -25,10 +18,11 @@ import * as stakingErrors from "./errors.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
+import * as records from "./records.ts";
 
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
-    operatorAccount(keepers, validatorAddress),
+    keepers.accounts.format(messages.addressOf(keepers.operators, validatorAddress, "validator")),
   ];
   return messageHandlers(wire.Msg, {
     CreateValidator: {
@@ -47,11 +41,6 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-/** Returns an operator's account address: the same bytes with the account prefix. */
-function operatorAccount({ accounts, operators }: Keepers, text: string): string {
-  return accounts.format(messages.addressOf(operators, text, "validator"));
-}
-
 /** `MsgCreateValidator`: registers a validator and its first delegation. It can enter the active set at the end of the block. */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
   const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
@@ -59,7 +48,7 @@ function createValidator(context: Context, keepers: Keepers, message: wire.MsgCr
   messages.requireMinimumRate(context, fields.rates);
   if (validators.byOperator.get(context, operator) !== undefined)
     throw stakingErrors.ErrValidatorOwnerExists();
-  const key = ed25519KeyOf(message.pubkey);
+  const key = records.ed25519KeyOf(message.pubkey);
   const isSecp256k1 = message.pubkey?.typeUrl === TYPE_URL.secp256k1PubKey;
   if (key === undefined && !isSecp256k1) throw unsupportedKey();
   if (key !== undefined && validators.validatorByConsensus(context, ed25519Address(key)) !== undefined)
@@ -93,7 +82,7 @@ function newValidator(
   context: Context,
   message: wire.MsgCreateValidator,
   fields: messages.NewValidator,
-): Validator {
+): records.Validator {
   return {
     operatorAddress: message.validatorAddress,
     consensusPubkey: message.pubkey,
@@ -137,7 +126,7 @@ function editValidator(context: Context, keepers: Keepers, message: wire.MsgEdit
 }
 
 /** Formats a protobuf message as text, in Go's format. */
-function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: Commission): string {
+function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: records.Commission): string {
   const { seconds, nanos } = splitNs(updateTimeNs);
   const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;
   const time = `${seconds === 0n ? "" : `seconds:${seconds} `}${nanos === 0 ? "" : `nanos:${nanos} `}`;
@@ -147,15 +136,15 @@ function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: Commissi
 function withRate(
   context: Context,
   { hooks, operators }: Keepers,
-  validator: Validator,
+  validator: records.Validator,
   rate: bigint,
-): Validator {
+): records.Validator {
   const commission = messages.editCommission(context, validator.commission, rate);
   hooks.beforeValidatorModified(context, operators.parse(validator.operatorAddress));
   return { ...validator, commission };
 }
 
-function withMinimum(validator: Validator, minimum: bigint): Validator {
+function withMinimum(validator: records.Validator, minimum: bigint): records.Validator {
   if (minimum <= validator.minSelfDelegation) throw stakingErrors.ErrMinSelfDelegationDecreased();
   if (minimum > validator.tokens) throw stakingErrors.ErrSelfDelegationBelowMinimum();
   return { ...validator, minSelfDelegation: minimum };
@@ -256,10 +245,10 @@ function noUnbonding({ delegatorAddress, validatorAddress }: wire.MsgCancelUnbon
 
 function entryToCancel(
   context: Context,
-  { entries }: Unbonding,
+  { entries }: records.Unbonding,
   creationHeight: bigint,
   amount: bigint,
-): UnbondingEntry {
+): records.UnbondingEntry {
   const entry = entries.find((one) => one.creationHeight === creationHeight);
   if (entry === undefined)
     throw errors.ErrNotFound(`unbonding delegation entry is not found at block height ${creationHeight}`);
@@ -270,7 +259,11 @@ function entryToCancel(
   return entry;
 }
 
-function withoutPart(unbonding: Unbonding, entry: UnbondingEntry, amount: bigint): Unbonding {
+function withoutPart(
+  unbonding: records.Unbonding,
+  entry: records.UnbondingEntry,
+  amount: bigint,
+): records.Unbonding {
   const balance = entry.balance - amount;
   const rest = { ...entry, balance, initialBalance: entry.initialBalance - amount };
   const entries = unbonding.entries.flatMap((one) => (one !== entry ? [one] : balance === 0n ? [] : [rest]));

@@ -6,20 +6,11 @@ import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
-import {
-  consensusAddressOf,
-  consensusKeyOf,
-  type Delegation,
-  type Redelegation,
-  type RedelegationEntry,
-  type Unbonding,
-  type UnbondingEntry,
-  type Validator,
-} from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
 import { updatesOf, updateValidatorSet } from "./validator-set.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
+import * as records from "./records.ts";
 
 /** Validators for other modules. `consensus` is the consensus key's address (20 bytes); `operator` is the operator's address. */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
@@ -95,11 +86,11 @@ function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
 
 type ValidatorFacts = ReturnType<typeof factsOf>;
 
-function factsOf(validator: Validator, { operators }: Keepers) {
+function factsOf(validator: records.Validator, { operators }: Keepers) {
   const { jailed, status, minSelfDelegation, tokens } = validator;
-  const publicKey = consensusKeyOf(validator);
+  const publicKey = records.consensusKeyOf(validator);
   const operator = operators.parse(validator.operatorAddress);
-  const consensus = consensusAddressOf(validator);
+  const consensus = records.consensusAddressOf(validator);
   return { operator, tokens, consensus, publicKey, jailed, status, minSelfDelegation };
 }
 
@@ -135,7 +126,7 @@ function slash(context: Context, keepers: Keepers, infraction: Infraction): bigi
   return toBurn;
 }
 
-function requireSlashable(validator: Validator): void {
+function requireSlashable(validator: records.Validator): void {
   if (validator.status !== BondStatus.BOND_STATUS_UNBONDED) return;
   throw unregisteredError(`should not be slashing unbonded validator: ${validator.operatorAddress}`);
 }
@@ -145,7 +136,7 @@ function clamp(amount: bigint, most: bigint): bigint {
   return least > most ? most : least;
 }
 
-function burnTokens(context: Context, keepers: Keepers, validator: Validator, toBurn: bigint): void {
+function burnTokens(context: Context, keepers: Keepers, validator: records.Validator, toBurn: bigint): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
   const fraction = formatDec18(validators.effectiveFraction(toBurn, validator.tokens));
   delegations.ignoringErrors(() =>
@@ -167,33 +158,26 @@ function slashMoved(
   infraction: Infraction,
 ): bigint {
   let sum = 0n;
-  const within = lengthPrefixed(operator);
-  for (const entry of delegations.indexedRecords(
-    context,
-    delegations.unbondings,
-    delegations.unbondingsByValidator,
-    within,
-  ))
+  for (const entry of delegations.unbondingsFrom(context, operator))
     sum += slashUnbonding(context, keepers, entry, infraction);
-  for (const entry of delegations.indexedRecords(
-    context,
-    delegations.redelegations,
-    delegations.redelegationsBySource,
-    within,
-  ))
+  for (const entry of delegations.redelegationsFrom(context, operator))
     sum += slashRedelegation(context, keepers, entry, infraction);
   return sum;
 }
 
 /** Returns whether an entry's stake backed the infraction and can still be slashed. */
-function isLiable(context: Context, entry: UnbondingEntry | RedelegationEntry, height: bigint): boolean {
+function isLiable(
+  context: Context,
+  entry: records.UnbondingEntry | records.RedelegationEntry,
+  height: bigint,
+): boolean {
   return entry.creationHeight >= height && !delegations.isMature(context, entry);
 }
 
 function slashUnbonding(
   context: Context,
   keepers: Keepers,
-  [pair, unbonding]: readonly [Pair, Unbonding],
+  [pair, unbonding]: readonly [Pair, records.Unbonding],
   { height, fraction }: Infraction,
 ): bigint {
   let due = 0n;
@@ -214,7 +198,7 @@ function slashUnbonding(
 function slashRedelegation(
   context: Context,
   keepers: Keepers,
-  [triplet, redelegation]: readonly [Triplet, Redelegation],
+  [triplet, redelegation]: readonly [Triplet, records.Redelegation],
   { height, fraction }: Infraction,
 ): bigint {
   let due = 0n;
@@ -239,7 +223,7 @@ function slashRedelegation(
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: Keepers) {
-  const validatorOf = (context: Context, { validatorAddress }: Delegation): Validator =>
+  const validatorOf = (context: Context, { validatorAddress }: records.Delegation): records.Validator =>
     validators.requireValidator(context, operators.parse(validatorAddress));
   return {
     bondDenom,
@@ -267,9 +251,9 @@ function bondDenom(context: Context): string {
   return moduleParams.get(context).bondDenom;
 }
 
-function bonded(context: Context): readonly Validator[] {
+function bonded(context: Context): readonly records.Validator[] {
   const { maxValidators } = moduleParams.get(context);
-  const found: Validator[] = [];
+  const found: records.Validator[] = [];
   for (const operator of validators.operatorsByPower(context)) {
     if (found.length >= maxValidators) break;
     const validator = validators.requireValidator(context, operator);
@@ -279,7 +263,7 @@ function bonded(context: Context): readonly Validator[] {
 }
 
 /** Returns the terms of a validator that contracts can read. Rates are decimals with 18 digits. */
-function termsOf({ operatorAddress, commission }: Validator) {
+function termsOf({ operatorAddress, commission }: records.Validator) {
   return {
     operatorAddress,
     rate: formatDec18(commission.rate),
@@ -290,8 +274,8 @@ function termsOf({ operatorAddress, commission }: Validator) {
 
 /** Returns a delegation and its tokens. Addresses are bech32. */
 function withTokens(
-  { delegatorAddress, validatorAddress, shares }: Delegation,
-  validator: Validator,
+  { delegatorAddress, validatorAddress, shares }: records.Delegation,
+  validator: records.Validator,
   denom: string,
 ) {
   const amount = truncateDec18(validators.tokensFromShares(validator, shares));

@@ -1,21 +1,10 @@
 import { event } from "../../runtime/events.ts";
-import {
-  type DVPair,
-  type DVVTriplet,
-  BondStatus,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { removeValidator } from "./delegate.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
-import {
-  type ContractReads,
-  createContractReads,
-  createStakingKeeper,
-  type StakingKeeper,
-} from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
@@ -23,10 +12,12 @@ import { createKeepers, type Keepers, type StakingDeps, type StakingOptions } fr
 import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import * as keeper from "./keeper.ts";
 
 export interface StakingModule extends ChainModule {
-  readonly keeper: StakingKeeper;
-  readonly contractReads: ContractReads;
+  readonly keeper: keeper.StakingKeeper;
+  readonly contractReads: keeper.ContractReads;
 }
 
 /** Creates the `staking` module: validators, delegations and the chain's validator set. */
@@ -41,8 +32,8 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
     endBlock: (context) => endBlock(context, keepers),
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
     exportGenesis: (context) => exportGenesis(context, keepers),
-    keeper: createStakingKeeper(keepers),
-    contractReads: createContractReads(keepers),
+    keeper: keeper.createStakingKeeper(keepers),
+    contractReads: keeper.createContractReads(keepers),
   };
 }
 
@@ -61,7 +52,7 @@ function completeValidators(context: Context, keepers: Keepers): void {
     const validator = validators.requireValidator(context, keepers.operators.parse(address));
     if (validator.unbondingOnHoldRefCount > 0n) continue;
     for (const id of validator.unbondingIds) delegations.forgetUnbonding(context, id);
-    const unbonded = { ...validator, status: BondStatus.BOND_STATUS_UNBONDED, unbondingIds: [] };
+    const unbonded = { ...validator, status: wire.BondStatus.BOND_STATUS_UNBONDED, unbondingIds: [] };
     validators.setValidator(context, keepers, unbonded);
     validators.removeFromValidatorQueue(context, unbonded);
     if (unbonded.delegatorShares === 0n) removeValidator(context, keepers, unbonded);
@@ -71,7 +62,7 @@ function completeValidators(context: Context, keepers: Keepers): void {
 function completePair(
   context: Context,
   keepers: Keepers,
-  { delegatorAddress, validatorAddress }: DVPair,
+  { delegatorAddress, validatorAddress }: wire.DVPair,
 ): void {
   const delegator = keepers.accounts.parse(delegatorAddress);
   const validator = keepers.operators.parse(validatorAddress);
@@ -83,7 +74,7 @@ function completePair(
   );
 }
 
-function completeTriplet(context: Context, keepers: Keepers, texts: DVVTriplet): void {
+function completeTriplet(context: Context, keepers: Keepers, texts: wire.DVVTriplet): void {
   const amount = delegations.completeRedelegation(context, {
     delegator: keepers.accounts.parse(texts.delegatorAddress),
     source: keepers.operators.parse(texts.validatorSrcAddress),

@@ -1,10 +1,5 @@
 import { invalidArgument, notFound, GrpcCode, QueryError } from "../../runtime/errors.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
-import {
-  BondStatus,
-  type DelegationResponse,
-  type RedelegationResponse,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -15,23 +10,17 @@ import { lengthPrefixed } from "../../store/collections.ts";
 import { ErrNoDelegation } from "./errors.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
-import {
-  type Delegation,
-  delegationToWire,
-  type Redelegation,
-  redelegationToWire,
-  unbondingToWire,
-  validatorToWire,
-} from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
 import { historicalInfos } from "./validator-set.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
+import * as records from "./records.ts";
+import * as staking from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
   (["BOND_STATUS_UNBONDED", "BOND_STATUS_UNBONDING", "BOND_STATUS_BONDED"] as const).map((name) => [
     name,
-    BondStatus[name],
+    staking.BondStatus[name],
   ]),
 );
 
@@ -67,13 +56,15 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
         validators.byOperator.range(context),
         request,
         (validator) =>
-          wanted === undefined || validator.status === wanted ? validatorToWire(validator) : undefined,
+          wanted === undefined || validator.status === wanted
+            ? records.validatorToWire(validator)
+            : undefined,
       );
       return { validators: items, pagination };
     },
     Validator: (context, { validatorAddr }) => {
       const validator = validators.byOperator.get(context, validatorOf(validatorAddr));
-      return { validator: validatorToWire(found(validator, `validator ${validatorAddr}`)) };
+      return { validator: records.validatorToWire(found(validator, `validator ${validatorAddr}`)) };
     },
     Delegation: (context, request) => {
       const delegation = delegations.byPair.get(context, pairOf(request));
@@ -83,7 +74,7 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
     UnbondingDelegation: (context, request) => {
       const unbonding = delegations.unbondings.get(context, pairOf(request));
       if (unbonding === undefined) throw noPair("unbonding delegation", request);
-      return { unbond: unbondingToWire(unbonding) };
+      return { unbond: records.unbondingToWire(unbonding) };
     },
     DelegatorDelegations: (context, request) => {
       const range = delegations.byPair.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
@@ -94,7 +85,7 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
     },
     DelegatorUnbondingDelegations: (context, request) => {
       const range = delegations.unbondings.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
-      const { items, pagination } = pageOf(range, request.pagination, unbondingToWire);
+      const { items, pagination } = pageOf(range, request.pagination, records.unbondingToWire);
       return { unbondingResponses: items, pagination };
     },
     ValidatorDelegations: (context, request) => {
@@ -118,12 +109,12 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
         delegations.unbondings.get(context, pair),
       );
       const known = page.items.filter((one) => one !== undefined);
-      return { unbondingResponses: known.map(unbondingToWire), pagination: page.pagination };
+      return { unbondingResponses: known.map(records.unbondingToWire), pagination: page.pagination };
     },
     DelegatorValidators: (context, request) => {
       const range = delegations.byPair.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
       const { items, pagination } = pageOf(range, request.pagination, ({ validatorAddress }) =>
-        validatorToWire(validators.requireValidator(context, operators.parse(validatorAddress))),
+        records.validatorToWire(validators.requireValidator(context, operators.parse(validatorAddress))),
       );
       return { validators: items, pagination };
     },
@@ -131,7 +122,7 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
       const pair = pairOf(request);
       if (!delegations.byPair.has(context, pair))
         throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
-      return { validator: validatorToWire(validators.requireValidator(context, pair.validator)) };
+      return { validator: records.validatorToWire(validators.requireValidator(context, pair.validator)) };
     },
     // As in the SDK, the source is ignored if the request has a delegator but no destination.
     Redelegations: (context, request) => {
@@ -186,21 +177,29 @@ function noRedelegation({ delegatorAddr, srcValidatorAddr }: wire.QueryRedelegat
 }
 
 /** Adds a delegation's tokens to its response. */
-function withBalance(context: Context, keepers: Keepers, delegation: Delegation): DelegationResponse {
+function withBalance(
+  context: Context,
+  keepers: Keepers,
+  delegation: records.Delegation,
+): staking.DelegationResponse {
   const validator = validators.requireValidator(
     context,
     keepers.operators.parse(delegation.validatorAddress),
   );
   const amount = truncateDec18(validators.tokensFromShares(validator, delegation.shares));
   const balance = { denom: moduleParams.get(context).bondDenom, amount: amount.toString() };
-  return { delegation: delegationToWire(delegation), balance };
+  return { delegation: records.delegationToWire(delegation), balance };
 }
 
 /** Returns the entries separately from the redelegation, each with the tokens that its shares are worth at the destination. */
-function withBalances(context: Context, keepers: Keepers, redelegation: Redelegation): RedelegationResponse {
+function withBalances(
+  context: Context,
+  keepers: Keepers,
+  redelegation: records.Redelegation,
+): staking.RedelegationResponse {
   const destination = keepers.operators.parse(redelegation.validatorDstAddress);
   const validator = validators.requireValidator(context, destination);
-  const { entries, ...rest } = redelegationToWire(redelegation);
+  const { entries, ...rest } = records.redelegationToWire(redelegation);
   return {
     redelegation: { ...rest, entries: [] },
     entries: entries.map((redelegationEntry, index) => {

@@ -1,21 +1,17 @@
 import { lengthPrefixed, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
-import {
-  BondStatus,
-  HistoricalInfo,
-  ValidatorUpdates,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { Header } from "../../../../cosmos/proto/gen/tendermint/types/types.ts";
 import { compareBytes, concat, toHex } from "../../../../platform/base/bytes.ts";
 import type { ValidatorPower } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { BlockInput } from "../../runtime/module.ts";
-import { HISTORICAL_INFO, MODULE_NAME, VALIDATORS } from "./keys.ts";
+import { MODULE_NAME, VALIDATORS } from "./keys.ts";
 import { moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, consensusKeyOf, type Validator, validatorToWire } from "./records.ts";
 import type { Keepers } from "./types.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 /**
  * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
@@ -86,7 +82,7 @@ function emptyActiveSet(
 
 function bond(context: Context, keepers: Keepers, validator: Validator): void {
   validators.removeFromPowerOrder(context, keepers, validator);
-  const bonded = { ...validator, status: BondStatus.BOND_STATUS_BONDED };
+  const bonded = { ...validator, status: wire.BondStatus.BOND_STATUS_BONDED };
   validators.setValidator(context, keepers, bonded);
   validators.addToPowerOrder(context, keepers, bonded);
   validators.removeFromValidatorQueue(context, bonded);
@@ -99,7 +95,7 @@ function beginUnbonding(context: Context, keepers: Keepers, validator: Validator
   const id = delegations.takeUnbondingId(context);
   const unbonding = {
     ...validator,
-    status: BondStatus.BOND_STATUS_UNBONDING,
+    status: wire.BondStatus.BOND_STATUS_UNBONDING,
     unbondingTimeNs: context.timeNs + unbondingTimeNs(moduleParams.get(context)),
     unbondingHeight: context.height,
     unbondingIds: [...validator.unbondingIds, id],
@@ -131,7 +127,7 @@ export function storeUpdates(context: Context, updates: readonly ValidatorPower[
 
 /** Returns the block's validator updates: keys and powers. A validator that left has power 0. */
 export function updatesOf(context: Context): readonly ValidatorPower[] {
-  const { updates } = validators.lastUpdates.get(context) ?? ValidatorUpdates.decode(new Uint8Array(0));
+  const { updates } = validators.lastUpdates.get(context) ?? wire.ValidatorUpdates.decode(new Uint8Array(0));
   return updates.flatMap(({ pubKey, power }) =>
     pubKey?.sum?.$case === "ed25519" ? [{ publicKey: pubKey.sum.value, power }] : [],
   );
@@ -140,9 +136,9 @@ export function updatesOf(context: Context): readonly ValidatorPower[] {
 /** Headers and active sets of recent blocks, by height. */
 export const historicalInfos = createMap(
   MODULE_NAME,
-  HISTORICAL_INFO,
+  Uint8Array.of(0x50),
   uint64Codec,
-  messageCodec(HistoricalInfo),
+  messageCodec(wire.HistoricalInfo),
 );
 
 /**
