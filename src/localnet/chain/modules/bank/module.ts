@@ -13,7 +13,6 @@ import {
 } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import { MODULE_NAME, holdersKey } from "./balances.ts";
 import { moduleParams } from "./params.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
@@ -36,8 +35,8 @@ export function createBankModule(
 ): ChainModule & { readonly keeper: bank.BankKeeper } {
   const keeper = bank.createBankKeeper(accounts, options, hooks);
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: store.MODULE_NAME,
+    stores: [store.MODULE_NAME],
     messages: messageHandlers(tx.Msg, {
       Send: (context, message) => handleSend(context, message, { accounts, keeper }),
       MultiSend: (context, message) => handleMultiSend(context, message, { accounts, keeper }),
@@ -51,7 +50,7 @@ export function createBankModule(
   };
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
 
 /**
  * Reads parameters, balances and metadata. The supply is the sum of the balances; any supply in the document must match it.
@@ -190,7 +189,7 @@ function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
     { denom, pagination: request }: { readonly denom: string; readonly pagination: PageRequest | undefined },
   ): wire.QueryDenomOwnersResponse => {
     requireQueriedDenom(denom);
-    const range = store.holders.range(context, holdersKey(denom));
+    const range = store.holders.range(context, store.holdersKey(denom));
     const { items, pagination } = pageOf(range, request, (_value, { address }) => ({
       address: accounts.formatAddress(address),
       balance: money.toWireCoin(store.balanceOf(context, address, denom)),

@@ -19,7 +19,6 @@ import { deposit, withdraw } from "./liquidity.ts";
 import { ErrDexPaused, orPanic } from "./errors.ts";
 import { cancelLimitOrder, withdrawFilled, placeLimitOrder } from "./limit-orders.ts";
 import * as messages from "./messages.ts";
-import { checkAmountTexts, checkDecimalTexts } from "./messages.ts";
 import { multiHopSwap, simulateMultiHopSwap } from "./multi-hop.ts";
 
 /** Creates the `dex` module: pools, limit orders and swaps. */
@@ -112,14 +111,14 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
     tx.Msg,
     {
       Deposit: userMessage("MsgDeposit", OPERATIONS.deposit, keepers, ({ amountsA, amountsB }) =>
-        checkAmountTexts(...amountsA, ...amountsB),
+        messages.checkAmountTexts(...amountsA, ...amountsB),
       ),
       Withdrawal: userMessage("MsgWithdrawal", OPERATIONS.withdrawal, keepers, ({ sharesToRemove }) =>
-        checkAmountTexts(...sharesToRemove),
+        messages.checkAmountTexts(...sharesToRemove),
       ),
       PlaceLimitOrder: userMessage("MsgPlaceLimitOrder", OPERATIONS.placeLimitOrder, keepers, (message) => {
-        checkAmountTexts(message.amountIn, message.maxAmountOut);
-        checkDecimalTexts(message.limitSellPrice, message.minAverageSellPrice);
+        messages.checkAmountTexts(message.amountIn, message.maxAmountOut);
+        messages.checkDecimalTexts(message.limitSellPrice, message.minAverageSellPrice);
       }),
       WithdrawFilledLimitOrder: userMessage(
         "MsgWithdrawFilledLimitOrder",
@@ -128,8 +127,8 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
       ),
       CancelLimitOrder: userMessage("MsgCancelLimitOrder", OPERATIONS.cancelLimitOrder, keepers),
       MultiHopSwap: userMessage("MsgMultiHopSwap", OPERATIONS.multiHopSwap, keepers, (message) => {
-        checkAmountTexts(message.amountIn);
-        checkDecimalTexts(message.exitLimitPrice);
+        messages.checkAmountTexts(message.amountIn);
+        messages.checkDecimalTexts(message.exitLimitPrice);
       }),
       UpdateParams: (context, message) => updateParams(context, message, keepers),
     },

@@ -17,7 +17,6 @@ import * as store from "./store.ts";
 import { calcWithdrawable, findTranche } from "./tranche.ts";
 import type { DexKeepers, TrancheKey, PairId, TradePairId } from "./types.ts";
 import { responseTypeOf, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import { orPanic } from "./errors.ts";
 import type {
   PageRequest,
   PageResponse,
@@ -216,7 +215,7 @@ export function asDeployed({ path, query }: QueryHandler, chainName: string): Qu
 /** Go returns an error without a registered code unchanged, and reports a recovered panic as Internal. */
 function withGoErrors<T>(work: () => T): T {
   try {
-    return orPanic(work);
+    return errors.orPanic(work);
   } catch (thrown) {
     if (!(thrown instanceof ModuleError)) throw thrown;
     if (thrown.codespace === "undefined") throw new QueryError(GrpcCode.Unknown, thrown.message);

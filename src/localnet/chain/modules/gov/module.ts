@@ -10,7 +10,6 @@ import {
 } from "../../runtime/genesis.ts";
 import { timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/gov/v1/genesis.ts";
-import { type Proposal, ProposalStatus, VoteOption } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
 import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.ts";
 import { uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
@@ -30,8 +29,7 @@ import * as keys from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 import { endBlock, tally as countVotes } from "./tally.ts";
 import { MsgExecLegacyContent } from "../../../../cosmos/proto/gen/cosmos/gov/v1/tx.ts";
-import type * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
-import type * as current from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
+import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
@@ -94,16 +92,16 @@ function requireId(id: bigint): bigint {
   return id;
 }
 
-function proposalOf(context: Context, id: bigint): Proposal {
+function proposalOf(context: Context, id: bigint): v1.Proposal {
   const proposal = keeper.proposals.get(context, requireId(id));
   if (proposal === undefined) throw notFound(`proposal ${id} doesn't exist`);
   return proposal;
 }
 
 /** Returns the stored result if the vote has ended, or else the result as if the vote ended now. */
-function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): Proposal["finalTallyResult"] {
+function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): v1.Proposal["finalTallyResult"] {
   const proposal = proposalOf(context, id);
-  if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
+  if (proposal.status === v1.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     return dryRun(context, (inner) => countVotes(inner, proposal, keepers, false).result);
   return proposal.finalTallyResult;
 }
@@ -114,8 +112,8 @@ function queryProposals(
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
   keepers: keeper.Keepers,
 ): wire.QueryProposalsResponse {
-  const matches = ({ id, status }: Proposal): boolean =>
-    (proposalStatus === ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED || status === proposalStatus) &&
+  const matches = ({ id, status }: v1.Proposal): boolean =>
+    (proposalStatus === v1.ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED || status === proposalStatus) &&
     (voter === "" || keeper.votes.has(context, partKeyOf(id, voter, keepers))) &&
     (depositor === "" || keeper.deposits.has(context, partKeyOf(id, depositor, keepers)));
   const page = filteredPageOf(keeper.proposals.range(context), pagination, (proposal) =>
@@ -166,14 +164,14 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
   );
 }
 
-function addStoredProposal(context: Context, proposal: Proposal, startingId: bigint): void {
+function addStoredProposal(context: Context, proposal: v1.Proposal, startingId: bigint): void {
   if (proposal.id === 0n || proposal.id >= startingId)
     throw new Error(
       `an id from 1 to below starting_proposal_id (${startingId}) was expected, got ${proposal.id}`,
     );
   if (keeper.proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
   keeper.setProposal(context, proposal);
-  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = ProposalStatus;
+  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = v1.ProposalStatus;
   const queue = (endNs: bigint): Uint8Array => keys.queueKey(endNs, proposal.id);
   if (proposal.status === PROPOSAL_STATUS_DEPOSIT_PERIOD)
     keeper.inactiveQueue.set(context, queue(timestampToNs(proposal.depositEndTime)), proposal.id);
@@ -205,7 +203,7 @@ function exportGenesis(context: Context): JsonValue {
 }
 
 /** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields in both. */
-function legacyQueries(queries: ServedQueries<typeof current.Query>): QueryFunctions<typeof legacy.Query> {
+function legacyQueries(queries: ServedQueries<typeof wire.Query>): QueryFunctions<typeof legacy.Query> {
   return {
     Proposal: (context, request) => {
       const { proposal } = queries.Proposal(context, request);
@@ -257,12 +255,12 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,
-    option: VoteOption.VOTE_OPTION_UNSPECIFIED,
+    option: v1.VoteOption.VOTE_OPTION_UNSPECIFIED,
     options: options.map(({ option, weight }) => ({ option, weight: digitsOf(weight) })),
   };
 }
 
-function toLegacyParams(params: current.QueryParamsResponse): legacy.QueryParamsResponse {
+function toLegacyParams(params: wire.QueryParamsResponse): legacy.QueryParamsResponse {
   const { votingParams, depositParams, tallyParams } = params;
   return {
     votingParams,
