@@ -112,7 +112,7 @@ function installPools(market: Market, pools: readonly GenesisPool[]): void {
       sums.set(pool.token0, (sums.get(pool.token0) ?? 0n) + pool.reserves[0]);
       sums.set(pool.token1, (sums.get(pool.token1) ?? 0n) + pool.reserves[1]);
     }
-    store.setPoolCount(context, BigInt(pools.length));
+    store.poolCount.set(context, BigInt(pools.length));
   });
   market.world.fund(
     DEX_ADDRESS,

@@ -65,10 +65,10 @@ function figuresOf({ world, counts }: Market): Readonly<Record<string, string>> 
     const pools = [...store.poolMetadata.entries(context)].map(([id]) => poolDenom(id));
     return {
       ...Object.fromEntries(
-        TOKENS.map((denom) => [denom, world.bank.balance(context, alice, denom).toString()]),
+        TOKENS.map((denom) => [denom, world.bank.balance(context, alice, denom).amount.toString()]),
       ),
       ticks: [...store.allTicks(context)].length.toString(),
-      trancheCount: store.getTrancheCount(context).toString(),
+      trancheCount: store.trancheCount.get(context).toString(),
       shares: pools.reduce((sum, denom) => sum + world.bank.supply(context, denom), 0n).toString(),
       events: counts.events.toString(),
     };

@@ -19,22 +19,26 @@ export function createStandInBank(): WorldBank {
   const bank = createBank(moduleAddress("dex"));
   const fund: WorldBank["fund"] = (context, address, coins) =>
     receive(context, formatAddress(PREFIX, address), coins);
-  return { bank, fund, balances: { balances: () => [], holdings: () => [] } };
+  return { bank, fund };
 }
 
 function createBank(dex: Uint8Array): DexBank {
   return {
-    balance: (context, address, denom) =>
-      balances.get(context, `${formatAddress(PREFIX, address)}/${denom}`) ?? 0n,
+    balance: (context, address, denom) => ({
+      denom,
+      amount: balances.get(context, `${formatAddress(PREFIX, address)}/${denom}`) ?? 0n,
+    }),
+    balances: function* () {},
+    holders: function* () {},
     supply: (context, denom) => supplies.get(context, denom) ?? 0n,
-    sendToDex: (context, from, coins) => send(context, from, dex, coins),
-    sendFromDex: (context, to, coins) => send(context, dex, to, coins),
-    mint: (context, coins) => {
+    sendToModule: (context, from, _module, coins) => send(context, from, dex, coins),
+    sendFromModule: (context, _module, to, coins) => send(context, dex, to, coins),
+    mint: (context, _module, coins) => {
       receive(context, formatAddress(PREFIX, dex), coins);
       changeSupply(context, coins, 1n);
       context.emit(coinEvent("coinbase", "minter", formatAddress(PREFIX, dex), coins));
     },
-    burn: (context, coins) => {
+    burn: (context, _module, coins) => {
       spend(context, formatAddress(PREFIX, dex), coins);
       changeSupply(context, coins, -1n);
       context.emit(coinEvent("burn", "burner", formatAddress(PREFIX, dex), coins));

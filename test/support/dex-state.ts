@@ -43,13 +43,13 @@ export function printState(context: Context): Readonly<Record<string, unknown>> 
     tick_liquidity: [...store.allTicks(context)].map((record) =>
       print("TickLiquidity", TickLiquidity, toWireTick(record)),
     ),
-    inactive_limit_order_tranches: [...store.allInactiveTranches(context)].map((tranche) =>
+    inactive_limit_order_tranches: [...store.inactiveTranches.all(context)].map((tranche) =>
       print("LimitOrderTranche", LimitOrderTranche, toWireTranche(tranche)),
     ),
-    limit_order_tranche_users: [...store.trancheUsers(context)].map((user) =>
+    limit_order_tranche_users: [...store.trancheUsers.all(context)].map((user) =>
       print("LimitOrderTrancheUser", LimitOrderTrancheUser, toWireTrancheUser(user)),
     ),
-    limit_order_expirations: [...store.expirations(context)].map((expiration) => ({
+    limit_order_expirations: [...store.expirations.all(context)].map((expiration) => ({
       expiration_time: formatRfc3339Ns(expiration.timeNs),
       tranche_ref_hex: toHex(expiration.trancheRef),
     })),
@@ -62,8 +62,8 @@ export function printState(context: Context): Readonly<Record<string, unknown>> 
         .map(([denom, amount]) => [denom, amount.toString()]),
     ),
     balances: printBalances(context),
-    tranche_count: store.getTrancheCount(context).toString(),
-    pool_count: store.getPoolCount(context).toString(),
+    tranche_count: store.trancheCount.get(context).toString(),
+    pool_count: store.poolCount.get(context).toString(),
     jits_in_block: store.getJitsInBlock(context).toString(),
   };
 }
@@ -83,7 +83,7 @@ export function unbalancedDenoms(context: Context): readonly string[] {
     if (record.kind === "pool") add(record.reserves.key.tradePairId.makerDenom, record.reserves.reserves);
     else addTranche(record.tranche, add);
   }
-  for (const tranche of store.allInactiveTranches(context)) addTranche(tranche, add);
+  for (const tranche of store.inactiveTranches.all(context)) addTranche(tranche, add);
   for (const [address, denom, amount] of allBalances(context))
     if (address === DEX_ADDRESS) add(denom, -amount);
   return [...sums].filter(([, sum]) => sum !== 0n).map(([denom]) => denom);

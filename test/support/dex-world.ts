@@ -1,11 +1,9 @@
 import { createAuthModule } from "../../src/localnet/chain/modules/auth/module.ts";
 import { balances as storedBalances, supplies } from "../../src/localnet/chain/modules/bank/balances.ts";
-import type { BankKeeper } from "../../src/localnet/chain/modules/bank/keeper.ts";
 import { createBankModule } from "../../src/localnet/chain/modules/bank/module.ts";
 import { createDexModule } from "../../src/localnet/chain/modules/dex/module.ts";
 import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
-import type { DexBalances } from "../../src/localnet/chain/modules/dex/user-deposits.ts";
 import { profileNamed } from "../../src/localnet/chain/deviations/profile-named.ts";
 import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
@@ -29,7 +27,6 @@ export const AUTHORITY = formatAddress(PREFIX, moduleAddress("adminmodule"));
 /** Coins of a world. */
 export interface WorldBank {
   readonly bank: DexBank;
-  readonly balances: DexBalances;
   /** Creates coins in an account. */
   readonly fund: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
 }
@@ -58,7 +55,7 @@ interface Outcome<T> {
 
 /** Creates a world with default parameters. */
 export function createDexWorld(
-  { bank, balances, fund }: WorldBank = createRealBank(),
+  { bank, fund }: WorldBank = createRealBank(),
   profile: Profile = profileNamed(),
 ): DexWorld {
   const stores = new Map<string, KVStore>();
@@ -78,10 +75,7 @@ export function createDexWorld(
   };
   run(0n, (context) => moduleParams.set(context, moduleParams.defaults));
   return {
-    module: createDexModule(
-      { chainName: "neutron", bech32Prefix: PREFIX, authority: AUTHORITY },
-      { bank, balances },
-    ),
+    module: createDexModule({ chainName: "neutron", bech32Prefix: PREFIX, authority: AUTHORITY }, bank),
     profile,
     bank,
     run,
@@ -100,31 +94,10 @@ export function createRealBank(): WorldBank {
   const auth = createAuthModule({ bech32Prefix: PREFIX, moduleAccounts: MODULES });
   const { keeper } = createBankModule({ blockedModules: Object.keys(MODULES) }, auth.keeper);
   return {
-    bank: toDexBank(keeper),
-    balances: toDexBalances(keeper),
+    bank: keeper,
     fund: (context, address, coins) => {
       keeper.mint(context, "faucet", coins);
       keeper.send(context, moduleAddress("faucet"), address, coins);
-    },
-  };
-}
-
-function toDexBank(bank: BankKeeper): DexBank {
-  return {
-    balance: (context, address, denom) => bank.balance(context, address, denom).amount,
-    supply: bank.supply,
-    sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
-    sendFromDex: (context, to, coins) => bank.sendFromModule(context, "dex", to, coins),
-    mint: (context, coins) => bank.mint(context, "dex", coins),
-    burn: (context, coins) => bank.burn(context, "dex", coins),
-  };
-}
-
-function toDexBalances(bank: BankKeeper): DexBalances {
-  return {
-    balances: bank.balances,
-    holdings: function* (context, denom) {
-      for (const address of bank.holders(context, denom)) yield bank.balance(context, address, denom).amount;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { LastCommitVote, Misbehavior } from "../../src/localnet/chain/runti
 import { createAdminModule } from "../../src/localnet/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../src/localnet/chain/modules/bank/module.ts";
-import { evidenceAge, keyTypes } from "../../src/localnet/chain/modules/consensus/params.ts";
+import { evidenceAge, keyTypes } from "../../src/localnet/chain/modules/consensus/module.ts";
 import { createContractManagerModule } from "../../src/localnet/chain/modules/contractmanager/module.ts";
 import { createHarpoonModule } from "../../src/localnet/chain/modules/harpoon/module.ts";
 import { createSlashingModule } from "../../src/localnet/chain/modules/slashing/module.ts";

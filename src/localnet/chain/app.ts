@@ -6,10 +6,9 @@ import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { createAdminModule, MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/module.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
-import { type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
+import { createBankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
-import { createConsensusModule } from "./modules/consensus/module.ts";
-import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
+import { createConsensusModule, evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/module.ts";
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import type { GasPrice } from "./modules/feemarket/fee-steps.ts";
@@ -52,10 +51,11 @@ import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import { collectHandlers } from "./runtime/tx-runner.ts";
-import { createPriceModules } from "./price-modules.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
+import { createOracleModule, type OracleModule, type OracleStaking } from "./modules/oracle/module.ts";
+import type { RevenueDeps, RevenueOptions } from "./modules/revenue/keeper.ts";
+import { createRevenueModule } from "./modules/revenue/module.ts";
 
-/** Identity and size of a chain. */
 export interface AppOptions {
   /** `local`: a chain with interchain queries and contracts. `remote`: a chain without them, which other chains query. */
   readonly kind: "local" | "remote";
@@ -81,7 +81,6 @@ export interface AppOptions {
   readonly contracts?: readonly ContractCode[];
   /** Additional modules for a local chain. Default: none. */
   readonly moreModules?: CreateModules | undefined;
-  /** Traces gas consumption. Default: no tracing. */
   readonly tracer?: GasTracer | undefined;
 }
 
@@ -96,7 +95,6 @@ const VERSION = "6.0.3";
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
-/** Creates a chain's application from its modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
   const { modules, auth, feemarket, ibc, staking } = createModules(options);
@@ -137,7 +135,6 @@ interface Chain {
 
 type Base = ReturnType<typeof createBase>;
 
-/** Creates a chain's modules and connects them. */
 export function createModules(options: AppOptions): Chain & Pick<Base, "auth" | "feemarket"> {
   const base = createBase(options, () => chain.added);
   const chain: Chain = options.kind === "local" ? localChain(base, options) : remoteChain(base);
@@ -167,29 +164,31 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
   };
   const burnFees = (context: Context): void => added()?.burnFees?.(context, feeRecipient);
+  const vesting = createVestingModule({ accounts: auth.keeper, bank: bank.keeper });
+  const feemarket = createFeemarketModule(
+    { feeDenom: denom, minGasPrices },
+    {
+      bank: bank.keeper,
+      accounts: auth.keeper,
+      feeRecipient,
+      ...(burnsFees && kind === "local" && { burnFees }),
+    },
+  );
   return {
     names,
-    consensus: createConsensusModule(names),
     auth,
-    vesting: createVestingModule({ accounts: auth.keeper, bank: bank.keeper }),
     bank,
+    feemarket,
     // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
-    feemarket: createFeemarketModule(
-      { feeDenom: denom, minGasPrices },
-      {
-        bank: bank.keeper,
-        accounts: auth.keeper,
-        feeRecipient,
-        ...(burnsFees && kind === "local" && { burnFees }),
-      },
-    ),
+    modules: [createConsensusModule(names), auth, vesting, bank, feemarket],
   };
 }
 
 // Modules that call each other are created with functions, which read the module that is created later when they are called.
 
-function remoteChain({ names, consensus, auth, vesting, bank, feemarket }: Base): Chain {
+function remoteChain(base: Base): Chain {
+  const { names, bank } = base;
   const routes = once(() => routesOf(modules));
   const ibc = createIbcModule(names, (_context, port) =>
     port === PORT_ID ? transfer.application : undefined,
@@ -204,19 +203,8 @@ function remoteChain({ names, consensus, auth, vesting, bank, feemarket }: Base)
     staking: staking.keeper,
     findMessage: (typeUrl) => routes().messages.get(typeUrl),
   });
-  const modules: readonly ChainModule[] = [
-    consensus,
-    auth,
-    vesting,
-    bank,
-    feemarket,
-    ibc,
-    transfer,
-    staking,
-    slashing,
-    gov,
-    genutil,
-  ];
+  const own = [ibc, transfer, staking, slashing, gov, genutil];
+  const modules: readonly ChainModule[] = [...base.modules, ...own];
   return { modules, ibc, staking };
 }
 
@@ -224,7 +212,7 @@ function localChain(
   base: Base,
   { contracts: contractCodes = [], moreModules, tracer = UNTRACED }: AppOptions,
 ): Chain {
-  const { names, consensus, auth, vesting, bank, feemarket } = base;
+  const { names, auth, bank } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
   const findQuery = (path: string): QueryHandler | undefined => routes().queries.get(path);
@@ -291,25 +279,12 @@ function localChain(
   const harpoon = createHarpoonModule(names, { contracts });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
-  const dex = createDex(names, bank.keeper);
+  const dex = createDexModule(names, bank.keeper);
+  const own = [ibc, transfer, dex, admin, icq, wasm, manager, rateLimit, harpoon, staking, slashing];
   const all: readonly ChainModule[] = [
-    consensus,
-    auth,
-    vesting,
-    bank,
-    feemarket,
-    ibc,
-    transfer,
-    dex,
-    admin,
-    icq,
-    wasm,
-    manager,
+    ...base.modules,
+    ...own,
     createUpgradeModule(names),
-    rateLimit,
-    harpoon,
-    staking,
-    slashing,
     ...createPriceModules(names, { bank: bank.keeper, staking: staking.keeper }),
     createGenutilModule(names, staking.keeper),
     ...added.modules,
@@ -355,33 +330,7 @@ function addressedByText({
   };
 }
 
-/** Creates the exchange. */
-function createDex(names: Base["names"], bank: BankKeeper): ChainModule {
-  return createDexModule(names, {
-    bank: {
-      balance: (context, address, denom) => bank.balance(context, address, denom).amount,
-      supply: bank.supply,
-      sendToDex: (context, from, coins) => bank.sendToModule(context, from, "dex", coins),
-      sendFromDex: (context, to, coins) => bank.sendFromModule(context, "dex", to, coins),
-      mint: (context, coins) => bank.mint(context, "dex", coins),
-      burn: (context, coins) => bank.burn(context, "dex", coins),
-    },
-    balances: {
-      balances: bank.balances,
-      holdings: function* (context, denom) {
-        for (const address of bank.holders(context, denom))
-          yield bank.balance(context, address, denom).amount;
-      },
-    },
-  });
-}
-
-interface Routes {
-  readonly messages: ReadonlyMap<string, MessageHandler>;
-  readonly queries: ReadonlyMap<string, QueryHandler>;
-}
-
-function routesOf(modules: readonly ChainModule[]): Routes {
+function routesOf(modules: readonly ChainModule[]) {
   return {
     messages: collectHandlers(modules),
     queries: collectQueries(modules.flatMap(({ queries }) => queries)),
@@ -394,4 +343,17 @@ function once<T>(create: () => T): () => T {
     created ??= create();
     return created;
   };
+}
+
+/** Creates the modules that process a block's price votes: `oracle` stores the prices, then `revenue` counts the votes. */
+function createPriceModules(
+  names: RevenueOptions,
+  { bank, staking }: Pick<RevenueDeps, "bank"> & { readonly staking: OracleStaking },
+): readonly ChainModule[] {
+  const oracle: OracleModule = createOracleModule({
+    staking,
+    countVotes: (context, votes) => revenue.countVotes(context, votes),
+  });
+  const revenue = createRevenueModule(names, { bank, staking, priceOf: oracle.priceOf });
+  return [oracle, revenue];
 }

@@ -3,7 +3,7 @@ import type { ContractManagerModule } from "./modules/contractmanager/module.ts"
 import { handleDexMessage } from "./modules/dex/bindings.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import { createTransferBinding } from "./modules/transfer/bindings.ts";
-import type { WasmDeps } from "./modules/wasm/types.ts";
+import type { CustomMessageHandler, WasmDeps } from "./modules/wasm/types.ts";
 import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
@@ -31,17 +31,11 @@ export const CONTRACT_QUERIES = [
   ...rpcs("neutron.feeburner", "Params TotalBurnedNeutronsAmount"),
   ...rpcs(
     "neutron.dex",
-    "Params LimitOrderTrancheUser LimitOrderTrancheUserAll LimitOrderTrancheUserAllByAddress LimitOrderTranche LimitOrderTrancheAll",
-  ),
-  ...rpcs(
-    "neutron.dex",
-    "UserDepositsAll TickLiquidityAll InactiveLimitOrderTranche InactiveLimitOrderTrancheAll",
-  ),
-  ...rpcs("neutron.dex", "PoolReserves PoolReservesAll Pool PoolByID PoolMetadata PoolMetadataAll"),
-  ...rpcs("neutron.dex", "EstimateMultiHopSwap EstimatePlaceLimitOrder SimulateDeposit SimulateWithdrawal"),
-  ...rpcs(
-    "neutron.dex",
-    "SimulatePlaceLimitOrder SimulateWithdrawFilledLimitOrder SimulateCancelLimitOrder SimulateMultiHopSwap",
+    `Params LimitOrderTrancheUser LimitOrderTrancheUserAll LimitOrderTrancheUserAllByAddress LimitOrderTranche
+    LimitOrderTrancheAll UserDepositsAll TickLiquidityAll InactiveLimitOrderTranche InactiveLimitOrderTrancheAll
+    PoolReserves PoolReservesAll Pool PoolByID PoolMetadata PoolMetadataAll
+    EstimateMultiHopSwap EstimatePlaceLimitOrder SimulateDeposit SimulateWithdrawal SimulatePlaceLimitOrder
+    SimulateWithdrawFilledLimitOrder SimulateCancelLimitOrder SimulateMultiHopSwap`,
   ),
   ...rpcs("slinky.oracle.v1", "GetAllCurrencyPairs GetPrice GetPrices"),
   ...rpcs("slinky.marketmap.v1", "Markets LastUpdated Params Market"),
@@ -64,7 +58,7 @@ export const MORE_CONTRACT_QUERIES = [
 ];
 
 function rpcs(service: string, names: string): readonly string[] {
-  return names.split(" ").map((name) => `/${service}.Query/${name}`);
+  return names.split(/\s+/).map((name) => `/${service}.Query/${name}`);
 }
 
 /** Modules with bindings, in lookup order. If a message has members for several modules, the first module wins, as in Go. */
@@ -92,18 +86,16 @@ export function ownBindings(
   findMessage: ChainParts["findMessage"],
 ): readonly ModuleBindings[] {
   const deps = { ...names, findMessage };
+  const withDeps =
+    (handle: typeof handleAdminMessage): CustomMessageHandler =>
+    (context, contract, message) =>
+      handle(context, contract, message, deps);
   return [
     { module: "interchainqueries", message: icq.handleCustomMessage, query: icq.handleCustomQuery },
     { module: "transfer", message: createTransferBinding(deps) },
-    {
-      module: "adminmodule",
-      message: (context, contract, message) => handleAdminMessage(context, contract, message, deps),
-    },
+    { module: "adminmodule", message: withDeps(handleAdminMessage) },
     { module: "contractmanager", message: manager.handleCustomMessage },
-    {
-      module: "dex",
-      message: (context, contract, message) => handleDexMessage(context, contract, message, deps),
-    },
+    { module: "dex", message: withDeps(handleDexMessage) },
   ];
 }
 

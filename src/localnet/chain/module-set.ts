@@ -23,7 +23,6 @@ export interface ChainParts {
 
 /** `custom` messages and queries that one module handles. Each handler returns undefined for those of any other module. */
 export interface ModuleBindings {
-  /** Name of the module. */
   readonly module: string;
   readonly message?: CustomMessageHandler;
   readonly query?: CustomQueryHandler;

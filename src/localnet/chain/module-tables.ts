@@ -48,7 +48,6 @@ const LOCAL_ORDER =
     " ",
   );
 
-/** Returns the modules in genesis order. */
 export function inGenesisOrder(modules: readonly ChainModule[]): readonly ChainModule[] {
   return modules.toSorted((a, b) => rank(a) - rank(b));
 }

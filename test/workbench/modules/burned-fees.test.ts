@@ -78,7 +78,7 @@ it("fees of another denomination than the burned one go to the treasury; without
 it("a contract asks for the burned fees", () => {
   const names = { chainName: "neutron", bech32Prefix: "neutron", denom: "untrn", authority: key.address };
   const module = createFeeBurnerModule(names, {
-    balances: () => [],
+    balances: () => [].values(),
     burn: () => undefined,
     send: () => undefined,
   });

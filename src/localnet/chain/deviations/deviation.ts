@@ -2,16 +2,17 @@ import type { FieldChange } from "../../../cosmos/proto/variant.ts";
 
 /**
  * A point on which the specification and the deployed chain (release 6.0.3) differ, or on which one of them is silent. The texts
- * are Markdown for table cells; "–" means silent.
+ * are Markdown for table cells.
  */
 export interface Deviation {
   readonly subject: string;
-  readonly specification: string;
+  /** Absent if the specification is silent. */
+  readonly specification?: string;
   readonly deployed: string;
   /** What a chain with the `specification` profile does, and why. If the deviation has no switch, every chain does this. */
   readonly here: string;
-  /** True if a chain with the `deployed` profile behaves like the deployed chain. */
-  readonly isSwitch: boolean;
+  /** Present if a chain with the `deployed` profile behaves like the deployed chain. */
+  readonly isSwitch?: true;
   /** Protobuf fields whose number or name differs on the deployed chain. */
   readonly fields?: readonly FieldChange[];
 }

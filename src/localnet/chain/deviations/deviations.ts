@@ -14,20 +14,16 @@ export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
-const TABLES = {
-  ...ICQ_DEVIATIONS,
-  ...DEX_DEVIATIONS,
-  ...TRANSFER_DEVIATIONS,
-  ...CONTRACT_DEVIATIONS,
-  ...NODE_DEVIATIONS,
-  ...SIDECAR_DEVIATIONS,
-};
-
-type Tables = typeof TABLES;
+type Tables = typeof ICQ_DEVIATIONS &
+  typeof DEX_DEVIATIONS &
+  typeof TRANSFER_DEVIATIONS &
+  typeof CONTRACT_DEVIATIONS &
+  typeof NODE_DEVIATIONS &
+  typeof SIDECAR_DEVIATIONS;
 
 /** Identifier of a deviation that depends on the profile. */
-export type SwitchId = {
-  [Id in keyof Tables]: Tables[Id]["isSwitch"] extends true ? Id : never;
+type SwitchId = {
+  [Id in keyof Tables]: Tables[Id] extends { readonly isSwitch: true } ? Id : never;
 }[keyof Tables];
 
 /** A chain's profile, as used by the chain's code. */
@@ -52,11 +48,7 @@ interface DeviationArea {
 
 /** All deviations, in the order of `docs/conformance.md`. */
 export const DEVIATION_AREAS: readonly DeviationArea[] = [
-  {
-    name: "interchainqueries",
-    heading: "The `interchainqueries` module",
-    deviations: ICQ_DEVIATIONS,
-  },
+  { name: "interchainqueries", heading: "The `interchainqueries` module", deviations: ICQ_DEVIATIONS },
   { name: "dex", heading: "The `dex` module", deviations: DEX_DEVIATIONS },
   { name: "transfer", heading: "Transfers and their limits", deviations: TRANSFER_DEVIATIONS },
   { name: "contracts", heading: "Contracts", deviations: CONTRACT_DEVIATIONS },
@@ -64,14 +56,11 @@ export const DEVIATION_AREAS: readonly DeviationArea[] = [
   { name: "sidecar", heading: "The price sidecar", deviations: SIDECAR_DEVIATIONS },
 ];
 
-/** Returns whether a deviation has a switch. */
-export function hasSwitch(id: SwitchId): boolean {
-  return TABLES[id].isSwitch;
-}
-
 /** A deviation as shown by `relaywatch localnet profile` and in `docs/conformance.md`. */
 interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
+  /** "–" if the specification is silent. */
+  readonly specification: string;
   /** Identifier of the switch; null if all chains behave the same for this deviation. */
   readonly switch: string | null;
   /** Section of `docs/conformance.md`. */
@@ -81,9 +70,9 @@ interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
 /** Returns all deviations in the order of `docs/conformance.md`. */
 export function listDeviations(): readonly ListedDeviation[] {
   return DEVIATION_AREAS.flatMap(({ name, heading, deviations }) =>
-    Object.entries(deviations).map(([id, { isSwitch, subject, specification, deployed, here }]) => ({
+    Object.entries(deviations).map(([id, { isSwitch, subject, specification = "–", deployed, here }]) => ({
       area: name,
-      switch: isSwitch ? id : null,
+      switch: isSwitch === true ? id : null,
       subject,
       specification,
       deployed,

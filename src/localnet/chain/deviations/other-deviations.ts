@@ -14,14 +14,12 @@ export const ICQ_DEVIATIONS = {
     specification: '"and the submit timeout has not passed"',
     deployed: "at any time",
     here: 'at any time: after the timeout, "any sender" includes the owner',
-    isSwitch: false,
   },
   icqRefund: {
     subject: "refund",
     specification: '"refunded", recipient not stated',
     deployed: "to the sender of the removal message",
     here: "to the sender",
-    isSwitch: false,
   },
   icqTimeoutOverflow: {
     subject: "height plus submit timeout",
@@ -35,98 +33,75 @@ export const ICQ_DEVIATIONS = {
     specification: "at most this many TX queries at the end of each block",
     deployed: "this many queries and this many hashes; 0 means no limit",
     here: "as deployed, which stays within the specification's limit",
-    isSwitch: false,
   },
   icqFailedProof: {
     subject: "failed KV proof",
     specification: "1112 exists",
     deployed: "1112 (9.1.3: 1107)",
     here: "1112",
-    isSwitch: false,
   },
   icqAbsentProof: {
     subject: "proof absent or not decodable",
-    specification: "–",
     deployed: "1110 (9.1.3: 1107)",
     here: "1110",
-    isSwitch: false,
   },
   icqCheckOrder: {
     subject: "KV check order",
     specification: "not stated",
     deployed: "height before value count (9.1.3: the same); for each value: proof, key, path, proof",
     here: "as recorded",
-    isSwitch: false,
   },
   icqEmptyProof: {
     subject: "empty proof operation list",
-    specification: "–",
     deployed: "panics (111222)",
     here: '1112, "proof cannot be empty"',
-    isSwitch: false,
   },
   icqAbsentResponse: {
     subject: "TX result without `response`",
-    specification: "–",
     deployed: "panics (111222)",
     here: '1111 with "response is missing: invalid type"',
-    isSwitch: false,
   },
   icqUnpayableDeposit: {
     subject: "deposit that cannot be paid out",
-    specification: "–",
     deployed: "panics (111222)",
     here: "the bank module's error",
-    isSwitch: false,
   },
   icqNullKey: {
     subject: "`keys:[null]` in a contract message",
-    specification: "–",
     deployed: "panics",
     here: 'sdk/29 "key cannot be nil"',
-    isSwitch: false,
   },
   icqListQuery: {
     subject: "custom list query",
-    specification: "–",
     deployed: "panics without pagination; a page with it",
     here: "panics without pagination; all queries with it",
     isSwitch: true,
   },
   icqProofSpecs: {
     subject: "proof specs",
-    specification: "–",
     deployed: "from the client state",
     here: "the SDK's two, which every Cosmos client has",
-    isSwitch: false,
   },
   icqRemoteRevision: {
     subject: "LastRemoteHeight `revision`",
     specification: '"revision"',
     deployed: "always 0",
     here: "0: the deployed chain's clients rely on it",
-    isSwitch: false,
   },
   icqGenesisExport: {
     subject: "genesis export",
-    specification: "–",
     deployed: "loses results, hashes, removal marks and the last id",
     here: "exports them in additional fields",
-    isSwitch: false,
   },
   icqSourcePaths: {
     subject: "source paths in error texts",
-    specification: "–",
     deployed: "` [path/keeper.go:102]`",
     here: "absent",
-    isSwitch: false,
   },
   icqTelemetry: {
     subject: "telemetry timer `register_interchain_query`",
-    specification: "–",
     deployed: "recorded by register and submit",
     here: "absent; the node has its own metrics",
-    isSwitch: false,
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
@@ -137,14 +112,12 @@ export const TRANSFER_DEVIATIONS = {
     specification: "`omitted`",
     deployed: "`omitted` in `send_packet` only",
     here: "as deployed: the limiter needs a received packet's channel",
-    isSwitch: false,
   },
   transferSequence: {
     subject: "the packet object's `sequence` in `send_packet`",
     specification: '"packet sequence"',
     deployed: "0: the limiter is asked before the channel assigns one",
     here: "as deployed; `recv_packet` and `undo_send` have the packet's",
-    isSwitch: false,
   },
   transferTimeout: {
     subject: "the packet object's `timeout_timestamp`",
@@ -165,14 +138,12 @@ export const TRANSFER_DEVIATIONS = {
     specification: 'the contract\'s error text contains "rate limit exceeded"',
     deployed: "every contract failure; the words are added to its text",
     here: "as deployed: the reference limiter spells it differently",
-    isSwitch: false,
   },
   transferCode4: {
     subject: "code 4",
     specification: "any other contract error",
     deployed: "an address that is not an account; undecodable data",
     here: "as deployed",
-    isSwitch: false,
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
@@ -180,7 +151,6 @@ export const TRANSFER_DEVIATIONS = {
 export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
-    specification: "–",
     deployed: "a list: `'…' path is not allowed from the contract` for all others",
     here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A path of the list without its module: `No route to query '…'`",
     isSwitch: true,
@@ -194,14 +164,12 @@ export const NODE_DEVIATIONS = {
     specification: "counter",
     deployed: "gauge",
     here: "gauge. Its values only grow and begin again at 0 with the process, so `rate` and `increase` apply; the watchdog and the rules go by the name, not by the type",
-    isSwitch: false,
   },
   extendedCommit: {
     subject: "first entry in a block's transactions",
     specification: "not stated",
     deployed: "the proposer's extended commit when vote extensions are on",
     here: "the extended commit where the chain has a sidecar (unsigned extensions, a zstd frame of stored blocks); otherwise a transaction",
-    isSwitch: false,
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
@@ -219,6 +187,5 @@ export const SIDECAR_DEVIATIONS = {
     specification: "`/connect/oracle/v2/prices`",
     deployed: "some builds have `/slinky/oracle/v1/prices` alone",
     here: "both",
-    isSwitch: false,
   },
 } as const satisfies Readonly<Record<string, Deviation>>;

@@ -1,12 +1,14 @@
 import { createProtoVariant } from "../../../cosmos/proto/variant.ts";
-import { DEVIATION_AREAS, hasSwitch, type Profile, type ProfileName, SPECIFICATION } from "./deviations.ts";
+import { DEVIATION_AREAS, type Profile, type ProfileName, SPECIFICATION } from "./deviations.ts";
 
-const DEVIATIONS = DEVIATION_AREAS.flatMap(({ deviations }) => Object.values(deviations));
+const FIELDS = DEVIATION_AREAS.flatMap(({ deviations }) =>
+  Object.values(deviations).flatMap(({ fields = [] }) => fields),
+);
 
 const DEPLOYED: Profile = {
   name: "deployed",
-  deployed: hasSwitch,
-  proto: createProtoVariant(DEVIATIONS.flatMap(({ fields = [] }) => fields)),
+  deployed: () => true,
+  proto: createProtoVariant(FIELDS),
 };
 
 /** Returns a chain's profile. Calls with the same name return the same object. */

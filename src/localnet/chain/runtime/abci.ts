@@ -51,7 +51,6 @@ export interface Misbehavior {
   readonly power: bigint;
 }
 
-/** One decided block. */
 export interface FinalizeBlockRequest {
   readonly height: bigint;
   readonly timeNs: bigint;
@@ -64,7 +63,6 @@ export interface FinalizeBlockRequest {
   readonly misbehavior?: readonly Misbehavior[];
 }
 
-/** Outcome of one block. */
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
   /** Events from the hooks. Those from begin and end hooks have the attribute `mode` (BeginBlock or EndBlock), as in the SDK. */

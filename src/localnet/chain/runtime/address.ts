@@ -39,7 +39,6 @@ function shared(address: Uint8Array): Uint8Array {
   return address;
 }
 
-/** Formats an account address as bech32. */
 export function formatAddress(prefix: string, address: Uint8Array): string {
   const known = sharedTexts.get(address);
   if (known !== undefined && known.prefix === prefix && known !== NO_TEXT) return known.text;

@@ -1,5 +1,5 @@
 import { concat, readUint64BigEndian, uint64BigEndian } from "../../../platform/base/bytes.ts";
-import type { AnteAccounts, AnteStep } from "./ante-step.ts";
+import type { AccountStep, AnteAccounts, AnteStep } from "./ante-step.ts";
 import {
   parseSigner,
   advanceSequences,
@@ -9,18 +9,8 @@ import {
   verifySignatures,
 } from "./signature-steps.ts";
 import { formatCoins, parseCoins } from "./coins.ts";
-import type { Context } from "./context.ts";
-import {
-  ErrInsufficientFee,
-  ErrInvalidAddress,
-  ErrInvalidRequest,
-  ErrMemoTooLarge,
-  ErrNoSignatures,
-  ErrTxTimeoutHeight,
-  ErrUnauthorized,
-  ErrUnknownExtensionOptions,
-} from "./errors.ts";
 import { type DecodedTx, feeOf } from "./tx.ts";
+import * as errors from "./errors.ts";
 
 export interface AnteOptions {
   readonly accounts: AnteAccounts;
@@ -44,19 +34,23 @@ export interface AnteOptions {
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
+  const ofAccounts =
+    (step: AccountStep): AnteStep =>
+    (context, tx) =>
+      step(accounts, context, tx);
   const steps: readonly AnteStep[] = [
     ...(txCounterStore === undefined ? [] : [countTx(txCounterStore)]), // wasmd CountTXDecorator
     rejectExtensionOptions, // ExtensionOptionsDecorator
-    validateBasic(accounts), // ValidateBasicDecorator
+    ofAccounts(validateBasic), // ValidateBasicDecorator
     checkTimeoutHeight, // TxTimeoutHeightDecorator
-    checkMemo(accounts), // ValidateMemoDecorator
-    chargeTxSize(accounts), // ConsumeTxSizeGasDecorator
+    ofAccounts(checkMemo), // ValidateMemoDecorator
+    ofAccounts(chargeTxSize), // ConsumeTxSizeGasDecorator
     takeFee, // feemarket FeeMarketCheckDecorator, in the place of DeductFeeDecorator
-    setPublicKeys(accounts), // SetPubKeyDecorator
-    limitSignatures(accounts), // ValidateSigCountDecorator
-    chargeSignatures(accounts), // SigGasConsumeDecorator
-    verifySignatures(accounts), // SigVerificationDecorator
-    advanceSequences(accounts), // IncrementSequenceDecorator
+    ofAccounts(setPublicKeys), // SetPubKeyDecorator
+    ofAccounts(limitSignatures), // ValidateSigCountDecorator
+    ofAccounts(chargeSignatures), // SigGasConsumeDecorator
+    ofAccounts(verifySignatures), // SigVerificationDecorator
+    ofAccounts(advanceSequences), // IncrementSequenceDecorator
     ...(relayCheck === undefined ? [] : [relayCheck]), // ibc-go RedundantRelayDecorator
   ];
   return (context, tx, environment) => {
@@ -97,75 +91,65 @@ function writeCounter(count: number): Uint8Array {
 
 /** Rejects critical extension options, since the chain defines none. */
 const rejectExtensionOptions: AnteStep = (_context, tx) => {
-  if (tx.body.extensionOptions.length > 0) throw ErrUnknownExtensionOptions();
+  if (tx.body.extensionOptions.length > 0) throw errors.ErrUnknownExtensionOptions();
 };
 
 /** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them, because they have already passed. */
-function validateBasic(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    if (context.mode === "recheck") return;
-    checkFee(tx, accounts);
-    const { signatures } = tx.raw;
-    if (signatures.length === 0) throw ErrNoSignatures();
-    for (const signer of tx.signers) parseSigner(accounts, signer);
-    if (signatures.length === tx.signers.length) return;
-    throw ErrUnauthorized(`wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`);
-  };
-}
+const validateBasic: AccountStep = (accounts, context, tx) => {
+  if (context.mode === "recheck") return;
+  checkFee(tx, accounts);
+  const { signatures } = tx.raw;
+  if (signatures.length === 0) throw errors.ErrNoSignatures();
+  for (const signer of tx.signers) parseSigner(accounts, signer);
+  if (signatures.length === tx.signers.length) return;
+  throw errors.ErrUnauthorized(
+    `wrong number of signers; expected ${tx.signers.length}, got ${signatures.length}`,
+  );
+};
 
 function checkFee(tx: DecodedTx, accounts: AnteAccounts): void {
   const fee = feeOf(tx);
-  if (fee.gasLimit > MAX_GAS) throw ErrInvalidRequest(`invalid gas supplied; ${fee.gasLimit} > ${MAX_GAS}`);
+  if (fee.gasLimit > MAX_GAS)
+    throw errors.ErrInvalidRequest(`invalid gas supplied; ${fee.gasLimit} > ${MAX_GAS}`);
   const coins = parseCoins(fee.amount);
   if (coins.some(({ amount }) => amount < 0n))
-    throw ErrInsufficientFee(`invalid fee provided: ${formatCoins(coins)}`);
+    throw errors.ErrInsufficientFee(`invalid fee provided: ${formatCoins(coins)}`);
   if (fee.payer === "") return;
-  try {
-    accounts.parseAddress(fee.payer);
-  } catch (thrown) {
-    const text = thrown instanceof Error ? thrown.message : "unreadable";
-    throw ErrInvalidAddress(`Invalid fee payer address (${text})`);
-  }
+  errors.orThrow(
+    () => accounts.parseAddress(fee.payer),
+    (reason) => errors.ErrInvalidAddress(`Invalid fee payer address (${reason})`),
+  );
 }
 
-/** Rejects a transaction whose timeout height has passed. */
 const checkTimeoutHeight: AnteStep = (context, tx) => {
   const { timeoutHeight } = tx.body;
   if (timeoutHeight > 0n && context.height > timeoutHeight)
-    throw ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
+    throw errors.ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
 /** Limits the memo's length in bytes. Like the SDK, reads parameters only if the memo is not empty, because reads consume gas. */
-function checkMemo(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const length = new TextEncoder().encode(tx.body.memo).length;
-    if (length === 0) return;
-    const { maxMemoCharacters } = accounts.params(context);
-    if (BigInt(length) <= maxMemoCharacters) return;
-    throw ErrMemoTooLarge(
-      `maximum number of characters is ${maxMemoCharacters} but received ${length} characters`,
-    );
-  };
-}
+const checkMemo: AccountStep = (accounts, context, tx) => {
+  const length = new TextEncoder().encode(tx.body.memo).length;
+  if (length === 0) return;
+  const { maxMemoCharacters } = accounts.params(context);
+  if (BigInt(length) <= maxMemoCharacters) return;
+  throw errors.ErrMemoTooLarge(
+    `maximum number of characters is ${maxMemoCharacters} but received ${length} characters`,
+  );
+};
 
 /**
  * Charges gas for each byte of the transaction. Since a simulated transaction has no signatures, a simulation also charges for
  * the bytes that each missing signature will add.
  */
-function chargeTxSize(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const { txSizeCostPerByte } = accounts.params(context);
-    context.gas.consume(txSizeCostPerByte * BigInt(tx.bytes.length), "txSize");
-    if (context.mode !== "simulate") return;
-    for (const [index, signer] of tx.signers.entries()) {
-      if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-      readAccount(context, accounts, signer);
-      context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
-    }
-  };
-}
-
-/** Consumes the gas for reading the account. The SDK reads the key's type here; this chain has only one type. */
-function readAccount(context: Context, accounts: AnteAccounts, signer: string): void {
-  accounts.get(context, parseSigner(accounts, signer));
-}
+const chargeTxSize: AccountStep = (accounts, context, tx) => {
+  const { txSizeCostPerByte } = accounts.params(context);
+  context.gas.consume(txSizeCostPerByte * BigInt(tx.bytes.length), "txSize");
+  if (context.mode !== "simulate") return;
+  for (const [index, signer] of tx.signers.entries()) {
+    if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
+    // Consumes the gas for reading the account. The SDK reads the key's type here; this chain has only one type.
+    accounts.get(context, parseSigner(accounts, signer));
+    context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
+  }
+};

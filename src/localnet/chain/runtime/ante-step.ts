@@ -32,3 +32,6 @@ export interface TxEnvironment {
 
 /** One step before or after the messages. Throws `ModuleError` to reject the transaction. */
 export type AnteStep = (context: Context, tx: DecodedTx, environment: TxEnvironment) => void;
+
+/** An {@link AnteStep} that reads or writes accounts. */
+export type AccountStep = (accounts: AnteAccounts, context: Context, tx: DecodedTx) => void;

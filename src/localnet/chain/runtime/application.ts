@@ -5,19 +5,11 @@ import { type Branch, createBranch } from "../store/cache-store.ts";
 import {
   type CommitChanges,
   createMultiStore,
+  type MultiStoreOptions,
   type MultiStore,
   type StateStorage,
   type StoreView,
 } from "../store/multi-store.ts";
-import type {
-  Application,
-  FinalizeBlockRequest,
-  QueryRequest,
-  QueryResponse,
-  RunAround,
-  TxResult,
-  ValidatorPower,
-} from "./abci.ts";
 import type { AnteStep } from "./ante-step.ts";
 import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord } from "./block-record.ts";
 import { type Context, createContext, type ExecutionMode } from "./context.ts";
@@ -30,12 +22,12 @@ import type { ChainModule } from "./module.ts";
 import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts";
 import { collectHandlers, runTx } from "./tx-runner.ts";
 import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
+import type * as abci from "./abci.ts";
 
 /** An application's modules and rules. */
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
-  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Default: `specification`. */
   readonly profile?: Profile;
@@ -50,14 +42,13 @@ export interface ApplicationOptions {
   readonly ante: AnteStep;
   readonly post: AnteStep;
   /** Default: no changes. */
-  readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
+  readonly validatorUpdates?: (context: Context) => readonly abci.ValidatorPower[];
   /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
   /** Returns a simulation's gas limit, if it is below the block's limit; undefined means the block's limit. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that can be queried. */
   readonly keepRecent: number;
-  /** Traces gas consumption. Default: no tracing. */
   readonly tracer?: GasTracer;
 }
 
@@ -65,15 +56,11 @@ export interface ApplicationOptions {
  * Opens an application on its saved state. Without storage, it starts empty and stays in memory. Throws `StoreSetError` if the
  * saved state's stores differ from the modules' stores and no upgrade explains the difference.
  */
-export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
+export function createApplication(options: ApplicationOptions, storage?: StateStorage): abci.Application {
   const { tracer = UNTRACED, profile = SPECIFICATION } = options;
   const stores = options.modules.flatMap((module) => module.stores);
-  const machine = createMachine({
-    stores,
-    profile,
-    keepRecent: options.keepRecent,
-    ...(storage === undefined ? {} : { storage }),
-  });
+  const { keepRecent } = options;
+  const machine = createMachine({ stores, keepRecent, ...(storage && { storage }) }, profile);
   const openUpgrades = () => {
     const planned = planUpgrades(storage, options.modules, options.upgrades);
     // Checks and simulations before the next block see the added modules. Their writes are dropped with the check state.
@@ -84,14 +71,14 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   };
   let pendingUpgrades = openUpgrades();
   const rules = blockRulesOf(options, profile, tracer);
-  const check = (tx: Uint8Array, mode: ExecutionMode): TxResult => runCheck(tx, mode, machine, rules);
-  const simulate = (tx: Uint8Array, interrupt?: Interrupt): TxResult =>
-    runSimulation(tx, { machine, rules, interrupt, gasLimit: options.simulationGas });
+  const check = (tx: Uint8Array, mode: ExecutionMode): abci.TxResult => runCheck(tx, mode, machine, rules);
+  const simulate = (tx: Uint8Array, interrupt?: Interrupt): abci.TxResult =>
+    runSimulation(tx, machine, { ...options, rules }, interrupt);
   const queries = collectQueries([
     ...options.modules.flatMap((module) => module.queries),
     createSimulateQuery(simulate),
   ]);
-  const query = (request: QueryRequest, interrupt?: Interrupt): QueryResponse =>
+  const query = (request: abci.QueryRequest, interrupt?: Interrupt): abci.QueryResponse =>
     runQuery(request, {
       version: options.version,
       chainName: options.chainName,
@@ -116,16 +103,12 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       );
       const { chainId, timeNs, initialHeight, validators } = request;
       const height = initialHeight - 1n;
-      const genesis = machine.beginGenesis({
-        chainId,
-        timeNs,
-        height,
-        proposerAddress: new Uint8Array(20),
-      });
+      const genesis = machine.beginGenesis({ chainId, timeNs, height, proposerAddress: new Uint8Array(20) });
       // The SDK runs genesis at height 0, whatever the initial height is.
       const context = blockContext({ chainId, timeNs, height: 0n, profile }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
-      const deliver = (tx: Uint8Array): TxResult => deliverGenesisTx(tx, machine.lastBlock(), genesis, rules);
+      const deliver = (tx: Uint8Array): abci.TxResult =>
+        deliverGenesisTx(tx, machine.lastBlock(), genesis, rules);
       for (const { name, genesisTxs } of options.modules)
         genesisTxs?.(context, request.appState[name], deliver);
       const chosen = options.validatorUpdates?.(context) ?? [];
@@ -170,9 +153,9 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
  * because an export contains the powers that a local chain's control API has set.
  */
 function joinValidators(
-  document: readonly ValidatorPower[],
-  chosen: readonly ValidatorPower[],
-): readonly ValidatorPower[] {
+  document: readonly abci.ValidatorPower[],
+  chosen: readonly abci.ValidatorPower[],
+): readonly abci.ValidatorPower[] {
   const known = new Set(document.map(({ publicKey }) => toHex(publicKey)));
   return [...document, ...chosen.filter(({ publicKey }) => !known.has(toHex(publicKey)))];
 }
@@ -208,7 +191,7 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
  * Runs a check. Its writes stay in the check state until the next commit, so that several pending transactions from one account
  * pass with consecutive sequences.
  */
-function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
+function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
   const block = machine.lastBlock();
   const branch = machine.checkState();
   const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
@@ -219,46 +202,43 @@ function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: 
 /** Runs a simulation on a branch above the check state, and then drops the branch. */
 function runSimulation(
   tx: Uint8Array,
-  {
-    machine,
-    rules,
-    interrupt,
-    gasLimit,
-  }: {
-    readonly machine: Machine;
-    readonly rules: BlockRules;
-    readonly interrupt: Interrupt | undefined;
-    readonly gasLimit: ApplicationOptions["simulationGas"];
-  },
-): TxResult {
+  machine: Machine,
+  { rules, simulationGas }: { readonly rules: BlockRules } & Pick<ApplicationOptions, "simulationGas">,
+  interrupt?: Interrupt,
+): abci.TxResult {
   const block = machine.lastBlock();
   const branch = machine.checkState().branch();
   const context = blockContext(block, branch);
   const environment = {
     proposerAddress: block.proposerAddress,
     maxBlockGas: rules.maxBlockGas(context),
-    simulationGas: gasLimit?.(context),
+    simulationGas: simulationGas?.(context),
   };
   return runTx(tx, rules.tx, { mode: "simulate", block, environment, branch, interrupt });
 }
 
-function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, rules: BlockRules): TxResult {
+function deliverGenesisTx(
+  tx: Uint8Array,
+  record: BlockRecord,
+  branch: Branch,
+  rules: BlockRules,
+): abci.TxResult {
   const environment = { proposerAddress: record.proposerAddress, maxBlockGas: 0n };
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
 /** Reruns a block on a branch, and then drops the branch. */
 function rerunBlock(
-  request: FinalizeBlockRequest,
+  request: abci.FinalizeBlockRequest,
   machine: Machine,
   rules: BlockRules,
-  { around, interrupt }: { readonly around: RunAround; readonly interrupt: Interrupt | undefined },
-): readonly TxResult[] | undefined {
+  { around, interrupt }: { readonly around: abci.RunAround; readonly interrupt: Interrupt | undefined },
+): readonly abci.TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
   // The genesis state is stored with the first block's.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
-    const again = (): TxResult => runTx(tx, txRules, { ...scope, interrupt });
+    const again = (): abci.TxResult => runTx(tx, txRules, { ...scope, interrupt });
     return index < request.txs.length - 1 ? again() : around(again);
   };
   const { chainId } = machine.lastBlock();
@@ -271,56 +251,25 @@ function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt):
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
   const { profile } = machine.lastBlock();
+  const gas = createGasMeter();
   return createContext(
     { ...block, profile },
-    {
-      mode: "check",
-      gas: createGasMeter(),
-      interrupt,
-      branch,
-      emit: () => undefined,
-    },
+    { mode: "check", gas, interrupt, branch, emit: () => undefined },
   );
 }
 
 /** Returns a stored height. The multistore already contains a finalized height before its commit, but queries must not see it. */
 function committedView(machine: Machine, height: bigint): StoreView | undefined {
-  return height > machine.committed().height ? undefined : machine.stores.view(height);
+  return height > machine.committed().height ? undefined : machine.view(height);
 }
 
 /** An application's states: committed state, check state, genesis and finalized block. */
-interface Machine {
-  readonly stores: MultiStore;
-  /** Returns the latest committed height, which queries read. */
-  readonly committed: () => StoreView;
-  /** Returns the last committed block's record or, before the first block, the genesis record. */
-  readonly lastBlock: () => BlockRecord & { readonly profile: Profile };
-  /** Returns the branch above the committed state that collects the checks' writes until the next commit. */
-  readonly checkState: () => Branch;
-  /** Creates the next block's branch. */
-  readonly openBlock: () => Branch;
-  /** Starts with an empty state and returns the genesis branch, above which the first block runs. */
-  readonly beginGenesis: (record: BlockRecord) => Branch;
-  /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
-  readonly finalize: (block: Branch) => CommitChanges;
-  /** Makes the finalized height the latest height and starts a new check state. */
-  readonly commit: () => CommitChanges;
-  /** Reopens the saved state. */
-  readonly reload: () => void;
-}
-
-interface MachineOptions {
-  readonly stores: readonly string[];
-  readonly profile: Profile;
-  readonly keepRecent: number;
-  readonly storage?: StateStorage;
-}
+type Machine = ReturnType<typeof createMachine>;
 
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
 
-/** Opens the saved state, or an empty one. */
-function createMachine(options: MachineOptions): Machine {
-  const { profile } = options;
+/** Opens the saved state, or an empty one without storage. */
+function createMachine(options: Omit<MultiStoreOptions, "initialHeight">, profile: Profile) {
   const open = () => {
     const saved = createMultiStore({ ...options, initialHeight: 1n });
     const latest = viewAt(saved, saved.height());
@@ -334,19 +283,21 @@ function createMachine(options: MachineOptions): Machine {
   let { stores, committed, lastBlock, checkState } = open();
   let genesis: Branch | undefined;
   let finalized: CommitChanges | undefined;
-  const machine: Machine = {
-    get stores() {
-      return stores;
-    },
+  return {
+    view: (height: bigint): StoreView | undefined => stores.view(height),
+    /** Returns the latest committed height, which queries read. */
     committed: () => committed,
+    /** Returns the last committed block's record or, before the first block, the genesis record. */
     lastBlock: () => lastBlock,
+    /** Returns the branch above the committed state that collects the checks' writes until the next commit. */
     checkState: () => checkState,
-    openBlock: () => {
+    openBlock: (): Branch => {
       if (finalized !== undefined)
         throw new Error(`block ${finalized.height} is finalized and not committed`);
       return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
-    beginGenesis: (record) => {
+    /** Starts with an empty state and returns the genesis branch, above which the first block runs. */
+    beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
       stores = createMultiStore({ ...options, initialHeight: record.height + 1n });
       genesis = stores.branch();
@@ -354,13 +305,15 @@ function createMachine(options: MachineOptions): Machine {
       checkState = genesis.branch();
       return genesis;
     },
-    finalize: (block) => {
+    /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
+    finalize: (block: Branch): CommitChanges => {
       block.write();
       genesis = undefined;
       finalized = stores.commit();
       return finalized;
     },
-    commit: () => {
+    /** Makes the finalized height the latest height and starts a new check state. */
+    commit: (): CommitChanges => {
       const changes = finalized ?? unreachable("commit was called without a finalized block");
       finalized = undefined;
       committed = viewAt(stores, changes.height);
@@ -368,12 +321,11 @@ function createMachine(options: MachineOptions): Machine {
       checkState = createBranch((name) => committed.store(name));
       return changes;
     },
-    reload: () => {
+    reload: (): void => {
       ({ stores, committed, lastBlock, checkState } = open());
       finalized = undefined;
     },
   };
-  return machine;
 }
 
 function viewAt(stores: MultiStore, height: bigint): StoreView {

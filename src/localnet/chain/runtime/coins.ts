@@ -1,9 +1,7 @@
+import { orThrow, ErrTxDecode } from "./errors.ts";
 import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
-import { errorText } from "../../../platform/base/errors.ts";
 import { parseInt256 } from "../../../platform/base/integers.ts";
-import { ErrTxDecode } from "./errors.ts";
 
-/** An amount in one denomination. */
 export interface Coin {
   readonly denom: string;
   readonly amount: bigint;
@@ -21,11 +19,7 @@ export function isDenom(denom: string): boolean {
  * than 256 bits; Go rejects them while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
-  try {
-    return text === "" ? 0n : parseInt256(text);
-  } catch (error) {
-    throw ErrTxDecode(errorText(error));
-  }
+  return text === "" ? 0n : orThrow(() => parseInt256(text), ErrTxDecode);
 }
 
 /** Parses a message's coins without reordering them. Throws sdk/2. */
@@ -33,7 +27,6 @@ export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }
 
-/** Converts a coin to protobuf. */
 export function toWireCoin(coin: Coin): WireCoin {
   return { denom: coin.denom, amount: coin.amount.toString() };
 }
@@ -70,6 +63,14 @@ export function arePositive(coins: readonly Coin[]): boolean {
 /** Returns the amount in one denomination, or 0 if there is none. */
 export function amountOf(coins: readonly Coin[], denom: string): bigint {
   return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
+}
+
+/** Returns the coins with the amounts that `change` calculates. */
+export function mapAmounts(
+  coins: readonly Coin[],
+  change: (amount: bigint, denom: string) => bigint,
+): readonly Coin[] {
+  return coins.map(({ denom, amount }) => ({ denom, amount: change(amount, denom) }));
 }
 
 /** Sums coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */

@@ -34,7 +34,6 @@ export interface Context {
   readonly withGas: (gas: GasMeter) => Context;
 }
 
-/** Data about the block to which a context belongs. */
 export interface BlockFacts {
   readonly chainId: string;
   readonly height: bigint;
@@ -43,7 +42,6 @@ export interface BlockFacts {
   readonly profile?: Profile;
 }
 
-/** A context's stores, gas meter and event sink. */
 interface ExecutionScope {
   readonly mode: ExecutionMode;
   readonly gas: GasMeter;
@@ -190,9 +188,7 @@ class GasStore implements KVStore {
   }
 
   set(key: Uint8Array, value: Uint8Array): void {
-    this.gas.charge(WRITE_COST_FLAT, "WriteFlat");
-    this.gas.charge(WRITE_COST_PER_BYTE * key.length, "WritePerByte");
-    this.gas.charge(WRITE_COST_PER_BYTE * value.length, "WritePerByte");
+    chargeWrite(this.gas, key.length, value.length);
     this.parent.set(key, value);
   }
 

@@ -185,6 +185,16 @@ export class QueryError extends Error {
   }
 }
 
+/** A query's request is invalid. */
+export function invalidArgument(text: string): QueryError {
+  return new QueryError(GrpcCode.InvalidArgument, text);
+}
+
+/** A query found nothing. */
+export function notFound(text: string): QueryError {
+  return new QueryError(GrpcCode.NotFound, text);
+}
+
 /** The bytes of a query's request cannot be decoded. grpc-go and baseapp report this differently; see `toQueryFailure`. */
 export class UnreadableRequest extends QueryError {
   constructor(cause: unknown) {

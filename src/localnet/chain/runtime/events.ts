@@ -23,8 +23,7 @@ export function event(
     | readonly (readonly [key: string, value: string])[],
 ): ChainEvent {
   const entries = Array.isArray(attributes) ? attributes : Object.entries(attributes);
-  return {
-    type,
-    attributes: entries.flatMap(([key, value]) => (value === undefined ? [] : [attribute(key, value)])),
-  };
+  const given: EventAttribute[] = [];
+  for (const [key, value] of entries) if (value !== undefined) given.push(attribute(key, value));
+  return { type, attributes: given };
 }

@@ -4,7 +4,7 @@ import type { FinalizeBlockRequest, FinalizeBlockResult, TxResult, ValidatorPowe
 import { BLOCK_RECORD_STORE, writeBlockRecord } from "./block-record.ts";
 import { type BlockFacts, type Context, createContext } from "./context.ts";
 import { ErrOutOfGas } from "./errors.ts";
-import type { ChainEvent } from "./events.ts";
+import { attribute, type ChainEvent } from "./events.ts";
 import { createGasMeter } from "./gas.ts";
 import type { BlockInput } from "./module.ts";
 import type { runTx, TxRules } from "./tx-runner.ts";
@@ -66,7 +66,7 @@ export function blockContext(
 /** Returns a function that appends events with the attribute `mode`, as baseapp's `beginBlock` and `endBlock` do. */
 function appendWithMode(mode: "BeginBlock" | "EndBlock", events: ChainEvent[]): (event: ChainEvent) => void {
   return ({ type, attributes }) => {
-    events.push({ type, attributes: [...attributes, { key: "mode", value: mode, index: true }] });
+    events.push({ type, attributes: [...attributes, attribute("mode", mode)] });
   };
 }
 

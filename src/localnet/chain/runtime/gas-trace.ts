@@ -31,18 +31,20 @@ export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
   return {
     ...rules,
     ante: (context, tx, environment) =>
-      span(context, "step", anteName, (inner) => ante(inner, tx, environment)),
+      span(
+        context,
+        "step",
+        () => "ante handler",
+        (inner) => ante(inner, tx, environment),
+      ),
     post: (context, tx, environment) =>
-      span(context, "step", postName, (inner) => post(inner, tx, environment)),
+      span(
+        context,
+        "step",
+        () => "post handler: fee settlement",
+        (inner) => post(inner, tx, environment),
+      ),
   };
-}
-
-function anteName(): string {
-  return "ante handler";
-}
-
-function postName(): string {
-  return "post handler: fee settlement";
 }
 
 /** Returns a module that traces all messages and queries as spans, wherever they come from. */

@@ -1,6 +1,5 @@
 import { ChainPanic } from "./errors.ts";
 
-/** Counts the gas used by one transaction or query. */
 export interface GasMeter {
   /** Undefined: no limit. */
   readonly limit: bigint | undefined;
@@ -19,7 +18,6 @@ export interface GasMeter {
 
 export type GasObserver = (amount: bigint, location: string) => void;
 
-/** Creates a gas meter that starts at zero. */
 export function createGasMeter(limit?: bigint): GasMeter {
   let consumed = 0n;
   // The sum of small amounts stays below 2^53, so that numbers are exact.

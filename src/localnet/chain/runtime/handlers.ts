@@ -1,8 +1,8 @@
+import { cachedOn } from "../store/collections.ts";
 import { parseAddress, withSdkErrors } from "./address.ts";
 import { ModuleError, ErrTxDecode, GrpcCode, QueryError, UnreadableRequest } from "./errors.ts";
 import { type EncodedType, encodeMessage } from "../../../cosmos/proto/encode.ts";
 import { CANONICAL_CHAIN_NAME, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
-import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { Context } from "./context.ts";
 import type { MessageHandler, QueryHandler } from "./module.ts";
 import { errorMessage } from "../../../platform/base/errors.ts";
@@ -12,10 +12,8 @@ export interface WireType<T> extends EncodedType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** A value of a generated message type. */
 type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : never;
 
-/** Implementation of a query or message. */
 type Handle<Request, Response> = (context: Context, request: Request) => Response;
 
 /** Replaces the function for a method that the deployed chain has but this chain lacks. */
@@ -135,11 +133,15 @@ function messageHandler(
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
   chainName: string,
 ): MessageHandler {
-  const decode = decodeOnce((bytes) => {
-    const message = request.decode(bytes);
-    checkDecoded?.(message);
-    return message;
-  });
+  // Cached, because a message's signers are read several times before it runs.
+  const decoded = cachedOn("decoded message", (bytes: Uint8Array) => ({
+    message: decodeMessage(() => {
+      const message = request.decode(bytes);
+      checkDecoded?.(message);
+      return message;
+    }),
+  }));
+  const decode = (bytes: Uint8Array): unknown => decoded(bytes).message;
   const typeUrl = toChainTypeUrl(canonical, chainName);
   const responseTypeUrl = `${typeUrl.replace(/Request$/, "")}Response`;
   return {
@@ -156,18 +158,6 @@ function messageHandler(
   };
 }
 
-/** Caches the decoded message with its array, from which a message's signers are read several times before it runs. */
-function decodeOnce(decode: (bytes: Uint8Array) => unknown): (bytes: Uint8Array) => unknown {
-  const decoded = createObjectSlot<Uint8Array, { readonly value: unknown }>("decoded message");
-  return (bytes) => {
-    const known = decoded.get(bytes);
-    if (known !== undefined) return known.value;
-    const value = decodeMessage(decode, bytes);
-    decoded.set(bytes, { value });
-    return value;
-  };
-}
-
 /** Decodes a query's request. Throws `UnreadableRequest`. */
 export function decodeRequest<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T {
   try {
@@ -177,9 +167,9 @@ export function decodeRequest<T>(type: { decode(bytes: Uint8Array): T }, bytes: 
   }
 }
 
-function decodeMessage<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Array): T {
+function decodeMessage<T>(decode: () => T): T {
   try {
-    return decode(bytes);
+    return decode();
   } catch (thrown) {
     throw ErrTxDecode(errorMessage(thrown));
   }

@@ -2,15 +2,11 @@ import type { JsonValue } from "../../../platform/base/json.ts";
 import type { FinalizeBlockRequest, TxResult } from "./abci.ts";
 import type { Context } from "./context.ts";
 
-/** A message handler's response. */
 export interface HandlerResult {
-  /** Type URL of the response message. */
   readonly typeUrl: string;
-  /** The encoded response message. */
   readonly response: Uint8Array;
 }
 
-/** Handles one message type. */
 export interface MessageHandler {
   readonly typeUrl: string;
   /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` if it cannot be decoded. */

@@ -38,7 +38,6 @@ export function paginate(
   });
 }
 
-/** A page of a list query. */
 export interface Page<T> {
   readonly items: T[];
   readonly pagination: PageResponse;

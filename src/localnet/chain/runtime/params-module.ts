@@ -1,18 +1,13 @@
+import type { ChainNames } from "./module.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "./address.ts";
 import type { Context } from "./context.ts";
-import { orThrow, unregisteredError, wrapErrors } from "./errors.ts";
+import { orThrowWith, unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
 /** Names and authority that all of a chain's modules receive. */
-export interface ParamsModuleOptions {
-  readonly chainName: string;
-  /** Bech32 prefix of account addresses. */
-  readonly bech32Prefix: string;
-  /** Bech32 address of the account that may change the params. */
-  readonly authority: string;
-}
+export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
 /**
  * Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params, by default not at all. Errors
@@ -36,10 +31,7 @@ export function requireAuthorityAddress(bech32Prefix: string, authority: string)
 
 /** Throws an unregistered error, "words: reason", if the text is not an address on this chain. */
 export function requireAddress(bech32Prefix: string, text: string, words: string): void {
-  orThrow(
-    () => parseAddress(bech32Prefix, text),
-    (reason) => unregisteredError(`${words}: ${reason}`),
-  );
+  orThrowWith(unregisteredError, words, () => parseAddress(bech32Prefix, text));
 }
 
 /** Stores the params from a genesis state, or the definition's defaults. Throws `GenesisError` if the params are invalid. */

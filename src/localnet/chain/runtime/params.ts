@@ -4,7 +4,6 @@ import type { ModuleError } from "./errors.ts";
 
 /** The single definition of a module's parameters, located in the module's `params.ts`. */
 export interface ParamsDefinition<T> {
-  /** Name of the module's store. */
   readonly store: string;
   readonly key: Uint8Array;
   /** The generated protobuf message, whose encoding is stored. */
@@ -17,13 +16,11 @@ export interface ParamsDefinition<T> {
   readonly validate?: (params: T) => void;
 }
 
-/** A module's parameters and their definition. */
 export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   /** Returns the stored parameters, or `unset` before any are stored. */
   readonly get: (context: Context) => T;
   /** Stores parameters. Throws `ModuleError` if they are invalid. */
   readonly set: (context: Context, params: T) => void;
-  /** The query `Params`. */
   readonly query: (context: Context) => { params: T };
   /** Returns a handler for MsgUpdateParams, which replaces all parameters. */
   readonly update: (options: UpdateOptions<T>) => (context: Context, message: UpdateMessage<T>) => void;
@@ -31,7 +28,6 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
 
 /** How a module handles MsgUpdateParams. */
 export interface UpdateOptions<T> {
-  /** Bech32 address of the account that may change the parameters. */
   readonly authority: string;
   /** Creates the error for a message signed by another account. */
   readonly signerError: (words: string) => ModuleError;
@@ -41,13 +37,11 @@ export interface UpdateOptions<T> {
   readonly check?: (message: { readonly authority: string; readonly params: T }) => void;
 }
 
-/** MsgUpdateParams. */
 interface UpdateMessage<T> {
   readonly authority: string;
   readonly params: T | undefined;
 }
 
-/** Creates a module's parameters from their definition. */
 export function defineParams<T extends object>(definition: ParamsDefinition<T>): ModuleParams<T> {
   const { store, key, type, defaults, unset = defaults, validate = () => undefined } = definition;
   const item = createItem(store, key, rememberingCodec(messageCodec<T>(type)));

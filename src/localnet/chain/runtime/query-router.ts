@@ -9,23 +9,10 @@ import { stringifyJson } from "../../../platform/base/json.ts";
 import type { StoreView } from "../store/multi-store.ts";
 import type { QueryRequest, QueryResponse, TxResult } from "./abci.ts";
 import type { Context } from "./context.ts";
-import {
-  ErrInvalidRequest,
-  ErrKeyNotFound,
-  ErrUnauthorized,
-  ErrUnknownRequest,
-  ErrInvalidHeight,
-  ErrNotFound,
-  ErrPanic,
-  GrpcCode,
-  ModuleError,
-  QueryError,
-  registerError,
-  UnreadableRequest,
-} from "./errors.ts";
 import { decodeRequest } from "./handlers.ts";
 import { InterruptedError, type Interrupt } from "./interrupt.ts";
 import type { QueryHandler } from "./module.ts";
+import * as errors from "./errors.ts";
 
 /** Indexes query handlers by gRPC path. Throws a plain error if two handlers have the same path. */
 export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<string, QueryHandler> {
@@ -40,7 +27,6 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
 /** State and rules that queries use. */
 export interface QueryState {
   readonly version: string;
-  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Handlers by gRPC path. */
   readonly handlers: ReadonlyMap<string, QueryHandler>;
@@ -60,18 +46,20 @@ export function runQuery(request: QueryRequest, state: QueryState): QueryRespons
   try {
     return routeQuery(request, state);
   } catch (thrown) {
-    if (thrown instanceof InterruptedError) return interrupted(thrown);
+    if (thrown instanceof errors.ModuleError) return errorResponse(thrown);
+    if (thrown instanceof InterruptedError) return failureResponse(thrown);
     const text = thrown instanceof Error ? thrown.message : String(thrown);
-    return errorResponse(ErrPanic(text), { grpcCode: GrpcCode.Internal, grpcMessage: text });
+    return errorResponse(errors.ErrPanic(text), { grpcCode: errors.GrpcCode.Internal, grpcMessage: text });
   }
 }
 
-function interrupted(thrown: InterruptedError): QueryResponse {
+/** Responds with the error of a gRPC query. Rethrows like {@link toQueryFailure}. */
+function failureResponse(thrown: unknown, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
-  return errorResponse(abci, { grpcCode, grpcMessage });
+  return errorResponse(abci, { grpcCode, grpcMessage, ...response });
 }
 
-/** Routes an ABCI query as baseapp does: first by gRPC path, then by the first path segment. */
+/** Routes an ABCI query as baseapp does: first by gRPC path, then by the first path segment. Throws `ModuleError`. */
 function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   const handler = state.handlers.get(request.path);
   if (handler !== undefined) return queryGrpc(handler, request, state);
@@ -82,9 +70,9 @@ function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
     case "store":
       return queryStore(rest, request, state);
     case "p2p":
-      return errorResponse(ErrUnknownRequest("expected path is p2p filter <addr|id> <parameter>"));
+      throw errors.ErrUnknownRequest("expected path is p2p filter <addr|id> <parameter>");
     default:
-      return errorResponse(ErrUnknownRequest("unknown query path"));
+      throw errors.ErrUnknownRequest("unknown query path");
   }
 }
 
@@ -93,23 +81,18 @@ function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QuerySta
   const latest = state.latest.height;
   const height = request.height === 0n ? latest : request.height;
   if (height < 0n)
-    return errorResponse(ErrInvalidRequest("cannot query with height < 0; please provide a valid height"));
-  if (latest === 0n)
-    return errorResponse(ErrInvalidHeight("the chain is not ready; please wait for first block"));
+    throw errors.ErrInvalidRequest("cannot query with height < 0; please provide a valid height");
+  if (latest === 0n) throw errors.ErrInvalidHeight("the chain is not ready; please wait for first block");
   if (height > latest) {
-    return errorResponse(
-      ErrInvalidHeight("cannot query with height in the future; please provide a valid height"),
-    );
+    throw errors.ErrInvalidHeight("cannot query with height in the future; please provide a valid height");
   }
   if (height <= 1n && request.prove) {
-    return errorResponse(
-      ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height"),
-    );
+    throw errors.ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height");
   }
   const view = state.view(height);
   if (view === undefined) {
     const text = `failed to load state at height ${height}; version does not exist (latest height: ${latest})`;
-    return errorResponse(ErrNotFound(text));
+    throw errors.ErrNotFound(text);
   }
   return runGrpcQuery(handler, state.contextOf(view), request.data);
 }
@@ -120,8 +103,7 @@ export function runGrpcQuery(handler: QueryHandler, context: Context, request: U
   try {
     return okResponse({ value: handler.query(context, request), height });
   } catch (thrown) {
-    const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
-    return errorResponse(abci, { grpcCode, grpcMessage, height });
+    return failureResponse(thrown, { height });
   }
 }
 
@@ -131,26 +113,22 @@ function queryApp(path: readonly string[], request: QueryRequest, state: QuerySt
   const head = { codespace: "sdk", height: request.height === 0n ? state.latest.height : request.height };
   switch (path[0]) {
     case undefined:
-      return errorResponse(
-        ErrUnknownRequest(
-          "expected second parameter to be either 'simulate' or 'version', neither was present",
-        ),
+      throw errors.ErrUnknownRequest(
+        "expected second parameter to be either 'simulate' or 'version', neither was present",
       );
     case "version":
       return okResponse({ ...head, value: utf8(state.version) });
     case "simulate":
       return simulateAsJson(request.data, state, head);
     default:
-      return errorResponse(ErrUnknownRequest(`unknown query: ${path.join("/")}`));
+      throw errors.ErrUnknownRequest(`unknown query: ${path.join("/")}`);
   }
 }
 
 function simulateAsJson(tx: Uint8Array, state: QueryState, head: Partial<QueryResponse>): QueryResponse {
   const result = state.simulate(tx);
   if (result.code !== 0)
-    return errorResponse(
-      new ModuleError(result.codespace, result.code, result.log).wrap("failed to simulate tx"),
-    );
+    throw new errors.ModuleError(result.codespace, result.code, result.log).wrap("failed to simulate tx");
   const bytes = SimulationResponse.encode(toSimulation(result)).finish();
   const json = messageToJson("cosmos.base.abci.v1beta1.SimulationResponse", bytes, state.chainName);
   return okResponse({ ...head, value: utf8(stringifyJson(json)) });
@@ -165,10 +143,14 @@ export function createSimulateQuery(
     query: ({ interrupt }, request) => {
       const { tx, txBytes } = decodeRequest(SimulateRequest, request);
       const bytes = tx === undefined ? txBytes : Tx.encode(tx).finish();
-      if (bytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty txBytes is not allowed");
+      if (bytes.length === 0)
+        throw new errors.QueryError(errors.GrpcCode.InvalidArgument, "empty txBytes is not allowed");
       const result = simulate(bytes, interrupt);
       if (result.code !== 0)
-        throw new QueryError(GrpcCode.Unknown, `${result.log} with gas used: '${result.gasUsed}'`);
+        throw new errors.QueryError(
+          errors.GrpcCode.Unknown,
+          `${result.log} with gas used: '${result.gasUsed}'`,
+        );
       return SimulateResponse.encode(toSimulation(result)).finish();
     },
   };
@@ -188,9 +170,9 @@ function toSimulation(result: TxResult): SimulateResponse {
 }
 
 /** Errors in the codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from errors in "sdk". */
-const ErrStoreTxDecode = registerError("store", 3, "tx parse error");
-const ErrStoreUnknownRequest = registerError("store", 4, "unknown request");
-const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
+const ErrStoreTxDecode = errors.registerError("store", 3, "tx parse error");
+const ErrStoreUnknownRequest = errors.registerError("store", 4, "unknown request");
+const ErrStoreInvalidRequest = errors.registerError("store", 7, "invalid request");
 
 /**
  * Runs "store/<name>/key" and "store/<name>/subspace" like the SDK's rootmulti and IAVL stores. `path` contains the segments
@@ -199,24 +181,20 @@ const ErrStoreInvalidRequest = registerError("store", 7, "invalid request");
 function queryStore(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
   const height = request.height === 0n ? state.latest.height : request.height;
   if (height <= 1n && request.prove) {
-    return errorResponse(
-      ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height"),
-    );
+    throw errors.ErrInvalidRequest("cannot query with proof when height <= 1; please provide a valid height");
   }
   const [name = "", ...rest] = path;
-  if (!state.latest.has(name)) return errorResponse(ErrStoreUnknownRequest(`no such store: ${name}`));
+  if (!state.latest.has(name)) throw ErrStoreUnknownRequest(`no such store: ${name}`);
   const kind = `/${rest.join("/")}`;
   if (request.data.length === 0)
     // With a proof, the SDK drops the error of the IAVL store and misses the proof.
-    return errorResponse(
-      request.prove && kind === "/key" ? emptyProof() : ErrStoreTxDecode("query cannot be zero length"),
-    );
+    throw request.prove && kind === "/key" ? emptyProof() : ErrStoreTxDecode("query cannot be zero length");
   if (kind === "/subspace") return querySubspace(name, { ...request, height }, state);
-  if (kind !== "/key") return errorResponse(ErrStoreUnknownRequest(`unexpected query path: ${kind}`));
+  if (kind !== "/key") throw ErrStoreUnknownRequest(`unexpected query path: ${kind}`);
   return queryKey(name, { ...request, height }, state.view(height));
 }
 
-function emptyProof(): ModuleError {
+function emptyProof(): errors.ModuleError {
   return ErrStoreInvalidRequest("proof is unexpectedly empty; ensure height has not been pruned");
 }
 
@@ -225,9 +203,8 @@ function queryKey(name: string, request: QueryRequest, view: StoreView | undefin
   // Without a proof the SDK reports a pruned height as a success with this log. The store of an added module has no
   // versions before its upgrade.
   if (view === undefined || !view.has(name)) {
-    return request.prove
-      ? errorResponse(emptyProof())
-      : okResponse({ key, height, log: "version does not exist" });
+    if (request.prove) throw emptyProof();
+    return okResponse({ key, height, log: "version does not exist" });
   }
   const value = view.store(name).get(key) ?? new Uint8Array(0);
   return okResponse({ key, height, value, proof: request.prove ? view.prove(name, key) : undefined });
@@ -274,7 +251,10 @@ export function okResponse(response: Partial<QueryResponse>): QueryResponse {
 }
 
 /** Builds the response to a failed query. The gRPC status is derived from the error unless `response` specifies one. */
-export function errorResponse(error: ModuleError, response: Partial<QueryResponse> = {}): QueryResponse {
+export function errorResponse(
+  error: errors.ModuleError,
+  response: Partial<QueryResponse> = {},
+): QueryResponse {
   const { grpcCode, grpcMessage } = toQueryFailure(error);
   const { code, codespace, message } = error;
   return okResponse({ grpcCode, grpcMessage, ...response, code, codespace, log: message });
@@ -284,10 +264,12 @@ export function errorResponse(error: ModuleError, response: Partial<QueryRespons
 interface QueryFailure {
   readonly grpcCode: number;
   readonly grpcMessage: string;
-  readonly abci: ModuleError;
+  readonly abci: errors.ModuleError;
 }
 
-const GRPC_NAMES = new Map<number, string>(Object.entries(GrpcCode).map(([name, code]) => [code, name]));
+const GRPC_NAMES = new Map<number, string>(
+  Object.entries(errors.GrpcCode).map(([name, code]) => [code, name]),
+);
 
 /**
  * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError`,
@@ -302,38 +284,42 @@ const GRPC_NAMES = new Map<number, string>(Object.entries(GrpcCode).map(([name, 
  * | `InterruptedError` | 4 | sdk/6, with the text "rpc error: code = DeadlineExceeded desc = …" |
  */
 export function toQueryFailure(thrown: unknown): QueryFailure {
-  if (thrown instanceof ModuleError) {
+  if (thrown instanceof errors.ModuleError) {
     const grpcMessage = grpcMessageOf(thrown);
-    return { grpcCode: GrpcCode.Unknown, grpcMessage, abci: ErrUnknownRequest(thrown.message) };
+    return { grpcCode: errors.GrpcCode.Unknown, grpcMessage, abci: errors.ErrUnknownRequest(thrown.message) };
   }
-  if (thrown instanceof UnreadableRequest) {
+  if (thrown instanceof errors.UnreadableRequest) {
     // grpc-go reports Internal, not InvalidArgument.
     const grpcMessage = `grpc: failed to unmarshal the received message: ${thrown.message}`;
-    return { grpcCode: GrpcCode.Internal, grpcMessage, abci: ErrInvalidRequest(thrown.message) };
+    return {
+      grpcCode: errors.GrpcCode.Internal,
+      grpcMessage,
+      abci: errors.ErrInvalidRequest(thrown.message),
+    };
   }
   if (thrown instanceof InterruptedError)
-    return toQueryFailure(new QueryError(GrpcCode.DeadlineExceeded, thrown.message));
-  if (!(thrown instanceof QueryError)) throw thrown;
+    return toQueryFailure(new errors.QueryError(errors.GrpcCode.DeadlineExceeded, thrown.message));
+  if (!(thrown instanceof errors.QueryError)) throw thrown;
   return { grpcCode: thrown.grpcCode, grpcMessage: thrown.message, abci: abciErrorOf(thrown) };
 }
 
-function abciErrorOf({ grpcCode, message }: QueryError): ModuleError {
-  if (grpcCode === GrpcCode.Unknown) return ErrInvalidRequest(message);
+function abciErrorOf({ grpcCode, message }: errors.QueryError): errors.ModuleError {
+  if (grpcCode === errors.GrpcCode.Unknown) return errors.ErrInvalidRequest(message);
   const text = `rpc error: code = ${GRPC_NAMES.get(grpcCode) ?? `Code(${grpcCode})`} desc = ${message}`;
   switch (grpcCode) {
-    case GrpcCode.InvalidArgument:
-    case GrpcCode.FailedPrecondition:
-      return ErrInvalidRequest(text);
-    case GrpcCode.NotFound:
-      return ErrKeyNotFound(text);
-    case GrpcCode.Unauthenticated:
-      return ErrUnauthorized(text);
+    case errors.GrpcCode.InvalidArgument:
+    case errors.GrpcCode.FailedPrecondition:
+      return errors.ErrInvalidRequest(text);
+    case errors.GrpcCode.NotFound:
+      return errors.ErrKeyNotFound(text);
+    case errors.GrpcCode.Unauthenticated:
+      return errors.ErrUnauthorized(text);
     default:
-      return ErrUnknownRequest(text);
+      return errors.ErrUnknownRequest(text);
   }
 }
 
 /** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log uses the reverse order. */
-function grpcMessageOf({ codespace, code, description, wraps }: ModuleError): string {
+function grpcMessageOf({ codespace, code, description, wraps }: errors.ModuleError): string {
   return `codespace ${codespace} code ${code}: ${[description, ...wraps].join(": ")}`;
 }

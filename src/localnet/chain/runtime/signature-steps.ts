@@ -14,22 +14,15 @@ import type { Any } from "../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { concat, equalBytes, fromHex, sha256, toBase64, utf8, latin1 } from "../../../platform/base/bytes.ts";
 import { createRecentCache } from "../../../platform/base/caches.ts";
 import { AddressError, withSdkErrors } from "./address.ts";
-import type { Account, AnteAccounts, AnteStep } from "./ante-step.ts";
+import type { Account, AccountStep, AnteAccounts } from "./ante-step.ts";
 import type { Context } from "./context.ts";
-import {
-  ErrInvalidPubKey,
-  ErrTooManySignatures,
-  ErrUnauthorized,
-  ErrUnknownAddress,
-  ErrWrongSequence,
-  unregisteredError,
-} from "./errors.ts";
 import { event } from "./events.ts";
 import { type DecodedTx, feeOf } from "./tx.ts";
+import * as errors from "./errors.ts";
 
 function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer): Account {
   const account = accounts.get(context, signer.address);
-  if (account === undefined) throw ErrUnknownAddress(`account ${signer.text} does not exist`);
+  if (account === undefined) throw errors.ErrUnknownAddress(`account ${signer.text} does not exist`);
   return account;
 }
 
@@ -37,16 +30,14 @@ function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer
  * Stores the public key of each signer that does not have one yet. After all keys are stored, emits `tx.acc_seq` and
  * `tx.signature` for each signer; indexers find transactions by these events.
  */
-export function setPublicKeys(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const signers = signersOf(tx, accounts);
-    for (const signer of signers) setPublicKey(context, accounts, signer);
-    for (const { text, info, signature } of signers) {
-      context.emit(event("tx", [["acc_seq", `${text}/${info?.sequence ?? 0n}`]]));
-      context.emit(event("tx", [["signature", toBase64(signature)]]));
-    }
-  };
-}
+export const setPublicKeys: AccountStep = (accounts, context, tx) => {
+  const signers = signersOf(tx, accounts);
+  for (const signer of signers) setPublicKey(context, accounts, signer);
+  for (const { text, info, signature } of signers) {
+    context.emit(event("tx", [["acc_seq", `${text}/${info?.sequence ?? 0n}`]]));
+    context.emit(event("tx", [["signature", toBase64(signature)]]));
+  }
+};
 
 function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer): void {
   if (signer.info === undefined) return;
@@ -63,82 +54,71 @@ function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
   // Clients simulate with an empty key or a placeholder.
   if (context.mode === "simulate") return;
   if (equalBytes(addressOfKey(key), signer.address)) return;
-  throw ErrInvalidPubKey(
+  throw errors.ErrInvalidPubKey(
     `pubKey does not match signer address ${signer.text} with signer index: ${signer.index}`,
   );
 }
 
 /** Limits the number of signatures. */
-export function limitSignatures(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const { txSigLimit } = accounts.params(context);
-    const count = tx.authInfo.signerInfos.length;
-    if (BigInt(count) > txSigLimit) throw ErrTooManySignatures(`signatures: ${count}, limit: ${txSigLimit}`);
-  };
-}
+export const limitSignatures: AccountStep = (accounts, context, tx) => {
+  const { txSigLimit } = accounts.params(context);
+  const count = tx.authInfo.signerInfos.length;
+  if (BigInt(count) > txSigLimit)
+    throw errors.ErrTooManySignatures(`signatures: ${count}, limit: ${txSigLimit}`);
+};
 
 /**
  * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Only the key's type matters here: a
  * simulation passes even with a key that cannot verify anything.
  */
-export function chargeSignatures(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const params = accounts.params(context);
-    for (const signer of signersOf(tx, accounts)) {
-      const { pubKey } = requireAccount(context, accounts, signer).base;
-      const typeUrl = pubKey?.typeUrl ?? (context.mode === "simulate" ? TYPE_URL.secp256k1PubKey : "");
-      if (typeUrl === TYPE_URL.ed25519PubKey) {
-        context.gas.consume(params.sigVerifyCostEd25519, "ante verify: ed25519");
-        throw ErrInvalidPubKey("ED25519 public keys are unsupported");
-      }
-      if (typeUrl === "") throw ErrInvalidPubKey("unrecognized public key type: <nil>");
-      requireSecp256k1(typeUrl);
-      context.gas.consume(params.sigVerifyCostSecp256k1, "ante verify: secp256k1");
+export const chargeSignatures: AccountStep = (accounts, context, tx) => {
+  const params = accounts.params(context);
+  for (const signer of signersOf(tx, accounts)) {
+    const { pubKey } = requireAccount(context, accounts, signer).base;
+    const typeUrl = pubKey?.typeUrl ?? (context.mode === "simulate" ? TYPE_URL.secp256k1PubKey : "");
+    if (typeUrl === TYPE_URL.ed25519PubKey) {
+      context.gas.consume(params.sigVerifyCostEd25519, "ante verify: ed25519");
+      throw errors.ErrInvalidPubKey("ED25519 public keys are unsupported");
     }
-  };
-}
+    if (typeUrl === "") throw errors.ErrInvalidPubKey("unrecognized public key type: <nil>");
+    requireSecp256k1(typeUrl);
+    context.gas.consume(params.sigVerifyCostSecp256k1, "ante verify: secp256k1");
+  }
+};
 
 /**
  * Compares sequences and verifies signatures. The sequence is compared first, because clients recognise `ErrWrongSequence` and
  * sign again. A simulation has no signatures to verify, and a recheck has already verified them.
  */
-export function verifySignatures(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    const infos = tx.authInfo.signerInfos.length;
-    if (infos !== tx.signers.length) {
-      throw ErrUnauthorized(`invalid number of signer;  expected: ${tx.signers.length}, got ${infos}`);
-    }
-    for (const signer of signersOf(tx, accounts)) {
-      const { base } = requireAccount(context, accounts, signer);
-      if (base.pubKey === undefined && context.mode !== "simulate")
-        throw ErrInvalidPubKey("pubkey on account is not set");
-      const sequence = signer.info?.sequence ?? 0n;
-      if (sequence !== base.sequence)
-        throw ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${sequence}`);
-      if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
-      if (!isSigned(context, tx, { signer, account: { base } }))
-        throw signatureError(context, signer, { base });
-    }
-  };
-}
+export const verifySignatures: AccountStep = (accounts, context, tx) => {
+  const infos = tx.authInfo.signerInfos.length;
+  if (infos !== tx.signers.length) {
+    throw errors.ErrUnauthorized(`invalid number of signer;  expected: ${tx.signers.length}, got ${infos}`);
+  }
+  for (const signer of signersOf(tx, accounts)) {
+    const { base } = requireAccount(context, accounts, signer);
+    if (base.pubKey === undefined && context.mode !== "simulate")
+      throw errors.ErrInvalidPubKey("pubkey on account is not set");
+    const sequence = signer.info?.sequence ?? 0n;
+    if (sequence !== base.sequence)
+      throw errors.ErrWrongSequence(`account sequence mismatch, expected ${base.sequence}, got ${sequence}`);
+    if (context.mode === "simulate" || context.mode === "recheck" || base.pubKey === undefined) continue;
+    if (!isSigned(context, tx, signer, base)) throw signatureError(context, signer, base);
+  }
+};
 
 /** Returns whether the account's key signed the document for the sign mode. */
-function isSigned(
-  context: Context,
-  tx: DecodedTx,
-  by: { readonly signer: Signer; readonly account: Account },
-): boolean {
-  const { base } = by.account;
-  const document = signDocOf(context, tx, by.account, signModeOf(by.signer));
+function isSigned(context: Context, tx: DecodedTx, signer: Signer, base: Account["base"]): boolean {
+  const document = signDocOf(context, tx, base, signModeOf(signer));
   if (document === undefined || base.pubKey === undefined) return false;
-  return verifySecp256k1(parsePublicKey(base.pubKey), document, by.signer.signature);
+  return verifySecp256k1(parsePublicKey(base.pubKey), document, signer.signature);
 }
 
 /** Encodes the bytes to sign. Returns undefined for unsupported sign modes and messages. */
 function signDocOf(
   context: Context,
   tx: DecodedTx,
-  { base }: Account,
+  base: Account["base"],
   mode: SignMode | undefined,
 ): Uint8Array | undefined {
   const { chainId } = context;
@@ -160,12 +140,12 @@ function signModeOf(signer: Signer): SignMode | undefined {
 }
 
 /** Creates the error for a wrong signature. Only the amino text contains the sequence, since the direct document lacks it. */
-function signatureError(context: Context, signer: Signer, { base }: Account): Error {
+function signatureError(context: Context, signer: Signer, base: Account["base"]): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
   return mode === SignMode.SIGN_MODE_LEGACY_AMINO_JSON
-    ? ErrUnauthorized(`${head}, sequence (${base.sequence}) and chain-id (${context.chainId})`)
-    : ErrUnauthorized(`${head} and chain-id (${context.chainId}): (${reasonOf(mode)})`);
+    ? errors.ErrUnauthorized(`${head}, sequence (${base.sequence}) and chain-id (${context.chainId})`)
+    : errors.ErrUnauthorized(`${head} and chain-id (${context.chainId}): (${reasonOf(mode)})`);
 }
 
 /** The SDK verifies signatures in the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON; the reason names any other mode. */
@@ -177,15 +157,13 @@ function reasonOf(mode: SignMode | undefined): string {
 }
 
 /** Advances every signer's sequence, even in checks, so that the check state accepts the account's next pending transaction. */
-export function advanceSequences(accounts: AnteAccounts): AnteStep {
-  return (context, tx) => {
-    for (const signer of signersOf(tx, accounts)) {
-      const account = requireAccount(context, accounts, signer);
-      const base = { ...account.base, sequence: account.base.sequence + 1n };
-      accounts.set(context, { ...account, base });
-    }
-  };
-}
+export const advanceSequences: AccountStep = (accounts, context, tx) => {
+  for (const signer of signersOf(tx, accounts)) {
+    const account = requireAccount(context, accounts, signer);
+    const base = { ...account.base, sequence: account.base.sequence + 1n };
+    accounts.set(context, { ...account, base });
+  }
+};
 
 /** One required signer, with the signer info and signature at the same position in the transaction. */
 interface Signer {
@@ -215,7 +193,7 @@ export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: 
   try {
     return withSdkErrors(() => accounts.parseAddress(text));
   } catch (thrown) {
-    throw thrown instanceof AddressError ? unregisteredError(thrown.message) : thrown;
+    throw thrown instanceof AddressError ? errors.unregisteredError(thrown.message) : thrown;
   }
 }
 
@@ -282,14 +260,14 @@ function parsePublicKey(key: Any): Uint8Array {
   requireSecp256k1(key.typeUrl);
   const bytes = PubKey.decode(key.value).key;
   if (bytes.length !== SECP256K1_KEY_SIZE)
-    throw ErrInvalidPubKey(`length of pubkey is incorrect: ${bytes.length}`);
+    throw errors.ErrInvalidPubKey(`length of pubkey is incorrect: ${bytes.length}`);
   return bytes;
 }
 
 /** Throws sdk/8 unless the type URL is for secp256k1 keys. */
 function requireSecp256k1(typeUrl: string): void {
   if (typeUrl !== TYPE_URL.secp256k1PubKey)
-    throw ErrInvalidPubKey(`only secp256k1 public keys can sign here, not ${typeUrl}`);
+    throw errors.ErrInvalidPubKey(`only secp256k1 public keys can sign here, not ${typeUrl}`);
 }
 
 /**

@@ -10,19 +10,12 @@ import {
   createContext,
   type ExecutionMode,
 } from "./context.ts";
-import {
-  ChainPanic,
-  ErrInvalidGasLimit,
-  ErrInvalidRequest,
-  ErrTxDecode,
-  ErrUnknownRequest,
-  ModuleError,
-} from "./errors.ts";
-import { type ChainEvent, event } from "./events.ts";
+import { attribute, type ChainEvent, event } from "./events.ts";
 import { createGasMeter, type GasMeter } from "./gas.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
+import * as errors from "./errors.ts";
 
 /** Rules for all transactions of an application. */
 export interface TxRules {
@@ -52,13 +45,13 @@ const EMPTY_DATA = new Uint8Array(0);
  * handler both pass, their writes are kept. A failure is returned as a result; any other exception is a bug and propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
-  const progress: TxProgress = { gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
+  const run: TxRun = { ...scope, rules, gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
   try {
-    const tx = decodeForMode(bytes, rules, scope.mode);
-    requireRoutableAtCost(tx, rules, scope, progress);
-    return execute(tx, rules, scope, progress);
+    const tx = decodeForMode(bytes, run);
+    requireRoutableAtCost(tx, run);
+    return execute(tx, run);
   } catch (thrown) {
-    if (thrown instanceof ModuleError) return failedResult(thrown, progress, scope.mode);
+    if (thrown instanceof errors.ModuleError) return failedResult(thrown, run);
     throw thrown;
   }
 }
@@ -67,17 +60,18 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
  * Like {@link requireRoutable}. A transaction that fails here has used the gas for reading the consensus parameters, which the
  * SDK reads before opening the transaction's gas meter.
  */
-function requireRoutableAtCost(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
+function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   try {
     requireRoutable(tx);
   } catch (thrown) {
-    rules.readConsensusParams(contextOn(scope.branch, scope, progress, []));
+    run.rules.readConsensusParams(contextOn(run.branch, run, []));
     throw thrown;
   }
 }
 
-/** Data for the result that remains valid if a later step throws. */
-interface TxProgress {
+/** One run, with data for the result that remains valid if a later step throws. */
+interface TxRun extends TxScope {
+  readonly rules: TxRules;
   gas: GasMeter;
   gasWanted: bigint;
   anteEvents: readonly ChainEvent[];
@@ -87,32 +81,32 @@ interface TxProgress {
  * Decodes a transaction. The SDK reports a decoding error in three ways: completely in a simulation, without its code in CheckTx,
  * and without details in a block.
  */
-function decodeForMode(bytes: Uint8Array, rules: TxRules, mode: ExecutionMode): DecodedTx {
+function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
   try {
     return decodeTx(bytes, rules.codec);
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || mode === "simulate") throw thrown;
-    throw mode === "deliver" ? ErrTxDecode() : asMempoolDecodeError(thrown);
+    if (!(thrown instanceof errors.ModuleError) || mode === "simulate") throw thrown;
+    throw mode === "deliver" ? errors.ErrTxDecode() : asMempoolDecodeError(thrown);
   }
 }
 
-function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): TxResult {
-  openGasMeter(tx, scope, progress);
-  runAnte(tx, rules, scope, progress);
+function execute(tx: DecodedTx, run: TxRun): TxResult {
+  openGasMeter(tx, run);
+  runAnte(tx, run);
   // Messages and post handler share one branch, so that the writes of both are dropped when the transaction fails.
-  const branch = scope.branch.branch();
-  const outcome = tryMessages(tx, scope, progress, branch);
-  const postEvents = runPost(tx, { rules, scope, progress, branch }, outcome);
-  if (outcome instanceof ModuleError) throw outcome;
-  if (scope.mode === "deliver") branch.write();
+  const branch = run.branch.branch();
+  const outcome = tryMessages(tx, run, branch);
+  const postEvents = runPost(tx, run, branch, outcome);
+  if (outcome instanceof errors.ModuleError) throw outcome;
+  if (run.mode === "deliver") branch.write();
   return {
     code: 0,
     codespace: "",
     log: "",
     data: outcome.data,
-    gasWanted: progress.gasWanted,
-    gasUsed: progress.gas.used(),
-    events: runsMessages(scope.mode) ? [...progress.anteEvents, ...outcome.events, ...postEvents] : [],
+    gasWanted: run.gasWanted,
+    gasUsed: run.gas.used(),
+    events: runsMessages(run.mode) ? [...run.anteEvents, ...outcome.events, ...postEvents] : [],
   };
 }
 
@@ -120,59 +114,48 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
  * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and uses the lower of the
  * block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
-function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void {
-  const { maxBlockGas, simulationGas } = scope.environment;
+function openGasMeter(tx: DecodedTx, run: TxRun): void {
+  const { maxBlockGas, simulationGas } = run.environment;
   const { gasLimit } = feeOf(tx);
-  if (scope.mode === "simulate") {
+  if (run.mode === "simulate") {
     const blockGas = maxBlockGas > 0n ? maxBlockGas : undefined;
     const isLower = simulationGas !== undefined && (blockGas === undefined || simulationGas < blockGas);
-    progress.gas = createGasMeter(isLower ? simulationGas : blockGas);
-    progress.gasWanted = maxBlockGas > 0n ? maxBlockGas : 0n;
+    run.gas = createGasMeter(isLower ? simulationGas : blockGas);
+    run.gasWanted = maxBlockGas > 0n ? maxBlockGas : 0n;
     return;
   }
   // Transactions of genesis have no gas limit.
-  const isGenesis = scope.block.height === 0n && scope.mode === "deliver";
-  progress.gas = isGenesis ? createGasMeter() : createGasMeter(gasLimit);
-  progress.gasWanted = gasLimit;
+  const isGenesis = run.block.height === 0n && run.mode === "deliver";
+  run.gas = isGenesis ? createGasMeter() : createGasMeter(gasLimit);
+  run.gasWanted = gasLimit;
   if (maxBlockGas > 0n && gasLimit > maxBlockGas)
-    throw ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
+    throw errors.ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
 /** Runs the ante handler. If the messages fail, its events remain in the result, because its writes are kept too. */
-function runAnte(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProgress): void {
-  const branch = scope.branch.branch();
+function runAnte(tx: DecodedTx, run: TxRun): void {
+  const branch = run.branch.branch();
   const events: ChainEvent[] = [];
-  rules.ante(contextOn(branch, scope, progress, events), tx, scope.environment);
+  run.rules.ante(contextOn(branch, run, events), tx, run.environment);
   branch.write();
-  progress.anteEvents = events;
+  run.anteEvents = events;
 }
 
-function contextOn(branch: Branch, scope: TxScope, progress: TxProgress, events: ChainEvent[]): Context {
-  const { mode, block, interrupt } = scope;
-  return createContext(block, {
-    mode,
-    interrupt,
-    gas: progress.gas,
-    branch,
-    emit: (each) => events.push(each),
-  });
+function contextOn(branch: Branch, run: TxRun, events: ChainEvent[]): Context {
+  const { mode, block, interrupt, gas } = run;
+  return createContext(block, { mode, interrupt, gas, branch, emit: (each) => events.push(each) });
 }
 
 /**
  * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler runs even after a
  * failure. Throws if the gas limit is exceeded: in Go, that is a panic, which skips the post handler.
  */
-function tryMessages(
-  tx: DecodedTx,
-  scope: TxScope,
-  progress: TxProgress,
-  branch: Branch,
-): MessagesResult | ModuleError {
-  if (!runsMessages(scope.mode)) return { data: EMPTY_DATA, events: [] };
+function tryMessages(tx: DecodedTx, run: TxRun, branch: Branch): MessagesResult | errors.ModuleError {
+  if (!runsMessages(run.mode)) return { data: EMPTY_DATA, events: [] };
   try {
-    return runMessages(contextOn(branch, scope, progress, []), tx);
+    return runMessages(contextOn(branch, run, []), tx);
   } catch (thrown) {
-    if (thrown instanceof ModuleError && !(thrown instanceof ChainPanic)) return thrown;
+    if (thrown instanceof errors.ModuleError && !(thrown instanceof errors.ChainPanic)) return thrown;
     throw thrown;
   }
 }
@@ -180,22 +163,17 @@ function tryMessages(
 /** Runs the post handler. If both the messages and the post handler fail, the SDK joins the two texts. */
 function runPost(
   tx: DecodedTx,
-  run: {
-    readonly rules: TxRules;
-    readonly scope: TxScope;
-    readonly progress: TxProgress;
-    readonly branch: Branch;
-  },
-  outcome: MessagesResult | ModuleError,
+  run: TxRun,
+  branch: Branch,
+  outcome: MessagesResult | errors.ModuleError,
 ): readonly ChainEvent[] {
-  const { rules, scope, progress, branch } = run;
   const events: ChainEvent[] = [];
   try {
-    rules.post(contextOn(branch, scope, progress, events), tx, scope.environment);
+    run.rules.post(contextOn(branch, run, events), tx, run.environment);
     return events;
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || !(outcome instanceof ModuleError)) throw thrown;
-    if (thrown instanceof ChainPanic) throw thrown;
+    if (!(thrown instanceof errors.ModuleError) || !(outcome instanceof errors.ModuleError)) throw thrown;
+    if (thrown instanceof errors.ChainPanic) throw thrown;
     throw outcome.wrap(`postHandler: ${thrown.message}`);
   }
 }
@@ -205,15 +183,15 @@ function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
 
-function failedResult(error: ModuleError, progress: TxProgress, mode: ExecutionMode): TxResult {
+function failedResult(error: errors.ModuleError, run: TxRun): TxResult {
   return {
     code: error.code,
     codespace: error.codespace,
     log: error.message,
     data: EMPTY_DATA,
-    gasWanted: progress.gasWanted,
-    gasUsed: progress.gas.used(),
-    events: runsMessages(mode) ? progress.anteEvents : [],
+    gasWanted: run.gasWanted,
+    gasUsed: run.gas.used(),
+    events: runsMessages(run.mode) ? run.anteEvents : [],
   };
 }
 
@@ -229,10 +207,10 @@ export function collectHandlers(modules: readonly ChainModule[]): ReadonlyMap<st
 
 /** Throws if a transaction has no messages (sdk/18), or if a message fails its stateless checks or has no handler (sdk/6). */
 export function requireRoutable(tx: DecodedTx): void {
-  if (tx.messages.length === 0) throw ErrInvalidRequest("must contain at least one message");
+  if (tx.messages.length === 0) throw errors.ErrInvalidRequest("must contain at least one message");
   for (const { value, handler } of tx.messages) handler?.validate?.(value);
   for (const { typeUrl, handler } of tx.messages) {
-    if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
+    if (handler === undefined) throw errors.ErrUnknownRequest(`no message handler found for ${typeUrl}`);
   }
 }
 
@@ -264,14 +242,15 @@ function runMessage(context: Context, message: TxMessage, index: number): Messag
   try {
     return handleMessage(context, message, index);
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || thrown instanceof ChainPanic) throw thrown;
+    if (!(thrown instanceof errors.ModuleError) || thrown instanceof errors.ChainPanic) throw thrown;
     throw thrown.wrap(`failed to execute message; message index: ${index}`);
   }
 }
 
 function handleMessage(context: Context, message: TxMessage, index: number): MessageResult {
   const { handler } = message;
-  if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${message.typeUrl}`);
+  if (handler === undefined)
+    throw errors.ErrUnknownRequest(`no message handler found for ${message.typeUrl}`);
   const events: ChainEvent[] = [];
   const result = context.atomically((inner) => handler.handle(collectEvents(inner, events), message.value));
   const sender = handler.signers(message.value)[0];
@@ -291,14 +270,10 @@ function messageEvent(
 ): ChainEvent {
   const hasModule = events.some(({ attributes }) => attributes.some(({ key }) => key === "module"));
   const module = typeUrl.split(".")[1];
-  return event("message", [
-    ["action", typeUrl],
-    ...(sender === undefined ? [] : [["sender", sender] as const]),
-    ...(hasModule || module === undefined ? [] : [["module", module] as const]),
-  ]);
+  return event("message", { action: typeUrl, sender, module: hasModule ? undefined : module });
 }
 
 function withMessageIndex(each: ChainEvent, index: number): ChainEvent {
-  const attribute = { key: "msg_index", value: index.toString(), index: true };
-  return { type: each.type, attributes: [...each.attributes, attribute] };
+  const ofIndex = attribute("msg_index", index.toString());
+  return { type: each.type, attributes: [...each.attributes, ofIndex] };
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../../platform/base/errors.ts";
 import { AuthInfo, type Fee, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { rejectUnknownFields } from "../../../cosmos/proto/unknown-fields.ts";
 import { ErrTxDecode, type ModuleError, unregisteredError } from "./errors.ts";
@@ -14,7 +15,6 @@ export interface TxMessage {
 /** A decoded transaction. Its encoding is valid; its fee, signatures and messages have not been checked yet. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
-  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   readonly raw: TxRaw;
   readonly body: TxBody;
@@ -28,7 +28,6 @@ export interface DecodedTx {
 
 /** Types that a transaction may contain. */
 export interface TxCodec {
-  /** Prefix of the type URLs of the chain's own modules. */
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }
@@ -72,14 +71,10 @@ export function feePayerOf(tx: DecodedTx): string {
   return feeOf(tx).payer === "" ? (tx.signers[0] ?? "") : feeOf(tx).payer;
 }
 
-interface PartType<T> {
-  decode(bytes: Uint8Array): T;
-}
-
 function decodePart<T>(
   bytes: Uint8Array,
   typeName: string,
-  type: PartType<T>,
+  type: { decode(bytes: Uint8Array): T },
   rules: { readonly chainName: string; readonly allowNonCritical?: boolean },
 ): { readonly part: T; readonly hasUnknownFields: boolean } {
   try {
@@ -87,7 +82,7 @@ function decodePart<T>(
     const hasUnknownFields = rejectUnknownFields(typeName, bytes, rules);
     return { part: type.decode(bytes), hasUnknownFields };
   } catch (thrown) {
-    throw ErrTxDecode(thrown instanceof Error ? thrown.message : String(thrown));
+    throw ErrTxDecode(errorMessage(thrown));
   }
 }
 

@@ -1,8 +1,7 @@
+import { mapAmounts, amountOf, arePositive, type Coin, formatCoins, sumCoins } from "./coins.ts";
 import { DEC18_ONE, mulDec18, quoDec18, roundDec18 } from "../../../platform/base/decimal.ts";
 import { minInt } from "../../../platform/base/integers.ts";
-import { amountOf, arePositive, type Coin, formatCoins, sumCoins } from "./coins.ts";
 
-/** One period in a periodic schedule. */
 export interface VestingPeriod {
   readonly lengthSeconds: bigint;
   readonly amount: readonly Coin[];
@@ -49,10 +48,7 @@ export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigi
 /** Calculates the vested part. The SDK rounds twice: first the ratio to 18 digits, then each amount to the nearest integer. */
 function partOf(coins: readonly Coin[], elapsed: bigint, duration: bigint): readonly Coin[] {
   const ratio = quoDec18(elapsed * DEC18_ONE, duration * DEC18_ONE);
-  return coins.map(({ denom, amount }) => ({
-    denom,
-    amount: roundDec18(mulDec18(amount * DEC18_ONE, ratio)),
-  }));
+  return mapAmounts(coins, (amount) => roundDec18(mulDec18(amount * DEC18_ONE, ratio)));
 }
 
 function endedPeriods(periods: readonly VestingPeriod[], elapsed: bigint): readonly Coin[] {
@@ -76,19 +72,16 @@ export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   const still = vestingCoins(vesting, time);
   return subtract(
     still,
-    still.map(({ denom, amount }) => ({
-      denom,
-      amount: minInt(amount, amountOf(vesting.delegatedVesting, denom)),
-    })),
+    mapAmounts(still, (amount, denom) => minInt(amount, amountOf(vesting.delegatedVesting, denom))),
   );
 }
 
 /** Counts a delegation. Vesting coins are delegated first. */
 export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly Coin[]): Vesting {
   const still = vestingCoins(vesting, time);
-  const fromVesting = coins.map(({ denom, amount }) => {
+  const fromVesting = mapAmounts(coins, (amount, denom) => {
     const available = amountOf(still, denom) - amountOf(vesting.delegatedVesting, denom);
-    return { denom, amount: minInt(available < 0n ? 0n : available, amount) };
+    return minInt(available < 0n ? 0n : available, amount);
   });
   return {
     ...vesting,
@@ -102,14 +95,10 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
  * validator's rate is rounded; any excess is not counted.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
-  const free = coins.map(({ denom, amount }) => ({
-    denom,
-    amount: minInt(amountOf(vesting.delegatedFree, denom), amount),
-  }));
-  const fromVesting = coins.map(({ denom, amount }) => ({
-    denom,
-    amount: minInt(amountOf(vesting.delegatedVesting, denom), amount - amountOf(free, denom)),
-  }));
+  const free = mapAmounts(coins, (amount, denom) => minInt(amountOf(vesting.delegatedFree, denom), amount));
+  const fromVesting = mapAmounts(coins, (amount, denom) =>
+    minInt(amountOf(vesting.delegatedVesting, denom), amount - amountOf(free, denom)),
+  );
   return {
     ...vesting,
     delegatedFree: subtract(vesting.delegatedFree, free),
@@ -158,5 +147,5 @@ function validatePeriods(
 }
 
 function subtract(coins: readonly Coin[], less: readonly Coin[]): readonly Coin[] {
-  return sumCoins([...coins, ...less.map(({ denom, amount }) => ({ denom, amount: -amount }))]);
+  return sumCoins([...coins, ...mapAmounts(less, (amount) => -amount)]);
 }

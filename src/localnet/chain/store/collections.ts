@@ -1,3 +1,4 @@
+import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   concat,
@@ -22,11 +23,8 @@ export interface Codec<T> {
 }
 
 /** Opens stores by name. A `Context` is one. */
-export interface StoreScope {
-  readonly store: (name: string) => KVStore;
-}
+type StoreScope = { readonly store: (name: string) => KVStore };
 
-/** Leaves bytes unchanged. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 
 /** Encodes unsigned 64-bit integers as 8 bytes big-endian, so that keys sort numerically. */
@@ -76,7 +74,6 @@ interface MessageType<T> {
   decode(input: Uint8Array): T;
 }
 
-/** Encodes protobuf messages. */
 export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
@@ -101,16 +98,24 @@ export function mappedCodec<Stored, T>(
  * returned copies, the cache would be useless but never wrong.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
-  const decoded = new WeakMap<Uint8Array, T>();
   return {
     encode: codec.encode,
-    decode: (bytes) => {
-      const existing = decoded.get(bytes);
-      if (existing !== undefined) return existing;
-      const value = Object.freeze(codec.decode(bytes));
-      decoded.set(bytes, value);
-      return value;
-    },
+    decode: cachedOn("decoded value", (bytes: Uint8Array) => Object.freeze(codec.decode(bytes))),
+  };
+}
+
+/** Returns a pure function whose result is computed once for each argument and cached on the argument, under a name for debuggers. */
+export function cachedOn<K extends object, T extends object>(
+  name: string,
+  compute: (source: K) => T,
+): (source: K) => T {
+  const slot = createObjectSlot<K, T>(name);
+  return (source) => {
+    const known = slot.get(source);
+    if (known !== undefined) return known;
+    const value = compute(source);
+    slot.set(source, value);
+    return value;
   };
 }
 
@@ -121,7 +126,6 @@ export interface StoredItem<T> {
   readonly delete: (scope: StoreScope) => void;
 }
 
-/** Declares a value under a fixed key. */
 export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): StoredItem<T> {
   return {
     get: (scope) => {
@@ -133,16 +137,27 @@ export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): 
   };
 }
 
-/** An item that genesis always writes. `get` throws a plain error (a bug) if it is absent. */
+/** An item that always has a value: genesis writes it, or it has an initial value. */
 export interface RequiredItem<T> {
   readonly get: (scope: StoreScope) => T;
   readonly set: (scope: StoreScope, value: T) => void;
 }
 
-/** Declares a value under a fixed key that exists from genesis on. */
+/** Declares a value under a fixed key that exists from genesis on. Until then, `get` throws a plain error (a bug). */
 export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Codec<T>): RequiredItem<T> {
   const { get, set } = createItem(store, key, codec);
   return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
+}
+
+/** Declares a value under a fixed key that is `initial` until it is written. */
+export function createItemOr<T>(
+  store: string,
+  key: Uint8Array,
+  codec: Codec<T>,
+  initial: T,
+): RequiredItem<T> {
+  const { get, set } = createItem(store, key, codec);
+  return { get: (scope) => get(scope) ?? initial, set };
 }
 
 /** A counter that gives out numbers, stored as the next number. */
@@ -156,8 +171,7 @@ export interface StoredSequence {
 
 /** Declares a counter under a fixed key, which is absent until the number `first` is taken. */
 export function createSequence(store: string, key: Uint8Array, first: bigint): StoredSequence {
-  const { get, set } = createItem(store, key, uint64Codec);
-  const next = (scope: StoreScope): bigint => get(scope) ?? first;
+  const { get: next, set } = createItemOr(store, key, uint64Codec, first);
   const take = (scope: StoreScope): bigint => {
     const number = next(scope);
     set(scope, number + 1n);
@@ -166,21 +180,7 @@ export function createSequence(store: string, key: Uint8Array, first: bigint): S
   return { next, take, set };
 }
 
-/** Values under the keys `prefix | key` in a store. */
-export interface StoredMap<K, V> {
-  readonly get: (scope: StoreScope, key: K) => V | undefined;
-  readonly has: (scope: StoreScope, key: K) => boolean;
-  readonly set: (scope: StoreScope, key: K, value: V) => void;
-  readonly delete: (scope: StoreScope, key: K) => void;
-  /** Returns the entry for a key, whose functions encode the key only once. */
-  readonly at: (key: K) => StoredItem<V>;
-  /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
-  readonly entries: (scope: StoreScope, within?: Uint8Array) => IterableIterator<readonly [key: K, value: V]>;
-  /** Returns the values in the order of `entries`. */
-  readonly values: (scope: StoreScope, within?: Uint8Array) => V[];
-  /** Returns the stored bytes of the entries, for paging. */
-  readonly range: (scope: StoreScope, within?: Uint8Array) => MapRange<K, V>;
-}
+export type StoredMap<K, V> = ReturnType<typeof createMap<K, V>>;
 
 /** The stored bytes of a map's entries: all keys that start with `prefix`. */
 export interface MapRange<K, V> {
@@ -192,31 +192,32 @@ export interface MapRange<K, V> {
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-/** Declares a map under a prefix. */
-export function createMap<K, V>(
-  store: string,
-  prefix: Uint8Array,
-  keys: Codec<K>,
-  values: Codec<V>,
-): StoredMap<K, V> {
+/** Declares values under the keys `prefix | key` in a store. */
+export function createMap<K, V>(store: string, prefix: Uint8Array, keys: Codec<K>, values: Codec<V>) {
   const path = keys.encodeAfter?.(prefix) ?? ((key: K): Uint8Array => concat(prefix, keys.encode(key)));
+  /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
   const entries = function* (scope: StoreScope, within = NO_BYTES): IterableIterator<readonly [K, V]> {
     const start = concat(prefix, within);
     for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))
       yield [keys.decode(key.subarray(prefix.length)), values.decode(value)];
   };
   return {
-    get: (scope, key) => {
+    get: (scope: StoreScope, key: K): V | undefined => {
       const bytes = scope.store(store).get(path(key));
       return bytes === undefined ? undefined : values.decode(bytes);
     },
-    has: (scope, key) => scope.store(store).has(path(key)),
-    set: (scope, key, value) => scope.store(store).set(path(key), values.encode(value)),
-    delete: (scope, key) => scope.store(store).delete(path(key)),
-    at: (key) => createItem(store, path(key), values),
+    has: (scope: StoreScope, key: K): boolean => scope.store(store).has(path(key)),
+    set: (scope: StoreScope, key: K, value: V): void =>
+      scope.store(store).set(path(key), values.encode(value)),
+    delete: (scope: StoreScope, key: K): void => scope.store(store).delete(path(key)),
+    /** Returns the entry for a key, whose functions encode the key only once. */
+    at: (key: K) => createItem(store, path(key), values),
     entries,
-    values: (scope, within) => Array.from(entries(scope, within), ([, value]) => value),
-    range: (scope, within = NO_BYTES) => ({
+    /** Returns the values in the order of `entries`. */
+    values: (scope: StoreScope, within?: Uint8Array): V[] =>
+      Array.from(entries(scope, within), ([, value]) => value),
+    /** Returns the stored bytes of the entries, for paging. */
+    range: (scope: StoreScope, within: Uint8Array = NO_BYTES): MapRange<K, V> => ({
       store: scope.store(store),
       prefix: concat(prefix, within),
       decode: (key, value) => [keys.decode(concat(within, key)), values.decode(value)],

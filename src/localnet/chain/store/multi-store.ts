@@ -193,7 +193,6 @@ function requireStore<T>(stores: ReadonlyMap<string, T>, name: string): T {
   return stores.get(name) ?? unreachable(`no module registered the store ${name}`);
 }
 
-/** Wraps a working tree as a store. */
 function workingStore(tree: IavlTree): KVStore {
   return {
     ...readMethods(tree),

@@ -91,7 +91,10 @@ describe("a swap on deposit that ends behind enemy lines", () => {
     expect(orders).not.toEqual(before);
     // The order that sells TokenB was taken in part: 500 TokenA went to its maker.
     expect(JSON.stringify(orders)).toContain('"reserves_taker_denom":"500"');
-    const paid = world.read(NOW_NS, (context) => world.bank.balance(context, moduleAddress("dex"), "TokenA"));
+    const paid = world.read(
+      NOW_NS,
+      (context) => world.bank.balance(context, moduleAddress("dex"), "TokenA").amount,
+    );
     expect(paid).toBe(0n);
   });
 

@@ -2,7 +2,7 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { beforeAll, describe, expect, it } from "vitest";
 import { MsgMultiHopSwap } from "../../../../src/cosmos/proto/gen/neutron/dex/tx.ts";
 import type { JsonObject, JsonValue } from "../../../../src/platform/base/json.ts";
-import { getTrancheCount, setTrancheCount } from "../../../../src/localnet/chain/modules/dex/store.ts";
+import { trancheCount } from "../../../../src/localnet/chain/modules/dex/store.ts";
 import { parseMultiHopSwap } from "../../../../src/localnet/chain/modules/dex/messages.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
@@ -146,13 +146,13 @@ describe("wrong usage of the dex messages", () => {
   });
 
   it("rejects an order whose new tranche has the key of a tranche at another tick", () => {
-    const count = world.read(NOW_NS, getTrancheCount);
-    world.run(NOW_NS, (context) => setTrancheCount(context, 0n));
+    const count = world.read(NOW_NS, trancheCount.get);
+    world.run(NOW_NS, (context) => trancheCount.set(context, 0n));
     expect(failureOf("PlaceLimitOrder", { tick_index_in_to_out: -300 })).toEqual({
       code: "dex/1171",
       text: "tranche key already exists for different trade pair id or tick index: Tranche key already exists for different trade pair id or tick index",
     });
-    world.run(NOW_NS, (context) => setTrancheCount(context, count));
+    world.run(NOW_NS, (context) => trancheCount.set(context, count));
   });
 
   it.each([[["TokenA"]], [[]]])("rejects the route %j, where the deployed module panics", (hops) => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { toBase64 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../src/platform/base/json.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
-import { evidenceAge } from "../../../../src/localnet/chain/modules/consensus/params.ts";
+import { evidenceAge } from "../../../../src/localnet/chain/modules/consensus/module.ts";
 import { GenesisError } from "../../../../src/localnet/chain/runtime/genesis.ts";
 import { validatorKey } from "../../../../src/localnet/node/consensus/validators.ts";
 import { AUTHORITY, createStakeWorld, type StakeWorld } from "../../../support/stake-world.ts";

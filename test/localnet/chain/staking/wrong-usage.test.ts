@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/platform/base/json.ts";
-import { moduleParams as consensusParams } from "../../../../src/localnet/chain/modules/consensus/params.ts";
+import { moduleParams as consensusParams } from "../../../../src/localnet/chain/modules/consensus/module.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import {
   account,

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
   type Pending,
@@ -6,7 +5,9 @@ import {
   replaced,
   type Sorted,
   sortedFrom,
-} from "../../../../src/localnet/chain/store/pending-writes.ts";
+} from "../../../../src/localnet/chain/store/cache-store.ts";
+
+import fc from "fast-check";
 
 const write = (text: string, value = 0): Pending => ({
   text,

@@ -1,11 +1,3 @@
-import {
-  orThrow,
-  wrapErrors,
-  ErrorInvalidSigner,
-  ErrUnauthorized,
-  ErrUnknownRequest,
-  unregisteredError,
-} from "../../runtime/errors.ts";
 import { type ProposalDeps, submitLegacyProposal } from "./module.ts";
 import {
   MsgSubmitProposal,
@@ -19,6 +11,7 @@ import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
+import * as errors from "../../runtime/errors.ts";
 
 /**
  * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, where `message`
@@ -36,10 +29,10 @@ export function handleAdminMessage(
   requireOne(proposal);
   const execute = proposal.member("proposal_execute_message");
   if (!execute.isPresent())
-    return wrapErrors("failed to submit admin proposal legacy", () =>
+    return errors.wrapErrors("failed to submit admin proposal legacy", () =>
       submitLegacyProposal(context, { proposer: sender, content: undefined }),
     );
-  return wrapErrors("failed to submit admin proposal", () =>
+  return errors.wrapErrors("failed to submit admin proposal", () =>
     submitProposal(context, sender, execute.member("message").asText(), deps),
   );
 }
@@ -49,7 +42,7 @@ function requireOne(proposal: JsonField): void {
   const count = kinds.filter((kind) => proposal.member(kind).isPresent()).length;
   if (count === 1) return;
   const words = count === 0 ? "no admin proposal type is" : "more than one admin proposal type is";
-  throw unregisteredError(`invalid proposal quantity: ${words} present in message`);
+  throw errors.unregisteredError(`invalid proposal quantity: ${words} present in message`);
 }
 
 function submitProposal(
@@ -58,11 +51,13 @@ function submitProposal(
   json: string,
   deps: ProposalDeps,
 ): CustomMessageResult {
-  const message = wrapErrors("failed to unmarshall incoming sdk message", () => parseAny(json, deps.chainName));
+  const message = errors.wrapErrors("failed to unmarshall incoming sdk message", () =>
+    parseAny(json, deps.chainName),
+  );
   requireAuthority(message, deps);
   const handler = deps.findMessage(TYPE_URL.submitProposal);
-  if (handler === undefined) throw ErrUnknownRequest(TYPE_URL.submitProposal);
-  const response = wrapErrors("failed to submit proposal", () =>
+  if (handler === undefined) throw errors.ErrUnknownRequest(TYPE_URL.submitProposal);
+  const response = errors.wrapErrors("failed to submit proposal", () =>
     handler.handle(context, MsgSubmitProposal.encode({ proposer, messages: [message] }).finish()),
   );
   const { proposalId } = MsgSubmitProposalResponse.decode(response.response);
@@ -72,15 +67,18 @@ function submitProposal(
 /** Parses a message whose type is given by its member `@type`. Throws `ModuleError`. */
 function parseAny(json: string, chainName: string): Any {
   const { "@type": typeUrl, ...fields } = parseObject(json);
-  if (typeof typeUrl !== "string") throw unregisteredError("Any JSON doesn't have '@type'");
+  if (typeof typeUrl !== "string") throw errors.unregisteredError("Any JSON doesn't have '@type'");
   const type = findMessageByTypeUrl(typeUrl, chainName)?.typeName;
-  if (type === undefined) throw unregisteredError(`unable to resolve type URL ${typeUrl}`);
-  return { typeUrl, value: orThrow(() => messageFromJson(type, fields, chainName), unregisteredError) };
+  if (type === undefined) throw errors.unregisteredError(`unable to resolve type URL ${typeUrl}`);
+  return {
+    typeUrl,
+    value: errors.orThrow(() => messageFromJson(type, fields, chainName), errors.unregisteredError),
+  };
 }
 
 function parseObject(json: string): Readonly<Record<string, unknown>> {
-  const value = orThrow<unknown>(() => JSON.parse(json), unregisteredError);
-  if (!isRecord(value)) throw unregisteredError("json: an object was expected");
+  const value = errors.orThrow<unknown>(() => JSON.parse(json), errors.unregisteredError);
+  if (!isRecord(value)) throw errors.unregisteredError("json: an object was expected");
   return value;
 }
 
@@ -90,7 +88,7 @@ function requireAuthority({ typeUrl, value }: Any, { authority, findMessage }: P
   // A message without a handler fails in the proposal.
   if (handler === undefined) return;
   const signers = handler.signers(value);
-  if (signers.length !== 1) throw ErrorInvalidSigner("should be 1 signer");
+  if (signers.length !== 1) throw errors.ErrorInvalidSigner("should be 1 signer");
   if (signers[0] !== authority)
-    throw ErrUnauthorized("authority in incoming msg is not equal to admin module");
+    throw errors.ErrUnauthorized("authority in incoming msg is not equal to admin module");
 }

@@ -17,15 +17,9 @@ import { Proposal, ProposalStatus } from "../../../../cosmos/proto/gen/cosmos/go
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import {
-  ErrorInvalidSigner,
-  ErrUnknownRequest,
-  isOutOfGas,
-  ModuleError,
-  unregisteredError,
-} from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
+import * as errors from "../../runtime/errors.ts";
 
 /** Name of the module and its store. The module's account is the chain's authority. */
 export const MODULE_NAME = "adminmodule";
@@ -121,13 +115,14 @@ function handlerOf(
   { authority, chainName, findMessage }: ProposalDeps,
 ): MessageHandler {
   const handler = findMessage(typeUrl);
-  if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
+  if (handler === undefined) throw errors.ErrUnknownRequest(`no message handler found for ${typeUrl}`);
   const signers = handler.signers(value);
   const [signer] = signers;
   if (signer === undefined || signers.length > 1)
-    throw unregisteredError(`should be only 1 signer in message, received: ${signers.join(" ")}`);
-  if (signer !== authority) throw ErrorInvalidSigner(signer);
-  if (!isAllowed(typeUrl, chainName)) throw unregisteredError(`sdk.Msg is not whitelisted: ${typeUrl}`);
+    throw errors.unregisteredError(`should be only 1 signer in message, received: ${signers.join(" ")}`);
+  if (signer !== authority) throw errors.ErrorInvalidSigner(signer);
+  if (!isAllowed(typeUrl, chainName))
+    throw errors.unregisteredError(`sdk.Msg is not whitelisted: ${typeUrl}`);
   return handler;
 }
 
@@ -155,12 +150,12 @@ function isAllowed(typeUrl: string, chainName: string): boolean {
 /** MsgSubmitProposalLegacy always throws: the deployed chain allows only client changes, which do not exist here. */
 export function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
   requireAdmin(context, proposer);
-  throw unregisteredError("proposal content is not whitelisted");
+  throw errors.unregisteredError("proposal content is not whitelisted");
 }
 
 function requireAdmin(context: Context, proposer: string): void {
   if (admins.get(context, proposer) === undefined)
-    throw unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
+    throw errors.unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
 /** Runs one message. As in Go, an error loses its codespace and code. */
@@ -168,8 +163,8 @@ function runMessage(context: Context, handler: MessageHandler, { value }: Any, i
   try {
     handler.handle(context, value);
   } catch (error) {
-    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
-    throw unregisteredError(
+    if (!(error instanceof errors.ModuleError) || errors.isOutOfGas(error)) throw error;
+    throw errors.unregisteredError(
       `failed to submit proposal: failed to handle ${handler.typeUrl} msg #${index} in proposal: ${error.message}`,
     );
   }

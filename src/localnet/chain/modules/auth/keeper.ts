@@ -1,3 +1,12 @@
+import { utf8 } from "../../../../platform/base/bytes.ts";
+import {
+  createItemOr,
+  bytesCodec,
+  type Codec,
+  createMap,
+  rememberingCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
@@ -5,26 +14,11 @@ import { formatAddress, moduleAddress, parseAddress } from "../../runtime/addres
 import type { Account, AnteAccounts } from "../../runtime/ante-step.ts";
 import { type Coin, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  bytesCodec,
-  type Codec,
-  createItem,
-  createMap,
-  rememberingCodec,
-  uint64Codec,
-} from "../../store/collections.ts";
-import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME, moduleParams } from "./params.ts";
+import { STORE_NAME, moduleParams } from "./params.ts";
 import { BaseAccount, ModuleAccount } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
-import {
-  lockedCoins,
-  trackDelegation,
-  trackUndelegation,
-  type Vesting,
-  type VestingPeriod,
-  type VestingSchedule,
-} from "../../runtime/vesting.ts";
+import * as schedules from "../../runtime/vesting.ts";
 
 /** Permissions ("minter", "burner", "staking") by module account name. */
 export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
@@ -39,13 +33,16 @@ export interface AuthOptions {
 /** Account keeper. Addresses are bytes, except in parameters named `text`. */
 export type AuthKeeper = ReturnType<typeof createAuthKeeper>;
 
-const nextNumberItem = createItem(STORE_NAME, NEXT_NUMBER_KEY, uint64Codec);
-const numbers = createMap(STORE_NAME, NUMBER_PREFIX, uint64Codec, bytesCodec);
+/** The next account number, 8 bytes big-endian. */
+const nextNumberItem = createItemOr(STORE_NAME, Uint8Array.of(2), uint64Codec, 0n);
+/** Addresses. Key: `"accountNumber" | number (8 bytes, big-endian)`. */
+const numbers = createMap(STORE_NAME, utf8("accountNumber"), uint64Codec, bytesCodec);
 const accountCodec: Codec<Account> = rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
 });
-const accounts = createMap(STORE_NAME, ACCOUNT_PREFIX, bytesCodec, accountCodec);
+/** Accounts, as Any. Key: `0x01 | address`. */
+const accounts = createMap(STORE_NAME, Uint8Array.of(1), bytesCodec, accountCodec);
 
 const NO_COINS: readonly Coin[] = [];
 
@@ -61,7 +58,11 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
     set(context, account);
     return account;
   };
-  const track = (context: Context, address: Uint8Array, change: (before: Vesting) => Vesting): void => {
+  const track = (
+    context: Context,
+    address: Uint8Array,
+    change: (before: schedules.Vesting) => schedules.Vesting,
+  ): void => {
     const account = accounts.get(context, address);
     if (account?.vesting !== undefined) set(context, { ...account, vesting: change(account.vesting) });
   };
@@ -78,20 +79,22 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
     getOrCreate: (context: Context, address: Uint8Array): Account =>
       accounts.get(context, address) ?? create(context, address),
     /** Creates an account with vesting coins. The address must not have an account yet. */
-    createVesting: (context: Context, address: Uint8Array, coins: Vesting): void => {
+    createVesting: (context: Context, address: Uint8Array, coins: schedules.Vesting): void => {
       create(context, address, { vesting: coins });
     },
     /** Returns the coins that an account cannot yet spend. Reads the account. */
     lockedCoins: (context: Context, address: Uint8Array): readonly Coin[] => {
       const coins = accounts.get(context, address)?.vesting;
-      return coins === undefined ? NO_COINS : lockedCoins(coins, splitNs(context.timeNs).seconds);
+      return coins === undefined ? NO_COINS : schedules.lockedCoins(coins, splitNs(context.timeNs).seconds);
     },
     /** Reads the account and, if it has vesting coins, counts its delegated coins. */
     trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
-      track(context, address, (before) => trackDelegation(before, splitNs(context.timeNs).seconds, coins)),
+      track(context, address, (before) =>
+        schedules.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
+      ),
     /** Reads the account and, if it has vesting coins, counts the coins returned by an undelegation. */
     trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
-      track(context, address, (before) => trackUndelegation(before, coins)),
+      track(context, address, (before) => schedules.trackUndelegation(before, coins)),
     /** Returns a module's account, creating it if absent. Throws a plain error (a bug) for an unknown name. */
     moduleAccount: (context: Context, name: string): Account => {
       const permissions = moduleAccounts[name] ?? unreachable(`${name} is not a module account`);
@@ -125,7 +128,7 @@ function setAccount(context: Context, address: Uint8Array, account: Account): vo
 }
 
 function takeNumber(context: Context): bigint {
-  const number = nextNumberItem.get(context) ?? 0n;
+  const number = nextNumberItem.get(context);
   nextNumberItem.set(context, number + 1n);
   return number;
 }
@@ -139,7 +142,7 @@ export function toAny({ base, module, vesting }: Account): Any {
   return { typeUrl: TYPE_URL.moduleAccount, value: ModuleAccount.encode(message).finish() };
 }
 
-function vestingToAny(baseAccount: BaseAccount, vesting: Vesting): Any {
+function vestingToAny(baseAccount: BaseAccount, vesting: schedules.Vesting): Any {
   const { original, delegatedFree, delegatedVesting, endTime, schedule } = vesting;
   const baseVestingAccount = {
     baseAccount,
@@ -161,7 +164,10 @@ function vestingToAny(baseAccount: BaseAccount, vesting: Vesting): Any {
       return { typeUrl, value: wire.DelayedVestingAccount.encode({ baseVestingAccount }).finish() };
     case "periodic": {
       const { startTime, periods } = schedule;
-      const vestingPeriods = periods.map(toWirePeriod);
+      const vestingPeriods = periods.map(({ lengthSeconds, amount }) => ({
+        length: lengthSeconds,
+        amount: amount.map(toWireCoin),
+      }));
       const message = { baseVestingAccount, startTime, vestingPeriods };
       return { typeUrl, value: wire.PeriodicVestingAccount.encode(message).finish() };
     }
@@ -170,7 +176,7 @@ function vestingToAny(baseAccount: BaseAccount, vesting: Vesting): Any {
   }
 }
 
-const VESTING_TYPE_URLS: Readonly<Record<VestingSchedule["kind"], string>> = {
+const VESTING_TYPE_URLS: Readonly<Record<schedules.VestingSchedule["kind"], string>> = {
   continuous: "/cosmos.vesting.v1beta1.ContinuousVestingAccount",
   delayed: "/cosmos.vesting.v1beta1.DelayedVestingAccount",
   periodic: "/cosmos.vesting.v1beta1.PeriodicVestingAccount",
@@ -195,7 +201,10 @@ export function fromAny({ typeUrl, value }: Any): Account {
       return vestingAccount(wire.DelayedVestingAccount.decode(value).baseVestingAccount, { kind: "delayed" });
     case VESTING_TYPE_URLS.periodic: {
       const { baseVestingAccount, startTime, vestingPeriods } = wire.PeriodicVestingAccount.decode(value);
-      const periods = vestingPeriods.map(fromWirePeriod);
+      const periods = vestingPeriods.map(({ length, amount }) => ({
+        lengthSeconds: length,
+        amount: parseCoins(amount),
+      }));
       return vestingAccount(baseVestingAccount, { kind: "periodic", startTime, periods });
     }
     case VESTING_TYPE_URLS.permanent:
@@ -207,7 +216,10 @@ export function fromAny({ typeUrl, value }: Any): Account {
   }
 }
 
-function vestingAccount(account: wire.BaseVestingAccount | undefined, schedule: VestingSchedule): Account {
+function vestingAccount(
+  account: wire.BaseVestingAccount | undefined,
+  schedule: schedules.VestingSchedule,
+): Account {
   if (account?.baseAccount === undefined)
     throw new Error("a vesting account has no base_vesting_account with a base_account");
   return {
@@ -220,14 +232,4 @@ function vestingAccount(account: wire.BaseVestingAccount | undefined, schedule: 
       schedule,
     },
   };
-}
-
-/** Converts a vesting period to protobuf. */
-function toWirePeriod({ lengthSeconds, amount }: VestingPeriod): wire.Period {
-  return { length: lengthSeconds, amount: amount.map(toWireCoin) };
-}
-
-/** Reads a vesting period from a message. Throws sdk/2 if an amount is not an integer. */
-function fromWirePeriod({ length, amount }: wire.Period): VestingPeriod {
-  return { lengthSeconds: length, amount: parseCoins(amount) };
 }

@@ -1,3 +1,4 @@
+import { invalidArgument, notFound } from "../../runtime/errors.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import { eachAtPath, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/genesis.ts";
@@ -6,7 +7,6 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import type { Account } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { validateVesting } from "../../runtime/vesting.ts";
@@ -82,7 +82,6 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   return [...unique, ...renumbered].toSorted(byNumber);
 }
 
-/** Creates the handlers for `cosmos.auth.v1beta1.Query`. */
 function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,
@@ -98,26 +97,23 @@ function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly Query
     }),
     AccountAddressByID: (context, { accountId }) => {
       const address = keeper.addressByNumber(context, accountId);
-      if (address === undefined)
-        throw new QueryError(GrpcCode.NotFound, `account address not found with account number ${accountId}`);
+      if (address === undefined) throw notFound(`account address not found with account number ${accountId}`);
       return { accountAddress: keeper.formatAddress(address) };
     },
     ModuleAccounts: (context) => ({
       accounts: keeper.moduleNames.map((name) => toAny(requireModuleAccount(context, keeper, name))),
     }),
     ModuleAccountByName: (context, { name }) => {
-      if (name === "") throw new QueryError(GrpcCode.InvalidArgument, "module name is empty");
+      if (name === "") throw invalidArgument("module name is empty");
       return { account: toAny(requireModuleAccount(context, keeper, name)) };
     },
     Bech32Prefix: () => ({ bech32Prefix }),
     AddressBytesToString: (_context, { addressBytes }) => {
-      if (addressBytes.length === 0)
-        throw new QueryError(GrpcCode.InvalidArgument, "empty address bytes is not allowed");
+      if (addressBytes.length === 0) throw invalidArgument("empty address bytes is not allowed");
       return { addressString: orQueryError(() => keeper.formatAddress(addressBytes)) };
     },
     AddressStringToBytes: (_context, { addressString }) => {
-      if (trimGoSpace(addressString) === "")
-        throw new QueryError(GrpcCode.InvalidArgument, "empty address string is not allowed");
+      if (trimGoSpace(addressString) === "") throw invalidArgument("empty address string is not allowed");
       return { addressBytes: orQueryError(() => keeper.parseAddress(addressString)) };
     },
   });
@@ -125,14 +121,14 @@ function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly Query
 
 /** Reads an account by bech32 address. `fieldName` is the field's name in errors, which the SDK spells differently per query. */
 function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
-  if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${fieldName} cannot be empty`);
+  if (text === "") throw invalidArgument(`${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));
   const account = keeper.get(context, address);
-  if (account === undefined) throw new QueryError(GrpcCode.NotFound, `account ${text} not found`);
+  if (account === undefined) throw notFound(`account ${text} not found`);
   return account;
 }
 
 function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
-  if (!keeper.isModuleName(name)) throw new QueryError(GrpcCode.NotFound, `account ${name} not found`);
+  if (!keeper.isModuleName(name)) throw notFound(`account ${name} not found`);
   return keeper.moduleAccount(context, name);
 }

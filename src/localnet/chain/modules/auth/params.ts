@@ -1,19 +1,11 @@
 import { Params } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import { utf8 } from "../../../../platform/base/bytes.ts";
 
 /** Name of the module and of its member in the genesis document. */
 export const MODULE_NAME = "auth";
 /** Name of the store, which differs from the module's name, as in the SDK. */
 export const STORE_NAME = "acc";
-
-/** Accounts: `0x01 | address`. The value is an Any. */
-export const ACCOUNT_PREFIX = Uint8Array.of(1);
-/** Key under which the next account number is stored, as 8 bytes big-endian. */
-export const NEXT_NUMBER_KEY = Uint8Array.of(2);
-/** Addresses by account number: `"accountNumber" | number`, with the number as 8 bytes big-endian. */
-export const NUMBER_PREFIX = utf8("accountNumber");
 
 /** Transaction limits and gas costs. The defaults are the SDK's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
@@ -31,7 +23,6 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: requirePositive,
 });
 
-/** Throws `GenesisError` if a parameter is zero. */
 function requirePositive(params: Params): void {
   const fields: readonly (readonly [name: string, value: bigint])[] = [
     ["max_memo_characters", params.maxMemoCharacters],

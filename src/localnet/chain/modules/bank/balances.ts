@@ -13,34 +13,55 @@ import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.
 import { amountOf, areValidCoins, type Coin, formatCoin, formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/errors.ts";
-import {
-  BALANCE_PREFIX,
-  type BalanceKey,
-  balanceKeyCodec,
-  HOLDER_PREFIX,
-  holderKeyCodec,
-  holdersOf as holdersKey,
-  METADATA_PREFIX,
-  MODULE_NAME,
-  SEND_ENABLED_PREFIX,
-  SUPPLY_PREFIX,
-} from "./keys.ts";
+import { concat, utf8 } from "../../../../platform/base/bytes.ts";
+
+/** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
+export const MODULE_NAME = "bank";
+
+export interface BalanceKey {
+  readonly address: Uint8Array;
+  readonly denom: string;
+}
+
+const balanceKeyCodec: Codec<BalanceKey> = {
+  encode: ({ address, denom }) => concat(Uint8Array.of(address.length), address, utf8(denom)),
+  decode: (bytes) => {
+    const end = 1 + (bytes[0] ?? 0);
+    return { address: bytes.slice(1, end), denom: textCodec.decode(bytes.subarray(end)) };
+  },
+};
+
+const holderKeyCodec: Codec<BalanceKey> = {
+  encode: ({ address, denom }) => concat(utf8(denom), Uint8Array.of(0, address.length), address),
+  decode: (bytes) => {
+    const end = bytes.indexOf(0);
+    return { denom: textCodec.decode(bytes.subarray(0, end)), address: bytes.slice(end + 2) };
+  },
+};
+
+/** Returns the common prefix of a denomination's index keys, without the store prefix. */
+export function holdersKey(denom: string): Uint8Array {
+  return concat(utf8(denom), Uint8Array.of(0));
+}
 
 const booleanCodec: Codec<boolean> = {
   encode: (value) => Uint8Array.of(value ? 1 : 0),
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Balances by address and denomination. Write them with {@link setBalance}, which also updates the index of holders. */
-export const balances = createMap(MODULE_NAME, BALANCE_PREFIX, balanceKeyCodec, integerCodec);
-/** Index of holders by denomination. */
-export const holders = createMap(MODULE_NAME, HOLDER_PREFIX, holderKeyCodec, bytesCodec);
-/** Supply by denomination. */
-export const supplies = createMap(MODULE_NAME, SUPPLY_PREFIX, textCodec, integerCodec);
-/** Metadata by denomination. */
-export const metadatas = createMap(MODULE_NAME, METADATA_PREFIX, textCodec, messageCodec(Metadata));
-/** Exceptions to the `default_send_enabled` parameter, by denomination. */
-export const sendEnabled = createMap(MODULE_NAME, SEND_ENABLED_PREFIX, textCodec, booleanCodec);
+/** Key: `0x00 | denom`. The value is decimal text. */
+export const supplies = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, integerCodec);
+/** Key: `0x01 | denom`. */
+export const metadatas = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec(Metadata));
+/**
+ * Key: `0x02 | address length | address | denom`. The value is decimal text; a zero balance has no entry. Write balances with
+ * {@link setBalance}, which also updates the index of holders.
+ */
+export const balances = createMap(MODULE_NAME, Uint8Array.of(2), balanceKeyCodec, integerCodec);
+/** Index of holders. Key: `0x03 | denom | 0x00 | address length | address`. The value is empty. */
+export const holders = createMap(MODULE_NAME, Uint8Array.of(3), holderKeyCodec, bytesCodec);
+/** Exceptions to the `default_send_enabled` parameter. Key: `0x04 | denom`. The value is one byte: 1 if enabled, else 0. */
+export const sendEnabled = createMap(MODULE_NAME, Uint8Array.of(4), textCodec, booleanCodec);
 
 const NO_BYTES = new Uint8Array(0);
 

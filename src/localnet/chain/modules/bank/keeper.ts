@@ -5,21 +5,9 @@ import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coin
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, ErrUnauthorized, errorsOf } from "../../runtime/errors.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
-import {
-  addCoins,
-  balanceOf,
-  balancesOf,
-  changeSupply,
-  holdersOf,
-  metadatas,
-  sendEnabled,
-  setBalance,
-  subtractCoins,
-  supplies,
-} from "./balances.ts";
 import { moduleParams } from "./params.ts";
+import * as store from "./balances.ts";
 
-/** Functions of the auth module that the bank module calls. */
 export type BankAccounts = Pick<
   AuthKeeper,
   | ("get" | "has" | "ensure" | "lockedCoins" | "trackDelegation" | "trackUndelegation")
@@ -32,7 +20,6 @@ export interface Payment {
   readonly coins: readonly Coin[];
 }
 
-/** Coin keeper for other modules. */
 export type BankKeeper = ReturnType<typeof createBankKeeper>;
 
 export interface BankOptions {
@@ -40,7 +27,6 @@ export interface BankOptions {
   readonly blockedModules: readonly string[];
 }
 
-/** The two accounts of a payment. */
 export interface Transfer {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
@@ -73,16 +59,16 @@ export function createBankKeeper(
     sendUnblocked(context, { from, to }, coins);
   };
   return {
-    balance: balanceOf,
-    balances: balancesOf,
-    holders: holdersOf,
-    supply: (context: Context, denom: string): bigint => supplies.get(context, denom) ?? 0n,
-    hasSupply: supplies.has,
-    metadata: metadatas.get,
-    hasMetadata: metadatas.has,
+    balance: store.balanceOf,
+    balances: store.balancesOf,
+    holders: store.holdersOf,
+    supply: (context: Context, denom: string): bigint => store.supplies.get(context, denom) ?? 0n,
+    hasSupply: store.supplies.has,
+    metadata: store.metadatas.get,
+    hasMetadata: store.metadatas.has,
     /** Stores metadata under its base denomination without checking it. */
     setMetadata: (context: Context, metadata: Metadata): void =>
-      metadatas.set(context, metadata.base, metadata),
+      store.metadatas.set(context, metadata.base, metadata),
     send,
     sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]): void => {
       // Creates the module account, so that `send` does not create a plain account at its address.
@@ -118,13 +104,13 @@ export function createBankKeeper(
     mint: (context: Context, module: string, coins: readonly Coin[]): void => {
       accounts.moduleAccount(context, module);
       const minter = receive(context, accounts, moduleAddress(module), coins);
-      changeSupply(context, coins, 1n);
+      store.changeSupply(context, coins, 1n);
       context.emit(coinEvent("coinbase", "minter", minter, coins));
     },
     burn: (context: Context, module: string, coins: readonly Coin[]): void => {
       accounts.moduleAccount(context, module);
       const burner = spend(context, accounts, moduleAddress(module), coins);
-      changeSupply(context, coins, -1n);
+      store.changeSupply(context, coins, -1n);
       context.emit(coinEvent("burn", "burner", burner, coins));
     },
     requireSendEnabled,
@@ -137,7 +123,7 @@ export function createBankKeeper(
 function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
   const spender = accounts.formatAddress(from);
   const locked = accounts.lockedCoins(context, from);
-  subtractCoins(context, from, { coins, locked });
+  store.subtractCoins(context, from, { coins, locked });
   context.emit(coinEvent("coin_spent", "spender", spender, coins));
   return spender;
 }
@@ -153,12 +139,12 @@ function delegate(
   // The SDK looks the account up once more by its address.
   accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
-    const balance = balanceOf(context, from, coin.denom);
+    const balance = store.balanceOf(context, from, coin.denom);
     if (balance.amount < coin.amount) {
       const words = `failed to delegate; ${formatCoin(balance)} is smaller than ${formatCoins(coins)}`;
       throw ErrInsufficientFunds(words);
     }
-    setBalance(context, from, { denom: coin.denom, amount: balance.amount - coin.amount });
+    store.setBalance(context, from, { denom: coin.denom, amount: balance.amount - coin.amount });
   }
   accounts.trackDelegation(context, from, coins);
   context.emit(coinEvent("coin_spent", "spender", accounts.formatAddress(from), coins));
@@ -168,7 +154,7 @@ function delegate(
 /** Adds coins. Returns the recipient's bech32 address. */
 function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
   const receiver = accounts.formatAddress(to);
-  addCoins(context, to, coins);
+  store.addCoins(context, to, coins);
   context.emit(coinEvent("coin_received", "receiver", receiver, coins));
   return receiver;
 }
@@ -213,7 +199,7 @@ function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   const { defaultSendEnabled } = moduleParams.get(context);
   for (const { denom } of coins) {
     // The SDK looks for an entry before it reads it.
-    const own = sendEnabled.has(context, denom) ? sendEnabled.get(context, denom) : undefined;
+    const own = store.sendEnabled.has(context, denom) ? store.sendEnabled.get(context, denom) : undefined;
     const isEnabled = own ?? defaultSendEnabled;
     if (!isEnabled) throw ErrSendDisabled(`${denom} transfers are currently disabled`);
   }
@@ -236,7 +222,6 @@ export function transfer(recipient: string, sender: string | undefined, coins: r
   };
 }
 
-/** Creates the `message` event, which names the sender. */
 export function messageSender(sender: string): ChainEvent {
   return { type: "message", attributes: [attribute("sender", sender)] };
 }

@@ -1,26 +1,7 @@
 import { lengthPrefixed } from "../../store/collections.ts";
-import {
-  orThrowWith,
-  ErrInvalidAddress,
-  ErrInvalidCoins,
-  ErrUnauthorized,
-  GrpcCode,
-  QueryError,
-} from "../../runtime/errors.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import {
-  areValidCoins,
-  arePositive,
-  type Coin,
-  formatCoins,
-  parseCoins,
-  sumCoins,
-  toWireCoin,
-  amountOf,
-  isDenom,
-} from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   atPath,
@@ -32,30 +13,6 @@ import {
 } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import {
-  balances,
-  changeSupply,
-  metadatas,
-  sendEnabled,
-  setBalance,
-  supplies,
-  holders,
-  balanceOf,
-  balancesOf,
-} from "./balances.ts";
-import {
-  type BankAccounts,
-  type BankHooks,
-  type BankKeeper,
-  type BankOptions,
-  createBankKeeper,
-  ErrInputOutputMismatch,
-  ErrMultipleSenders,
-  ErrNoInputs,
-  ErrNoOutputs,
-  type Payment,
-} from "./keeper.ts";
-import { MODULE_NAME, holdersOf as holdersKey } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
@@ -65,17 +22,21 @@ import type {
   PageRequest,
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import * as store from "./balances.ts";
+import * as money from "../../runtime/coins.ts";
+import * as errors from "../../runtime/errors.ts";
+import * as bank from "./keeper.ts";
 
 /** Creates the `bank` module: balances and supply. Hooks are looked up at each payment. */
 export function createBankModule(
-  options: BankOptions,
-  accounts: BankAccounts,
-  hooks?: () => BankHooks | undefined,
-): ChainModule & { readonly keeper: BankKeeper } {
-  const keeper = createBankKeeper(accounts, options, hooks);
+  options: bank.BankOptions,
+  accounts: bank.BankAccounts,
+  hooks?: () => bank.BankHooks | undefined,
+): ChainModule & { readonly keeper: bank.BankKeeper } {
+  const keeper = bank.createBankKeeper(accounts, options, hooks);
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: store.MODULE_NAME,
+    stores: [store.MODULE_NAME],
     messages: messageHandlers(tx.Msg, {
       Send: (context, message) => handleSend(context, message, { accounts, keeper }),
       MultiSend: (context, message) => handleMultiSend(context, message, { accounts, keeper }),
@@ -89,72 +50,77 @@ export function createBankModule(
   };
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
 
 /**
  * Reads parameters, balances and metadata. The supply is the sum of the balances; any supply in the document must match it.
  * `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
  */
-function initGenesis(context: Context, json: JsonValue | undefined, accounts: BankAccounts): void {
+function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const { defaultSendEnabled } = partOr(json, "params", state.params, moduleParams.defaults);
   moduleParams.set(context, { sendEnabled: [], defaultSendEnabled });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
-    sendEnabled.set(context, denom, enabled);
-  for (const metadata of state.denomMetadata) metadatas.set(context, metadata.base, metadata);
+    store.sendEnabled.set(context, denom, enabled);
+  for (const metadata of state.denomMetadata) store.metadatas.set(context, metadata.base, metadata);
   const coins = state.balances.flatMap((entry, index) => initBalance(context, entry, index, accounts));
   checkSupply(state, coins);
-  changeSupply(context, sumCoins(coins), 1n);
+  store.changeSupply(context, money.sumCoins(coins), 1n);
 }
 
 function initBalance(
   context: Context,
   entry: GenesisState["balances"][number],
   index: number,
-  accounts: BankAccounts,
-): readonly Coin[] {
+  accounts: bank.BankAccounts,
+): readonly money.Coin[] {
   const path = `app_state.bank.balances[${index}]`;
   const address = atPath(`${path}.address`, () => accounts.parseAddress(entry.address));
-  const coins = atPath(`${path}.coins`, () => parseCoins(entry.coins));
-  if (!areValidCoins(coins))
-    throw new GenesisError(`${path}.coins`, `${formatCoins(coins)}: sorted coins above zero were expected`);
+  const coins = atPath(`${path}.coins`, () => money.parseCoins(entry.coins));
+  if (!money.areValidCoins(coins))
+    throw new GenesisError(
+      `${path}.coins`,
+      `${money.formatCoins(coins)}: sorted coins above zero were expected`,
+    );
   for (const coin of coins) {
-    if (balances.has(context, { address, denom: coin.denom }))
+    if (store.balances.has(context, { address, denom: coin.denom }))
       throw new GenesisError(path, `a second balance of ${entry.address}`);
-    setBalance(context, address, coin);
+    store.setBalance(context, address, coin);
   }
   return coins;
 }
 
-function checkSupply(state: GenesisState, coins: readonly Coin[]): void {
-  const given = atPath("app_state.bank.supply", () => sumCoins(parseCoins(state.supply)));
-  const expected = sumCoins(coins);
-  if (given.length === 0 || formatCoins(given) === formatCoins(expected)) return;
+function checkSupply(state: GenesisState, coins: readonly money.Coin[]): void {
+  const given = atPath("app_state.bank.supply", () => money.sumCoins(money.parseCoins(state.supply)));
+  const expected = money.sumCoins(coins);
+  if (given.length === 0 || money.formatCoins(given) === money.formatCoins(expected)) return;
   throw new GenesisError(
     "app_state.bank.supply",
-    `genesis supply is incorrect, expected ${formatCoins(expected)}, got ${formatCoins(given)}`,
+    `genesis supply is incorrect, expected ${money.formatCoins(expected)}, got ${money.formatCoins(given)}`,
   );
 }
 
 /** Exports the module's state. Balances are ordered by address. */
-function exportGenesis(context: Context, accounts: BankAccounts): JsonValue {
-  const byAddress = new Map<string, Coin[]>();
-  for (const [{ address, denom }, amount] of balances.entries(context)) {
+function exportGenesis(context: Context, accounts: bank.BankAccounts): JsonValue {
+  const byAddress = new Map<string, money.Coin[]>();
+  for (const [{ address, denom }, amount] of store.balances.entries(context)) {
     const text = accounts.formatAddress(address);
     byAddress.set(text, [...(byAddress.get(text) ?? []), { denom, amount }]);
   }
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
-    balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(toWireCoin) })),
-    supply: [...supplies.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),
-    denomMetadata: metadatas.values(context),
-    sendEnabled: [...sendEnabled.entries(context)].map(([denom, enabled]) => ({ denom, enabled })),
+    balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(money.toWireCoin) })),
+    supply: [...store.supplies.entries(context)].map(([denom, amount]) =>
+      money.toWireCoin({ denom, amount }),
+    ),
+    denomMetadata: store.metadatas.values(context),
+    sendEnabled: [...store.sendEnabled.entries(context)].map(([denom, enabled]) => ({ denom, enabled })),
   });
 }
 
 interface BankHandlerDeps {
-  readonly accounts: BankAccounts;
-  readonly keeper: BankKeeper;
+  readonly accounts: bank.BankAccounts;
+  readonly keeper: bank.BankKeeper;
 }
 
 // Checks of messages run in the SDK's order, which determines a message's error.
@@ -162,7 +128,7 @@ interface BankHandlerDeps {
 function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps): void {
   const from = readAddress(message.fromAddress, "from", deps.accounts);
   const to = readAddress(message.toAddress, "to", deps.accounts);
-  const coins = parseCoins(message.amount);
+  const coins = money.parseCoins(message.amount);
   requirePositive(coins);
   deps.keeper.requireSendEnabled(context, coins);
   requireNotBlocked(to, message.toAddress, deps.keeper);
@@ -171,13 +137,13 @@ function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps
 
 function handleMultiSend(context: Context, message: tx.MsgMultiSend, deps: BankHandlerDeps): void {
   const [input, ...others] = message.inputs;
-  if (input === undefined) throw ErrNoInputs();
-  if (others.length > 0) throw ErrMultipleSenders();
-  if (message.outputs.length === 0) throw ErrNoOutputs();
+  if (input === undefined) throw bank.ErrNoInputs();
+  if (others.length > 0) throw bank.ErrMultipleSenders();
+  if (message.outputs.length === 0) throw bank.ErrNoOutputs();
   const from = readPayment(input, "input", deps.accounts);
   const to = message.outputs.map((output) => readPayment(output, "output", deps.accounts));
-  const total = sumCoins(to.flatMap(({ coins }) => coins));
-  if (formatCoins(total) !== formatCoins(from.coins)) throw ErrInputOutputMismatch();
+  const total = money.sumCoins(to.flatMap(({ coins }) => coins));
+  if (money.formatCoins(total) !== money.formatCoins(from.coins)) throw bank.ErrInputOutputMismatch();
   deps.keeper.requireSendEnabled(context, from.coins);
   for (const [index, { address }] of message.outputs.entries()) {
     const payment = to[index];
@@ -189,30 +155,31 @@ function handleMultiSend(context: Context, message: tx.MsgMultiSend, deps: BankH
 function readPayment(
   side: { readonly address: string; readonly coins: tx.MsgSend["amount"] },
   sideName: string,
-  accounts: BankAccounts,
-): Payment {
+  accounts: bank.BankAccounts,
+): bank.Payment {
   const address = readAddress(side.address, sideName, accounts);
-  const coins = parseCoins(side.coins);
+  const coins = money.parseCoins(side.coins);
   requirePositive(coins);
   return { address, coins };
 }
 
-function readAddress(text: string, fieldName: string, accounts: BankAccounts): Uint8Array {
-  return orThrowWith(ErrInvalidAddress, `invalid ${fieldName} address`, () => accounts.parseAddress(text));
+function readAddress(text: string, fieldName: string, accounts: bank.BankAccounts): Uint8Array {
+  return errors.orThrowWith(errors.ErrInvalidAddress, `invalid ${fieldName} address`, () =>
+    accounts.parseAddress(text),
+  );
 }
 
-function requirePositive(coins: readonly Coin[]): void {
-  if (!arePositive(coins)) throw ErrInvalidCoins(formatCoins(coins));
+function requirePositive(coins: readonly money.Coin[]): void {
+  if (!money.arePositive(coins)) throw errors.ErrInvalidCoins(money.formatCoins(coins));
 }
 
-function requireNotBlocked(to: Uint8Array, text: string, keeper: BankKeeper): void {
-  if (keeper.isBlocked(to)) throw ErrUnauthorized(`${text} is not allowed to receive funds`);
+function requireNotBlocked(to: Uint8Array, text: string, keeper: bank.BankKeeper): void {
+  if (keeper.isBlocked(to)) throw errors.ErrUnauthorized(`${text} is not allowed to receive funds`);
 }
 
-/** Creates the handlers for `cosmos.bank.v1beta1.Query`. */
-function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
+function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
   const parse = (address: string): Uint8Array =>
-    orThrowWith(invalidArgument, "invalid address", () => accounts.parseAddress(address));
+    errors.orThrowWith(errors.invalidArgument, "invalid address", () => accounts.parseAddress(address));
   const all = (
     context: Context,
     request: { readonly address: string; readonly pagination: PageRequest | undefined },
@@ -222,10 +189,10 @@ function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
     { denom, pagination: request }: { readonly denom: string; readonly pagination: PageRequest | undefined },
   ): wire.QueryDenomOwnersResponse => {
     requireQueriedDenom(denom);
-    const range = holders.range(context, holdersKey(denom));
+    const range = store.holders.range(context, store.holdersKey(denom));
     const { items, pagination } = pageOf(range, request, (_value, { address }) => ({
       address: accounts.formatAddress(address),
-      balance: toWireCoin(balanceOf(context, address, denom)),
+      balance: money.toWireCoin(store.balanceOf(context, address, denom)),
     }));
     return { denomOwners: items, pagination };
   };
@@ -233,35 +200,39 @@ function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
     Params: moduleParams.query,
     Balance: (context, { address, denom }) => {
       requireQueriedDenom(denom);
-      return { balance: toWireCoin(balanceOf(context, parse(address), denom)) };
+      return { balance: money.toWireCoin(store.balanceOf(context, parse(address), denom)) };
     },
     // The SDK checks the address first here, and the denomination first in Balance.
     SpendableBalanceByDenom: (context, { address, denom }) => {
       const bytes = parse(address);
       requireQueriedDenom(denom);
-      return { balance: toWireCoin(spendableOf(context, accounts, bytes, denom)) };
+      return { balance: money.toWireCoin(spendableOf(context, accounts, bytes, denom)) };
     },
     AllBalances: all,
     SpendableBalances: (context, request) => {
       const page = all(context, request);
       const available = allSpendable(context, accounts, parse(request.address));
       return {
-        balances: page.balances.map(({ denom }) => toWireCoin({ denom, amount: amountOf(available, denom) })),
+        balances: page.balances.map(({ denom }) =>
+          money.toWireCoin({ denom, amount: money.amountOf(available, denom) }),
+        ),
         pagination: page.pagination,
       };
     },
     TotalSupply: (context, request) => {
-      const { items, pagination } = pageOf(supplies.range(context), request.pagination, (amount, denom) =>
-        toWireCoin({ denom, amount }),
+      const { items, pagination } = pageOf(
+        store.supplies.range(context),
+        request.pagination,
+        (amount, denom) => money.toWireCoin({ denom, amount }),
       );
       return { supply: items, pagination };
     },
     SupplyOf: (context, { denom }) => {
       requireQueriedDenom(denom);
-      return { amount: toWireCoin({ denom, amount: supplies.get(context, denom) ?? 0n }) };
+      return { amount: money.toWireCoin({ denom, amount: store.supplies.get(context, denom) ?? 0n }) };
     },
     DenomsMetadata: (context, request) => {
-      const { items, pagination } = pageOf(metadatas.range(context), request.pagination, (one) => one);
+      const { items, pagination } = pageOf(store.metadatas.range(context), request.pagination, (one) => one);
       return { metadatas: items, pagination };
     },
     DenomMetadata: metadataOf,
@@ -272,24 +243,29 @@ function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
   });
 }
 
-function invalidArgument(text: string): QueryError {
-  return new QueryError(GrpcCode.InvalidArgument, text);
-}
-
 /** Throws a plain error, just as Go panics, if a genesis account has fewer coins than it locks. */
-function spendableOf(context: Context, accounts: BankAccounts, address: Uint8Array, denom: string): Coin {
-  const { amount: balance } = balanceOf(context, address, denom);
-  const amount = balance - amountOf(accounts.lockedCoins(context, address), denom);
+function spendableOf(
+  context: Context,
+  accounts: bank.BankAccounts,
+  address: Uint8Array,
+  denom: string,
+): money.Coin {
+  const { amount: balance } = store.balanceOf(context, address, denom);
+  const amount = balance - money.amountOf(accounts.lockedCoins(context, address), denom);
   if (amount < 0n) throw new Error(`negative coin amount: ${amount}`);
   return { denom, amount };
 }
 
 /** As in the SDK, nothing is spendable while an account holds fewer coins than it locks. */
-function allSpendable(context: Context, accounts: BankAccounts, address: Uint8Array): readonly Coin[] {
-  const held = [...balancesOf(context, address)];
+function allSpendable(
+  context: Context,
+  accounts: bank.BankAccounts,
+  address: Uint8Array,
+): readonly money.Coin[] {
+  const held = [...store.balancesOf(context, address)];
   const locked = accounts.lockedCoins(context, address);
-  if (locked.some(({ denom, amount }) => amount > amountOf(held, denom))) return [];
-  return held.map(({ denom, amount }) => ({ denom, amount: amount - amountOf(locked, denom) }));
+  if (locked.some(({ denom, amount }) => amount > money.amountOf(held, denom))) return [];
+  return money.mapAmounts(held, (amount, denom) => amount - money.amountOf(locked, denom));
 }
 
 function pageOfBalances(
@@ -297,8 +273,10 @@ function pageOfBalances(
   address: Uint8Array,
   request: PageRequest | undefined,
 ): { readonly balances: WireCoin[]; readonly pagination: PageResponse } {
-  const range = balances.range(context, lengthPrefixed(address));
-  const { items, pagination } = pageOf(range, request, (amount, { denom }) => toWireCoin({ denom, amount }));
+  const range = store.balances.range(context, lengthPrefixed(address));
+  const { items, pagination } = pageOf(range, request, (amount, { denom }) =>
+    money.toWireCoin({ denom, amount }),
+  );
   return { balances: items, pagination };
 }
 
@@ -307,8 +285,8 @@ function metadataOf(
   { denom }: { readonly denom: string },
 ): { readonly metadata: Metadata } {
   requireQueriedDenom(denom);
-  const metadata = metadatas.get(context, denom);
-  if (metadata === undefined) throw new QueryError(GrpcCode.NotFound, `client metadata for denom ${denom}`);
+  const metadata = store.metadatas.get(context, denom);
+  if (metadata === undefined) throw errors.notFound(`client metadata for denom ${denom}`);
   return { metadata };
 }
 
@@ -319,18 +297,22 @@ function sendEnabledPage(
 ): wire.QuerySendEnabledResponse {
   if (request.denoms.length > 0) {
     const requested = request.denoms.flatMap((denom) => {
-      const enabled = sendEnabled.get(context, denom);
+      const enabled = store.sendEnabled.get(context, denom);
       return enabled === undefined ? [] : [{ denom, enabled }];
     });
     return { sendEnabled: requested, pagination: undefined };
   }
-  const { items, pagination } = pageOf(sendEnabled.range(context), request.pagination, (enabled, denom) => ({
-    denom,
-    enabled,
-  }));
+  const { items, pagination } = pageOf(
+    store.sendEnabled.range(context),
+    request.pagination,
+    (enabled, denom) => ({
+      denom,
+      enabled,
+    }),
+  );
   return { sendEnabled: items, pagination };
 }
 
 function requireQueriedDenom(denom: string): void {
-  if (!isDenom(denom)) throw invalidArgument(`invalid denom: ${denom}`);
+  if (!money.isDenom(denom)) throw errors.invalidArgument(`invalid denom: ${denom}`);
 }

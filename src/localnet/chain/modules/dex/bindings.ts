@@ -1,3 +1,5 @@
+import { wrapErrors, ErrUnknownRequest, unregisteredError } from "../../runtime/errors.ts";
+import type { ChainNames, FindMessage } from "../../runtime/module.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
@@ -5,9 +7,7 @@ import { parsePrecDec } from "../../../../platform/base/decimal.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrUnknownRequest, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import type { WireType } from "../../runtime/handlers.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import { asInteger, asUintNumber, customFields, toUintNumber } from "../wasm/custom-json.ts";
 import { printMessageJson } from "../wasm/message-json.ts";
@@ -16,16 +16,12 @@ import { ErrInvalidOrderType } from "./errors.ts";
 
 /** Converts a contract's message to one of the module's messages, and prints its response as Go does. */
 interface Binding<Message, Response> {
-  readonly name: string;
-  readonly type: WireType<Message>;
-  readonly response: WireType<Response>;
   readonly read: (fields: JsonField, creator: string) => Message;
   readonly print: (response: Response) => MessageJson;
 }
 
-interface BindingDeps {
-  readonly chainName: string;
-  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+interface BindingDeps extends Pick<ChainNames, "chainName"> {
+  readonly findMessage: FindMessage;
 }
 
 type RunBinding = (
@@ -35,32 +31,38 @@ type RunBinding = (
 ) => CustomMessageResult;
 
 /** Passes the message to its handler, with the contract as its creator. */
-function binding<Message, Response>({
-  name,
-  type,
-  response,
-  read,
-  print,
-}: Binding<Message, Response>): RunBinding {
+function binding<Message, Response>(
+  method: {
+    readonly typeUrl: string;
+    readonly request: WireType<Message>;
+    readonly response: WireType<Response>;
+  },
+  { read, print }: Binding<Message, Response>,
+): RunBinding {
+  const name = method.typeUrl.split(".").at(-1);
   return (context, { sender, fields }, { chainName, findMessage }) => {
-    const bytes = type.encode(read(fields, sender)).finish();
-    const typeUrl = toChainTypeUrl(`/neutron.dex.${name}`, chainName);
+    const bytes = method.request.encode(read(fields, sender)).finish();
+    const typeUrl = toChainTypeUrl(method.typeUrl, chainName);
     const handler = findMessage(typeUrl);
     if (handler === undefined) throw ErrUnknownRequest(typeUrl);
-    const result = wrapErrors(
-      (error) => error.wrap(`failed to execute *types.${name}`),
-      () => handler.handle(context, bytes),
-    );
-    return { data: utf8(printMessageJson(print(response.decode(result.response)))), response: result };
+    const result = wrapErrors(`failed to execute *types.${name}`, () => handler.handle(context, bytes));
+    const response = method.response.decode(result.response);
+    return { data: utf8(printMessageJson(print(response))), response: result };
   };
 }
 
+/** Reads a message about the sender's order in a tranche, and prints the coins that it returns. */
+const OF_TRANCHE = {
+  read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
+  print: ({ takerCoinOut, makerCoinOut }: tx.MsgCancelLimitOrderResponse) => ({
+    taker_coin_out: coin(takerCoinOut),
+    maker_coin_out: coin(makerCoinOut),
+  }),
+};
+
 /** The members of `dex`. If a message has several members, the first in this order wins, as in Go. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
-  deposit: binding({
-    name: "MsgDeposit",
-    type: tx.MsgDeposit,
-    response: tx.MsgDepositResponse,
+  deposit: binding(tx.Msg.methods.Deposit, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
@@ -81,10 +83,7 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
       shares_issued: response.sharesIssued.map(coin),
     }),
   }),
-  withdrawal: binding({
-    name: "MsgWithdrawal",
-    type: tx.MsgWithdrawal,
-    response: tx.MsgWithdrawalResponse,
+  withdrawal: binding(tx.Msg.methods.Withdrawal, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
@@ -100,20 +99,19 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
       shares_burned: response.sharesBurned.map(coin),
     }),
   }),
-  place_limit_order: binding({
-    name: "MsgPlaceLimitOrder",
-    type: tx.MsgPlaceLimitOrder,
-    response: tx.MsgPlaceLimitOrderResponse,
+  place_limit_order: binding(tx.Msg.methods.PlaceLimitOrder, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
       tokenIn: text(fields, "token_in"),
       tokenOut: text(fields, "token_out"),
       tickIndexInToOut: signed(fields.member("tick_index_in_to_out")),
-      amountIn: asInteger(fields.member("amount_in")).toString(),
+      amountIn: integer(fields.member("amount_in")),
       orderType: orderType(text(fields, "order_type")),
       expirationTime: expiration(fields.member("expiration_time")),
-      maxAmountOut: optionalInteger(fields.member("max_amount_out")),
+      maxAmountOut: fields.member("max_amount_out").isPresent()
+        ? integer(fields.member("max_amount_out"))
+        : "",
       limitSellPrice: limitPrice(text(fields, "limit_sell_price")),
       minAverageSellPrice: "",
     }),
@@ -124,38 +122,14 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
       taker_coin_in: coin(response.takerCoinIn),
     }),
   }),
-  cancel_limit_order: binding({
-    name: "MsgCancelLimitOrder",
-    type: tx.MsgCancelLimitOrder,
-    response: tx.MsgCancelLimitOrderResponse,
-    read: (fields, creator) => ({ creator, trancheKey: text(fields, "tranche_key") }),
-    print: ({ takerCoinOut, makerCoinOut }) => ({
-      taker_coin_out: coin(takerCoinOut),
-      maker_coin_out: coin(makerCoinOut),
-    }),
-  }),
-  withdraw_filled_limit_order: binding({
-    name: "MsgWithdrawFilledLimitOrder",
-    type: tx.MsgWithdrawFilledLimitOrder,
-    response: tx.MsgWithdrawFilledLimitOrderResponse,
-    read: (fields, creator) => ({ creator, trancheKey: text(fields, "tranche_key") }),
-    print: ({ takerCoinOut, makerCoinOut }) => ({
-      taker_coin_out: coin(takerCoinOut),
-      maker_coin_out: coin(makerCoinOut),
-    }),
-  }),
-  multi_hop_swap: binding({
-    name: "MsgMultiHopSwap",
-    type: tx.MsgMultiHopSwap,
-    response: tx.MsgMultiHopSwapResponse,
+  cancel_limit_order: binding(tx.Msg.methods.CancelLimitOrder, OF_TRANCHE),
+  withdraw_filled_limit_order: binding(tx.Msg.methods.WithdrawFilledLimitOrder, OF_TRANCHE),
+  multi_hop_swap: binding(tx.Msg.methods.MultiHopSwap, {
     read: (fields, creator) => ({
       creator,
       receiver: text(fields, "receiver"),
-      routes: fields
-        .member("routes")
-        .elements()
-        .map((route) => ({ hops: texts(route, "hops") })),
-      amountIn: asInteger(fields.member("amount_in")).toString(),
+      routes: fields.member("routes").elements().map(readRoute),
+      amountIn: integer(fields.member("amount_in")),
       exitLimitPrice: exitPrice(fields.member("exit_limit_price")),
       pickBestRoute: fields.member("pick_best_route").asBoolean(),
     }),
@@ -186,22 +160,12 @@ function text(fields: JsonField, name: string): string {
   return fields.member(name).asText();
 }
 
-function texts(fields: JsonField, name: string): string[] {
-  return fields
-    .member(name)
-    .elements()
-    .map((each) => each.asText());
+function integer(field: JsonField): string {
+  return asInteger(field).toString();
 }
 
 function integers(fields: JsonField, name: string): string[] {
-  return fields
-    .member(name)
-    .elements()
-    .map((each) => asInteger(each).toString());
-}
-
-function optionalInteger(field: JsonField): string {
-  return field.isPresent() ? asInteger(field).toString() : "";
+  return fields.member(name).elements().map(integer);
 }
 
 /** Reads a signed integer, which is also a JSON number. */
@@ -212,6 +176,11 @@ function signed(field: JsonField): bigint {
 
 function ticks(fields: JsonField): bigint[] {
   return fields.member("tick_indexes_a_to_b").elements().map(signed);
+}
+
+function readRoute(fields: JsonField): tx.MultiHopRoute {
+  const hops = fields.member("hops").elements();
+  return { hops: hops.map((each) => each.asText()) };
 }
 
 function fees(fields: JsonField): bigint[] {

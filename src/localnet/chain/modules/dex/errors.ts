@@ -114,11 +114,6 @@ export const ErrTrancheKeyInUse = dexError(
   "Tranche key already exists for different trade pair id or tick index",
 );
 
-/** An error without a registered code, like Go's `errors.New`. */
-export function unregistered(text: string): ModuleError {
-  return new ModuleError("undefined", 1, text, text);
-}
-
 /** A Go panic inside a message. The SDK recovers from it and fails the transaction with sdk/111222. */
 export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");

@@ -1,11 +1,12 @@
-import { createObjectSlot } from "../../../../platform/base/caches.ts";
+import type { OrderRequest } from "./messages.ts";
+import type { PoolKey, PairId, PoolReserves, TradePairId, Tranche, TrancheUser } from "./types.ts";
+import { cachedOn } from "../../store/collections.ts";
 import { formatPrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns } from "../../../../platform/base/time.ts";
 import { type Coin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import { MODULE_NAME, pairOf } from "./keys.ts";
-import type { PairId, PoolReserves, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
 const DEPOSIT_LP = attribute("action", "DepositLP");
 const WITHDRAW_LP = attribute("action", "WithdrawLP");
@@ -33,16 +34,12 @@ export interface Parties {
 }
 
 /** One position in a deposit. `amountsIn` is what the creator pays; `deposited` is what the reserves gain. */
-export interface DepositFacts {
-  readonly pairId: PairId;
-  readonly tick: bigint;
-  readonly fee: bigint;
+export interface DepositFacts extends PoolKey {
   readonly deposited: readonly [bigint, bigint];
   readonly amountsIn: readonly [bigint, bigint];
   readonly shares: bigint;
 }
 
-/** Liquidity was deposited. */
 export function depositLp(parties: Parties, facts: DepositFacts): ChainEvent {
   const attributes = [
     MODULE_ATTRIBUTE,
@@ -62,16 +59,11 @@ export function depositLp(parties: Parties, facts: DepositFacts): ChainEvent {
   return { type: "message", attributes };
 }
 
-/** One position in a withdrawal. */
-export interface WithdrawalFacts {
-  readonly pairId: PairId;
-  readonly tick: bigint;
-  readonly fee: bigint;
+export interface WithdrawalFacts extends PoolKey {
   readonly withdrawn: readonly [bigint, bigint];
   readonly shares: bigint;
 }
 
-/** Liquidity was withdrawn. */
 export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent {
   const attributes = [
     MODULE_ATTRIBUTE,
@@ -89,48 +81,41 @@ export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent
   return { type: "message", attributes };
 }
 
-/** An executed limit order. `shares` is undefined if nothing was placed on the book. */
+/** What became of a limit order. `shares` is undefined if nothing was placed on the book. */
 export interface OrderFacts {
-  readonly tokenIn: string;
-  readonly tokenOut: string;
-  readonly totalIn: bigint;
   readonly limitTick: bigint;
-  readonly orderType: number;
+  readonly minAveragePrice: PrecDec;
+  readonly totalIn: bigint;
   readonly shares: bigint | undefined;
   readonly trancheKey: string;
-  readonly swapIn: bigint;
-  readonly swapOut: bigint;
-  readonly minAveragePrice: PrecDec;
-  readonly maxAmountOut: bigint | undefined;
-  readonly amountIn: bigint;
-  readonly expirationTimeNs: bigint | undefined;
+  readonly swapped: SwapAmounts;
 }
 
 /** A limit order was placed. `ExpirationTime` is in RFC 3339 format, or empty if the order does not expire. */
-export function placeLimitOrder(parties: Parties, facts: OrderFacts, { deployed }: Profile): ChainEvent {
-  const { tokenIn, tokenOut, expirationTimeNs } = facts;
+export function placeLimitOrder(request: OrderRequest, facts: OrderFacts, { deployed }: Profile): ChainEvent {
+  const { tokenIn, tokenOut, orderType, expirationTimeNs } = request;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
   const expiration = expirationTimeNs === undefined ? "" : formatRfc3339Ns(expirationTimeNs);
   const { token0, token1 } = pairOf({ makerDenom: tokenIn, takerDenom: tokenOut });
   const attributes = [
     MODULE_ATTRIBUTE,
     PLACE_LIMIT_ORDER,
-    attribute("Creator", parties.creator),
-    attribute("Receiver", parties.receiver),
+    attribute("Creator", request.creator),
+    attribute("Receiver", request.receiver),
     attribute("TokenZero", token0),
     attribute("TokenOne", token1),
     attribute("TokenIn", tokenIn),
     attribute("TokenOut", tokenOut),
     attribute("AmountIn", facts.totalIn.toString()),
     attribute("LimitTick", facts.limitTick.toString()),
-    attribute("OrderType", orderTypes[facts.orderType] ?? facts.orderType.toString()),
+    attribute("OrderType", orderTypes[orderType] ?? String(orderType)),
     attribute("Shares", facts.shares?.toString() ?? "<nil>"),
     attribute("TrancheKey", facts.trancheKey),
-    attribute("SwapAmountIn", facts.swapIn.toString()),
-    attribute("SwapAmountOut", facts.swapOut.toString()),
+    attribute("SwapAmountIn", facts.swapped.amountIn.toString()),
+    attribute("SwapAmountOut", facts.swapped.amountOut.toString()),
     attribute("MinAvgSellPrice", formatPrecDec(facts.minAveragePrice)),
-    attribute("MaxAmountOut", facts.maxAmountOut?.toString() ?? ""),
-    attribute("RequestAmountIn", facts.amountIn.toString()),
+    attribute("MaxAmountOut", request.maxAmountOut?.toString() ?? ""),
+    attribute("RequestAmountIn", request.amountIn.toString()),
   ];
   if (!deployed("dexExpirationTime")) attributes.push(attribute("ExpirationTime", expiration));
   return { type: "message", attributes };
@@ -145,7 +130,6 @@ export interface TrancheOutFacts {
   readonly takerOut: bigint;
 }
 
-/** An order's proceeds were withdrawn. */
 export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
   const [zero, one, tokenIn] = attributesOf(facts.tradePairId);
   const attributes = [
@@ -197,7 +181,6 @@ export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile):
   return { type: "message", attributes };
 }
 
-/** An executed multi-hop swap. */
 export interface MultiHopFacts {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
@@ -205,7 +188,6 @@ export interface MultiHopFacts {
   readonly dust: readonly Coin[];
 }
 
-/** A multi-hop swap was executed. */
 export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed }: Profile): ChainEvent {
   const { hops } = facts;
   const attributes = [
@@ -226,7 +208,6 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
 // Lists of attributes are spelled out where events are made: V8 grows a list with spreads step by step, and events are a good
 // part of what a message allocates.
 
-/** One attribute of an event. */
 type Attribute = ChainEvent["attributes"][number];
 
 /** The first attribute of each event from this module. */
@@ -235,21 +216,15 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", MODULE_NAME);
 /** Attributes for one side of a pair: its tokens in byte order, and the token being sold by the maker. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
-const sideAttributes = createObjectSlot<TradePairId, SideAttributes>("attributes of the side");
-
 /** Returns a side's attributes. Every saved record names its side, and all records on a side share a few id objects. */
-function attributesOf(tradePairId: TradePairId): SideAttributes {
-  const known = sideAttributes.get(tradePairId);
-  if (known !== undefined) return known;
+const attributesOf = cachedOn("attributes of the side", (tradePairId: TradePairId): SideAttributes => {
   const { token0, token1 } = pairOf(tradePairId);
-  const attributes = [
+  return [
     attribute("TokenZero", token0),
     attribute("TokenOne", token1),
     attribute("TokenIn", tradePairId.makerDenom),
-  ] as const;
-  sideAttributes.set(tradePairId, attributes);
-  return attributes;
-}
+  ];
+});
 
 const TICK_UPDATE = attribute("action", "TickUpdate");
 const TRANCHE_USER_UPDATE = attribute("action", "TrancheUserUpdate");
@@ -289,18 +264,15 @@ function tickUpdate({ key, reserves, identity }: SavedRecord, swap: SwapAmounts 
   return { type: "TickUpdate", attributes };
 }
 
-/** One side of a pool was saved. */
 export function reservesUpdated({ key, reserves }: PoolReserves, swap?: SwapAmounts): ChainEvent {
   return tickUpdate({ key, reserves, identity: attribute("Fee", key.fee.toString()) }, swap);
 }
 
-/** A tranche was saved. */
 export function trancheUpdated({ key, reservesMaker }: Tranche, swap?: SwapAmounts): ChainEvent {
   const identity = attribute("TrancheKey", key.trancheKey);
   return tickUpdate({ key, reserves: reservesMaker, identity }, swap);
 }
 
-/** A user's part of a tranche changed. */
 export function trancheUserUpdated(user: TrancheUser): ChainEvent {
   const [zero, one, tokenIn] = attributesOf(user.tradePairId);
   const attributes = [
@@ -318,7 +290,6 @@ export function trancheUserUpdated(user: TrancheUser): ChainEvent {
   return { type: "TrancheUserUpdate", attributes };
 }
 
-/** The purge stopped at its gas limit. */
 export function purgeHitGasLimit(gas: bigint): ChainEvent {
   return {
     type: "GoodTilPurgeHitGasLimit",
@@ -331,7 +302,6 @@ export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
 
-/** A coin left the module. */
 export function totalWithdrawn(chainName: string, { denom, amount }: Coin): ChainEvent {
   return {
     type: chainName,
@@ -352,7 +322,6 @@ export interface CountChange {
   readonly pair: string;
 }
 
-/** A record entered or left the book. */
 export function tickCount(chainName: string, change: CountChange): ChainEvent {
   return {
     type: chainName,

@@ -1,3 +1,5 @@
+import type { DexBank, TickLiquidity } from "./types.ts";
+import { NO_PAIR, MODULE_NAME, poolDenom, poolReservesKey, trancheRef, trancheUserKey } from "./keys.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
@@ -6,22 +8,13 @@ import type { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts"
 import type { Context } from "../../runtime/context.ts";
 import { GenesisError, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { ModuleError } from "../../runtime/errors.ts";
-import { MODULE_NAME, poolDenom, poolReservesKey, trancheRef, trancheUserKey } from "./keys.ts";
 import { moduleParams, validateParams } from "./params.ts";
 import { getPool } from "./pool.ts";
 import * as records from "./records.ts";
 import * as store from "./store.ts";
-import type { PairId, TickLiquidity } from "./types.ts";
-import { type DexBalances, toDepositRecord } from "./user-deposits.ts";
+import { toDepositRecord } from "./queries.ts";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
-
-/** The validated content of a genesis document. */
-interface GenesisRecords {
-  readonly params: Params;
-  readonly ticks: readonly TickLiquidity[];
-  readonly state: GenesisState;
-}
 
 /**
  * Reads the module's genesis. If the genesis or its `params` are missing, the default parameters are used. Expirations of active
@@ -31,17 +24,17 @@ interface GenesisRecords {
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = readGenesis(SCHEMA, json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
-  const genesis = { params, ticks: readTicks(state), state };
-  validate(genesis, bech32Prefix);
-  store.setPoolCount(context, state.poolCount);
+  const ticks = readTicks(state);
+  validate(params, ticks, state, bech32Prefix);
+  store.poolCount.set(context, state.poolCount);
   // The deployed genesis has no count, and the first read of an absent one consumes less gas.
-  if (state.trancheCount > 0n) store.setTrancheCount(context, state.trancheCount);
+  if (state.trancheCount > 0n) store.trancheCount.set(context, state.trancheCount);
   moduleParams.set(context, params);
-  for (const tick of genesis.ticks) initTick(context, tick);
-  for (const tranche of state.inactiveLimitOrderTrancheList)
-    store.setInactiveTranche(context, records.fromWireTranche(tranche));
-  for (const user of state.limitOrderTrancheUserList)
-    store.setTrancheUser(context, records.fromWireTrancheUser(user));
+  for (const tick of ticks) initTick(context, tick);
+  for (const tranche of state.inactiveLimitOrderTrancheList.map(records.fromWireTranche))
+    store.inactiveTranches.set(context, tranche.key, tranche);
+  for (const user of state.limitOrderTrancheUserList.map(records.fromWireTrancheUser))
+    store.trancheUsers.set(context, user, user);
   for (const metadata of state.poolMetadataList) store.setPoolMetadata(context, metadata);
   for (const { expirationTime, trancheRef: ref } of state.limitOrderExpirationList) {
     const timeNs = records.timestampNs(expirationTime ?? { seconds: 0n, nanos: 0 });
@@ -65,7 +58,12 @@ function initTick(context: Context, tick: TickLiquidity): void {
 }
 
 /** Checks a genesis state in the same order and with the same error texts as x/dex. Throws `GenesisError`. */
-function validate({ params, ticks, state }: GenesisRecords, bech32Prefix: string): void {
+function validate(
+  params: Params,
+  ticks: readonly TickLiquidity[],
+  state: GenesisState,
+  bech32Prefix: string,
+): void {
   const users = state.limitOrderTrancheUserList.map(({ address, trancheKey }) =>
     trancheUserKey(address, trancheKey),
   );
@@ -101,22 +99,22 @@ function failure(text: string, cause?: unknown): GenesisError {
 }
 
 /** Exports the module's entire state, from which {@link initGenesis} recreates the same store. */
-export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
-  const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
+export function exportGenesis(context: Context, bank: Pick<DexBank, "balance" | "holders">): JsonValue {
+  const poolMetadataList = store.poolMetadata.values(context);
   const state: GenesisState = {
     params: moduleParams.get(context),
     tickLiquidityList: [...store.allTicks(context)].map(records.toWireTick),
-    inactiveLimitOrderTrancheList: [...store.allInactiveTranches(context)].map(records.toWireTranche),
-    limitOrderTrancheUserList: [...store.trancheUsers(context)].map(records.toWireTrancheUser),
-    limitOrderExpirationList: [...store.expirations(context)].map(records.toWireExpiration),
+    inactiveLimitOrderTrancheList: [...store.inactiveTranches.all(context)].map(records.toWireTranche),
+    limitOrderTrancheUserList: [...store.trancheUsers.all(context)].map(records.toWireTrancheUser),
+    limitOrderExpirationList: [...store.expirations.all(context)].map(records.toWireExpiration),
     poolMetadataList,
-    depositRecordList: poolMetadataList.flatMap(({ id }) => depositsInto(context, id, balances)),
+    depositRecordList: poolMetadataList.flatMap(({ id }) => depositsInto(context, id, bank)),
     poolList: poolMetadataList.flatMap(({ pairId = NO_PAIR, tick, fee }) => {
       const pool = getPool(context, { pairId, tick, fee });
       return pool === undefined ? [] : [records.toWirePool(pool)];
     }),
-    poolCount: store.getPoolCount(context),
-    trancheCount: store.getTrancheCount(context),
+    poolCount: store.poolCount.get(context),
+    trancheCount: store.trancheCount.get(context),
   };
   const json = printGenesis(SCHEMA, state, context.profile.proto);
   if (!context.profile.deployed("dexGenesis") || !isRecord(json)) return json;
@@ -126,9 +124,14 @@ export function exportGenesis(context: Context, balances: DexBalances): JsonValu
 /** Members that are derived from the others. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
-const NO_PAIR: PairId = { token0: "", token1: "" };
-
 /** Returns one record per holder of a pool's shares, in address order. */
-function depositsInto(context: Context, id: bigint, { holdings }: DexBalances): readonly DepositRecord[] {
-  return [...holdings(context, poolDenom(id))].map((shares) => toDepositRecord(context, id, shares));
+function depositsInto(
+  context: Context,
+  id: bigint,
+  bank: Pick<DexBank, "balance" | "holders">,
+): readonly DepositRecord[] {
+  const denom = poolDenom(id);
+  return Array.from(bank.holders(context, denom), (address) =>
+    toDepositRecord(context, id, bank.balance(context, address, denom).amount),
+  );
 }

@@ -1,8 +1,9 @@
+import { cachedOn } from "../../store/collections.ts";
 import { concat, prefixEnd, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
-import { createObjectSlot, createRecentCache } from "../../../../platform/base/caches.ts";
+import { createRecentCache } from "../../../../platform/base/caches.ts";
 import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
 import { cacheKeyText } from "../../store/cache-store.ts";
-import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
+import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey, TrancheUser } from "./types.ts";
 
 /** Name of the module and its store. */
 export const MODULE_NAME = "dex";
@@ -21,7 +22,6 @@ export const POOL_ID_PREFIX = utf8("Pool/id//");
 export const POOL_METADATA_PREFIX = utf8("PoolMetadata/value//");
 /** Number of pools ever created, 8 bytes big-endian. */
 export const POOL_COUNT_KEY = utf8("Pool/count//");
-/** `Params`. */
 export const PARAMS_KEY = utf8("Params/value//");
 /** Number of tranche keys ever assigned, 8 bytes big-endian. */
 export const TRANCHE_COUNT_KEY = utf8("Tranche/count//");
@@ -33,6 +33,8 @@ const TRANCHE_MARK = utf8("/B_LODeposit/");
 const SLASH = utf8("/");
 const NEGATIVE = Uint8Array.of(0);
 const POSITIVE = Uint8Array.of(1);
+
+export const NO_PAIR: PairId = { token0: "", token1: "" };
 
 /** Formats a pair as "token0<>token1". */
 export function formatPair({ token0, token1 }: PairId): string {
@@ -61,11 +63,8 @@ interface SideKeys {
 
 /** Keys depend only on the pair, so caching is safe. A side's records share a few id objects, which share these keys. */
 const sides = createRecentCache<string, SideKeys>(4_096);
-const sideOf = createObjectSlot<TradePairId, SideKeys>("keys of the side");
 
-function sideKeys(tradePairId: TradePairId): SideKeys {
-  const known = sideOf.get(tradePairId);
-  if (known !== undefined) return known;
+const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKeys => {
   const { makerDenom, takerDenom } = tradePairId;
   const create = (): SideKeys => {
     const key = utf8(`${formatPair(pairOf(tradePairId))}/${makerDenom}/`);
@@ -73,10 +72,8 @@ function sideKeys(tradePairId: TradePairId): SideKeys {
     const end = prefixEnd(path);
     return { key, path, end: end === undefined ? undefined : cacheKeyText(end) };
   };
-  const keys = sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
-  sideOf.set(tradePairId, keys);
-  return keys;
-}
+  return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
+});
 
 /** Returns the common part of one side's keys, without the store prefix. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
@@ -94,40 +91,21 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
 
-/** Paths cached on the key object, which all versions of a record share. */
-const poolPaths = createObjectSlot<PoolReservesKey, Uint8Array>("path of a side");
-
-/** Returns the complete key for a pool side. Do not modify the array. */
-export function poolReservesPath(key: PoolReservesKey): Uint8Array {
-  const known = poolPaths.get(key);
-  if (known !== undefined) return known;
-  const { tradePairId, tick, fee } = key;
-  const { path: side } = sideKeys(tradePairId);
-  const path = cacheKeyText(concat(side, encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH));
-  poolPaths.set(key, path);
-  return path;
-}
+/** Returns the complete key for a pool side, cached on the key object, which all versions share. Do not modify the array. */
+export const poolReservesPath = cachedOn("path of a side", (key: PoolReservesKey) =>
+  cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, poolReservesKey(key))),
+);
 
 /** Returns the key for a tranche, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
 export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/** Paths cached on the key object, which all versions of a tranche share. */
-const tranchePaths = createObjectSlot<TrancheKey, Uint8Array>("path of a tranche");
+/** Returns the complete key for an active tranche, cached on the key object. Do not modify the array. */
+export const activeTranchePath = cachedOn("path of a tranche", (key: TrancheKey) =>
+  cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, trancheRef(key))),
+);
 
-/** Returns the complete key for an active tranche. Do not modify the array. */
-export function activeTranchePath(key: TrancheKey): Uint8Array {
-  const known = tranchePaths.get(key);
-  if (known !== undefined) return known;
-  const { tradePairId, tick, trancheKey } = key;
-  const { path: side } = sideKeys(tradePairId);
-  const path = cacheKeyText(concat(side, encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`)));
-  tranchePaths.set(key, path);
-  return path;
-}
-
-/** Bounds of keys. */
 type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
 
 /** Cached because every order iterates over the tranches at its tick. */
@@ -143,6 +121,8 @@ export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   return tickRanges.get(`${makerDenom} ${takerDenom} ${tick}`, create) ?? create();
 }
 
+export type TrancheUserKey = Pick<TrancheUser, "address" | "trancheKey">;
+
 /** Returns the key for a user's part of a tranche, below {@link TRANCHE_USER_PREFIX}. */
 export function trancheUserKey(address: string, trancheKey: string): Uint8Array {
   return utf8(`${address}/${trancheKey}/`);
@@ -152,7 +132,7 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
 /** Returns the complete key for a user's part of a tranche. Do not modify the array. */
-export function trancheUserPath(address: string, trancheKey: string): Uint8Array {
+export function trancheUserPath({ address, trancheKey }: TrancheUserKey): Uint8Array {
   if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
   const path = cacheKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
   lastUserPath = { address, trancheKey, path };
@@ -174,7 +154,6 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
   return concat(utf8(`${formatPair(pairId)}/`), encodeTick(tick), SLASH, uint64BigEndian(fee), SLASH);
 }
 
-/** Where a pool is stored. */
 interface PoolPlace {
   /** The complete key for the pool's id. */
   readonly idPath: Uint8Array;
@@ -183,22 +162,17 @@ interface PoolPlace {
 }
 
 const places = createRecentCache<string, PoolPlace>(16_384);
-const placeOf = createObjectSlot<PoolKey, PoolPlace>("place of the pool");
 
 /** Returns where a pool is stored. Do not modify the array. */
-export function poolPlace(key: PoolKey): PoolPlace {
-  const known = placeOf.get(key);
-  if (known !== undefined) return known;
+export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace => {
   const { pairId, tick, fee } = key;
   const create = (): PoolPlace => {
     const tradePairId = { makerDenom: pairId.token1, takerDenom: pairId.token0 };
     const idPath = cacheKeyText(concat(POOL_ID_PREFIX, poolIdKey(key)));
     return { idPath, upper: { tradePairId, tick: tick + fee, fee } };
   };
-  const place = places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
-  placeOf.set(key, place);
-  return place;
-}
+  return places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
+});
 
 /** Formats whole seconds in base 36, preceded by the number of digits; the zero time is "10". */
 function timeKey(timeNs: bigint): string {
@@ -211,7 +185,6 @@ export function sortableNumber(value: bigint): string {
   return `${digits.length.toString(36)}${digits}`;
 }
 
-/** Returns the denomination of a pool's shares. */
 export function poolDenom(id: bigint): string {
   return `neutron/pool/${id}`;
 }

@@ -1,31 +1,14 @@
-import {
-  LimitOrderType,
-  type MsgCancelLimitOrder,
-  type MsgDeposit,
-  type MsgMultiHopSwap,
-  type MsgPlaceLimitOrder,
-  type MsgUpdateParams,
-  type MsgWithdrawal,
-  type MsgWithdrawFilledLimitOrder,
-} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { orThrowWith, orThrow, ErrTxDecode, unregisteredError } from "../../runtime/errors.ts";
 import { parseWirePrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { isDenom, parseWireInt } from "../../runtime/coins.ts";
-import { ErrTxDecode } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 import { validateParams } from "./params.ts";
 import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
-
-/** Options of one deposit position. */
-export interface PositionOptions {
-  readonly disableAutoswap: boolean;
-  readonly failTxOnBel: boolean;
-  readonly swapOnDeposit: boolean;
-  readonly slopToleranceBps: bigint;
-}
+import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
 /** One deposit position, with its amounts in the order of the message's tokens. */
 export interface DepositEntry {
@@ -33,20 +16,22 @@ export interface DepositEntry {
   readonly amountB: bigint;
   readonly tick: bigint;
   readonly fee: bigint;
-  readonly options: PositionOptions;
+  readonly options: tx.DepositOptions;
 }
 
-/** A checked MsgDeposit. */
-export interface DepositRequest {
+/** A checked MsgDeposit or MsgWithdrawal. */
+interface PositionsRequest<Entry> {
   readonly creator: string;
   readonly receiver: string;
   readonly tokenA: string;
   readonly tokenB: string;
-  readonly entries: readonly DepositEntry[];
+  readonly entries: readonly Entry[];
 }
 
+export type DepositRequest = PositionsRequest<DepositEntry>;
+
 /** Checks a MsgDeposit without reading the state, in the deployed module's order. */
-export function parseDeposit(message: MsgDeposit, bech32Prefix: string): DepositRequest {
+export function parseDeposit(message: tx.MsgDeposit, bech32Prefix: string): DepositRequest {
   const { creator, receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, options } = message;
   const amounts = [amountsA.map(parseWireInt), amountsB.map(parseWireInt)] as const;
   checkParties(message, bech32Prefix);
@@ -62,12 +47,7 @@ export function parseDeposit(message: MsgDeposit, bech32Prefix: string): Deposit
       amountB: amounts[1][index] ?? 0n,
       tick: tickIndexesAToB[index] ?? 0n,
       fee: fees[index] ?? 0n,
-      options: {
-        disableAutoswap: option.disableAutoswap,
-        failTxOnBel: option.failTxOnBel,
-        swapOnDeposit: option.swapOnDeposit,
-        slopToleranceBps: option.swapOnDepositSlopToleranceBps,
-      },
+      options: option,
     };
     checkDepositEntry(entry, seen);
     return entry;
@@ -84,7 +64,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (amountA < 0n || amountB < 0n || (amountA === 0n && amountB === 0n)) throw errors.ErrZeroDeposit();
   validateTickFee(tick, fee);
   if (options.disableAutoswap && options.swapOnDeposit) throw errors.ErrSwapOnDepositWithoutAutoswap();
-  if (options.slopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
+  if (options.swapOnDepositSlopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
 /** One withdrawal position; positions follow the order of the message's tokens. */
@@ -94,17 +74,10 @@ export interface WithdrawalEntry {
   readonly fee: bigint;
 }
 
-/** A checked MsgWithdrawal. */
-export interface WithdrawalRequest {
-  readonly creator: string;
-  readonly receiver: string;
-  readonly tokenA: string;
-  readonly tokenB: string;
-  readonly entries: readonly WithdrawalEntry[];
-}
+export type WithdrawalRequest = PositionsRequest<WithdrawalEntry>;
 
 /** Checks a MsgWithdrawal without reading the state, in the deployed module's order. */
-export function parseWithdrawal(message: MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
+export function parseWithdrawal(message: tx.MsgWithdrawal, bech32Prefix: string): WithdrawalRequest {
   const { creator, receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees } = message;
   const shares = sharesToRemove.map(parseWireInt);
   checkParties(message, bech32Prefix);
@@ -129,7 +102,7 @@ export interface OrderRequest {
   readonly tokenOut: string;
   readonly tick: bigint;
   readonly amountIn: bigint;
-  readonly orderType: LimitOrderType;
+  readonly orderType: tx.LimitOrderType;
   readonly expirationTimeNs: bigint | undefined;
   readonly maxAmountOut: bigint | undefined;
   readonly limitSellPrice: PrecDec | undefined;
@@ -137,12 +110,12 @@ export interface OrderRequest {
 }
 
 /** Returns whether an order of this type never reaches the book. */
-export function isTakerOnly(orderType: LimitOrderType): boolean {
-  return orderType === LimitOrderType.FILL_OR_KILL || orderType === LimitOrderType.IMMEDIATE_OR_CANCEL;
+export function isTakerOnly(orderType: tx.LimitOrderType): boolean {
+  return orderType === tx.LimitOrderType.FILL_OR_KILL || orderType === tx.LimitOrderType.IMMEDIATE_OR_CANCEL;
 }
 
 /** Checks a MsgPlaceLimitOrder without reading the state, in the deployed module's order. */
-export function parsePlaceLimitOrder(message: MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
+export function parsePlaceLimitOrder(message: tx.MsgPlaceLimitOrder, bech32Prefix: string): OrderRequest {
   const { creator, receiver, tokenIn, tokenOut, orderType, expirationTime } = message;
   const request: OrderRequest = {
     creator,
@@ -169,7 +142,7 @@ export function parsePlaceLimitOrder(message: MsgPlaceLimitOrder, bech32Prefix: 
 }
 
 function checkOrderTerms({ amountIn, orderType, expirationTimeNs, maxAmountOut }: OrderRequest): void {
-  const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
+  const isTimed = orderType === tx.LimitOrderType.GOOD_TIL_TIME;
   if (amountIn <= 0n) throw errors.ErrZeroLimitOrder();
   if (isTimed && expirationTimeNs === undefined) throw errors.ErrGoodTilOrderWithoutExpiration();
   if (!isTimed && expirationTimeNs !== undefined) throw errors.ErrExpirationOnWrongOrderType();
@@ -192,7 +165,7 @@ export interface TrancheRequest {
 
 /** Checks a MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder without reading the state. */
 export function parseTrancheMessage(
-  message: MsgWithdrawFilledLimitOrder | MsgCancelLimitOrder,
+  message: tx.MsgWithdrawFilledLimitOrder | tx.MsgCancelLimitOrder,
   bech32Prefix: string,
 ): TrancheRequest {
   checkAddress(message.creator, "creator", bech32Prefix);
@@ -211,7 +184,7 @@ export interface MultiHopRequest {
 }
 
 /** Checks a MsgMultiHopSwap without reading the state, in the deployed module's order. */
-export function parseMultiHopSwap(message: MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
+export function parseMultiHopSwap(message: tx.MsgMultiHopSwap, bech32Prefix: string): MultiHopRequest {
   const { creator, receiver, pickBestRoute } = message;
   const amountIn = parseWireInt(message.amountIn);
   const exitLimitPrice = parseDecimal(message.exitLimitPrice);
@@ -248,17 +221,11 @@ function checkHops(hops: readonly string[]): void {
   }
 }
 
-/** Checks a MsgUpdateParams without reading the state. */
-export function checkUpdateParams(message: MsgUpdateParams, bech32Prefix: string): void {
-  try {
-    parseAddress(bech32Prefix, message.authority);
-  } catch (thrown) {
-    throw errors.unregistered(`authority is invalid: ${errorMessage(thrown)}`);
-  }
+export function checkUpdateParams(message: tx.MsgUpdateParams, bech32Prefix: string): void {
+  orThrowWith(unregisteredError, "authority is invalid", () => parseAddress(bech32Prefix, message.authority));
   if (message.params !== undefined) validateParams(message.params, bech32Prefix);
 }
 
-/** Checks the addresses of the creator and the receiver. */
 function checkParties(
   { creator, receiver }: { readonly creator: string; readonly receiver: string },
   prefix: string,
@@ -292,11 +259,7 @@ function optional<T>(text: string, parse: (text: string) => T): T | undefined {
 
 /** Like {@link parseWireInt}, but for a 27-digit decimal. */
 function parseDecimal(text: string): PrecDec {
-  try {
-    return text === "" ? 0n : parseWirePrecDec(text);
-  } catch (thrown) {
-    throw ErrTxDecode(errorMessage(thrown));
-  }
+  return orThrow(() => (text === "" ? 0n : parseWirePrecDec(text)), ErrTxDecode);
 }
 
 /** The usual spelling of a number that both types can represent. */

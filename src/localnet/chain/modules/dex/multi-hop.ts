@@ -1,13 +1,13 @@
+import { MODULE_NAME, formatPair, pairOf } from "./keys.ts";
+import { unregisteredError, ModuleError, wrapErrors } from "../../runtime/errors.ts";
 import { mulPrec, PREC_ONE, precFromInt, type PrecDec, quoPrec } from "../../../../platform/base/decimal.ts";
 import type { MsgMultiHopSwapResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import { ModuleError, wrapErrors } from "../../runtime/errors.ts";
-import { ErrLimitPriceNotSatisfied, ErrNoLiquidity, panicked, unregistered } from "./errors.ts";
+import { ErrLimitPriceNotSatisfied, ErrNoLiquidity, panicked } from "./errors.ts";
 import { multihopSwap as multihopSwapEvent } from "./events.ts";
-import { formatPair, MODULE_NAME, pairOf } from "./keys.ts";
 import type { MultiHopRequest } from "./messages.ts";
 import { bestPrice, swap } from "./swap.ts";
 import type { DexKeepers, TradePairId } from "./types.ts";
@@ -25,8 +25,9 @@ export function multiHopSwap(
   request: MultiHopRequest,
   keepers: DexKeepers,
 ): MsgMultiHopSwapResponse {
-  const { hops, out, dust } = chooseRoute(context, keepers, request);
-  const received = transferCoins(context, { request, out, dust, denom: hops[0] ?? "" }, keepers);
+  const route = chooseRoute(context, keepers, request);
+  const { hops, dust } = route;
+  const received = transferCoins(context, request, route, keepers);
   const amounts = { amountIn: request.amountIn, amountOut: received.amount };
   context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }, context.profile));
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
@@ -93,7 +94,7 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
 /** The deployed module joins the errors with Go's `errors.Join`, which drops code 1141. */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
-  return unregistered(
+  return unregisteredError(
     ["All multihop routes failed limitPrice check or had insufficient liquidity", ...texts].join("\n"),
   );
 }
@@ -162,27 +163,28 @@ function runHop(
   };
 }
 
-interface Payments {
-  readonly request: MultiHopRequest;
-  readonly out: Coin | undefined;
-  readonly dust: readonly Coin[];
-  readonly denom: string;
-}
-
 /** Charges the creator the whole amount, and pays the output and the dust to the receiver. */
 function transferCoins(
   context: Context,
-  { request, out, dust, denom }: Payments,
+  request: MultiHopRequest,
+  route: RouteResult,
   { bank, bech32Prefix }: DexKeepers,
 ): Coin {
   const creator = parseAddress(bech32Prefix, request.creator);
-  bank.sendToDex(context, creator, [{ denom, amount: request.amountIn }]);
-  const received = outOf({ hops: [], out, dust });
+  bank.sendToModule(context, creator, MODULE_NAME, [
+    { denom: route.hops[0] ?? "", amount: request.amountIn },
+  ]);
+  const received = outOf(route);
   wrapErrors(
     // The deployed module wraps with Go's `fmt.Errorf`, which loses the code.
-    ({ message }) => unregistered(`failed to send out coin and dust to the receiver: ${message}`),
+    ({ message }) => unregisteredError(`failed to send out coin and dust to the receiver: ${message}`),
     () =>
-      bank.sendFromDex(context, parseAddress(bech32Prefix, request.receiver), sumCoins([received, ...dust])),
+      bank.sendFromModule(
+        context,
+        MODULE_NAME,
+        parseAddress(bech32Prefix, request.receiver),
+        sumCoins([received, ...route.dust]),
+      ),
   );
   return received;
 }

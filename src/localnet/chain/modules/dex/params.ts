@@ -1,7 +1,7 @@
+import { tryParseAddress } from "../../runtime/address.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
 import { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
-import { parseAddress } from "../../runtime/address.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import { unregistered } from "./errors.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 /** Fee tiers and limits. Defaults: dex.md, "Resources and their fields". */
@@ -22,13 +22,10 @@ export const moduleParams: ModuleParams<Params> = defineParams({
 /** Checks parameters as x/dex does: fee tiers must be unique, and whitelisted addresses must be valid. Throws undefined/1. */
 export function validateParams(params: Params, bech32Prefix: string): void {
   if (new Set(params.feeTiers).size !== params.feeTiers.length)
-    throw unregistered("invalid fee tiers: duplicate fee tier found");
+    throw unregisteredError("invalid fee tiers: duplicate fee tier found");
   for (const address of params.whitelistedLps) {
-    try {
-      parseAddress(bech32Prefix, address);
-    } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      throw unregistered(`invalid whitelisted LPs: invalid LP address (${address}): ${reason}, `);
-    }
+    const parsed = tryParseAddress(bech32Prefix, address);
+    if (!parsed.ok)
+      throw unregisteredError(`invalid whitelisted LPs: invalid LP address (${address}): ${parsed.error}, `);
   }
 }

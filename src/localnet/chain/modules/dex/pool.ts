@@ -19,10 +19,8 @@ import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { PairId, Pool, PoolKey, PoolReserves, PoolReservesKey, TradePairId } from "./types.ts";
 
-/** A pool's two sides. */
 export type PoolSides = Pick<Pool, "lower" | "upper">;
 
-/** Returns the pair with its sides swapped. */
 function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
   return { makerDenom: takerDenom, takerDenom: makerDenom };
 }
@@ -34,10 +32,9 @@ export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePai
     : { makerDenom: token0, takerDenom: token1 };
 }
 
-/** Keys of opposite sides, cached on the key object because swaps visit the same pools repeatedly. */
+/** Keys of opposite sides, cached on both key objects because swaps visit the same pools repeatedly. */
 const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
 
-/** Returns the key of a pool's other side. */
 function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   const known = counterparts.get(key);
   if (known !== undefined) return known;
@@ -65,16 +62,16 @@ export function getOrCreatePool(context: Context, chainName: string, key: PoolKe
 }
 
 function createPool(context: Context, chainName: string, key: PoolKey): Pool {
-  const id = store.getPoolCount(context);
+  const id = store.poolCount.get(context);
   const { token0, token1 } = key.pairId;
   store.setPoolMetadata(context, { id, tick: key.tick, fee: key.fee, pairId: { token0, token1 } });
-  store.incrementPoolCount(context);
+  // Go reads the count a second time before increasing it, and both reads consume gas.
+  store.poolCount.set(context, store.poolCount.get(context) + 1n);
   const pair = pairText(key.pairId);
   context.emit(tickCount(chainName, { action: "inc", kind: "lp", isExpiring: false, pair }));
   return { id, ...newSides(key) };
 }
 
-/** Returns the pool to which a stored side belongs. */
 export function poolOfReserves(context: Context, reserves: PoolReserves): PoolSides {
   const other = store.getReserves(context, counterpartKey(reserves.key));
   const isUpper = isUpperSide(reserves.key.tradePairId);
@@ -157,14 +154,11 @@ interface PoolState {
   readonly supply: bigint;
 }
 
-/** Amounts that a deposit adds to the reserves, and the shares issued for it. */
-interface DepositResult {
-  readonly amounts: Amounts;
-  readonly shares: bigint;
-}
-
-/** Calculates a deposit. With autoswap, the whole offer is deposited, and a fee applies to the unmatched part. */
-export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean): DepositResult {
+/**
+ * Calculates the amounts that a deposit adds to the reserves, and the shares issued for it. With autoswap, the whole offer is
+ * deposited, and a fee applies to the unmatched part.
+ */
+export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean) {
   const price = calcPrice(-pool.tick);
   if (!autoswap) {
     const amounts = matchReserves(pool.reserves, offered);

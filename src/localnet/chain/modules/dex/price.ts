@@ -9,7 +9,6 @@ import {
 } from "../../../../platform/base/decimal.ts";
 import { ErrInvalidFee, ErrPriceOutsideRange, ErrTickOutsideRange, ErrTradeTooSmall } from "./errors.ts";
 
-/** Largest tick magnitude. */
 export const MAX_TICK = 559_680n;
 
 const MAX_INDEX = 559_680;

@@ -1,63 +1,39 @@
+import { notFound, GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
 import { LimitOrderTranche } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
 import { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";
 import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_metadata.ts";
 import type { PoolReserves } from "../../../../cosmos/proto/gen/neutron/dex/pool_reserves.ts";
-import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
+import type * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { TickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
-import { concat } from "../../../../platform/base/bytes.ts";
+import { concat, fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
+import { orQueryError, type QueryFunctions } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import type { estimates, simulations } from "./handlers.ts";
 import * as keys from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { getPool } from "./pool.ts";
-import {
-  decodeRecord,
-  found,
-  page,
-  pageRecords,
-  parsePairId,
-  sidePrefix,
-  sideSelling,
-  asDeployed,
-  type Queries,
-} from "./query-pages.ts";
 import { toWirePool, toWireReserves, toWireTranche, toWireTrancheUser } from "./records.ts";
 import * as store from "./store.ts";
 import { calcWithdrawable, findTranche } from "./tranche.ts";
-import type { DexKeepers, DexOptions, PairId, TrancheKey } from "./types.ts";
-import { type DexBalances, pagePoolShares, toDepositRecord, withPoolData } from "./user-deposits.ts";
+import type { DexKeepers, TrancheKey, PairId, TradePairId } from "./types.ts";
+import { responseTypeOf, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import type {
+  PageRequest,
+  PageResponse,
+} from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import type { Context } from "../../runtime/context.ts";
+import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
+import * as errors from "./errors.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
+import type { Coin } from "../../runtime/coins.ts";
 
 const TICKS = { name: "neutron.dex.TickLiquidity", type: TickLiquidity };
 const TRANCHES = { name: "neutron.dex.LimitOrderTranche", type: LimitOrderTranche };
 const TRANCHE_USERS = { name: "neutron.dex.LimitOrderTrancheUser", type: LimitOrderTrancheUser };
 const POOL_METADATA = { name: "neutron.dex.PoolMetadata", type: PoolMetadata };
 
-/** Dependencies of the queries. */
-export interface DexQueryKeepers extends DexKeepers {
-  readonly balances: DexBalances;
-}
-
-/** Queries that run a message without applying its effects. */
-type DryRuns = ReturnType<typeof estimates> & ReturnType<typeof simulations>;
-
-/** The module's queries. */
-export function createQueries(keepers: DexQueryKeepers, dryRuns: DryRuns): readonly QueryHandler[] {
-  const functions = {
-    ...paramsAndPools(),
-    ...ticks(),
-    ...tranches(),
-    ...trancheUsers(keepers),
-    ...userDeposits(keepers),
-    ...dryRuns,
-  };
-  return queryHandlers(wire.Query, functions, keepers.chainName).map((handler) =>
-    asDeployed(handler, keepers.chainName),
-  );
-}
-
-function paramsAndPools() {
+export function stateQueries({ bech32Prefix, bank }: DexKeepers) {
   return {
     Params: moduleParams.query,
     Pool: (context, { pairId, tickIndex, fee }) => {
@@ -65,7 +41,7 @@ function paramsAndPools() {
       return { pool: toWirePool(found(getPool(context, key))) };
     },
     PoolByID: (context, { poolId }) => {
-      const { pairId = NO_PAIR, tick, fee } = found(store.poolMetadata.get(context, poolId));
+      const { pairId = keys.NO_PAIR, tick, fee } = found(store.poolMetadata.get(context, poolId));
       return { pool: toWirePool(found(getPool(context, { pairId, tick, fee }))) };
     },
     PoolMetadata: (context, { id }) => ({
@@ -75,13 +51,6 @@ function paramsAndPools() {
       const { records, pagination } = pageRecords(context, keys.POOL_METADATA_PREFIX, request, POOL_METADATA);
       return { poolMetadata: records, pagination };
     },
-  } satisfies Queries;
-}
-
-const NO_PAIR: PairId = { token0: "", token1: "" };
-
-function ticks() {
-  return {
     TickLiquidityAll: (context, request) => {
       const { records, pagination } = pageRecords(context, sidePrefix(request), request, TICKS);
       return { tickLiquidity: records, pagination };
@@ -101,14 +70,9 @@ function ticks() {
       const reserves = found(store.getReserves(context, { tradePairId, tick: tickIndex, fee }));
       return { poolReserves: toWireReserves(reserves) };
     },
-  } satisfies Queries;
-}
-
-function userDeposits({ bech32Prefix, balances, bank }: DexQueryKeepers) {
-  return {
     UserDepositsAll: (context, { address, pagination: request, includePoolData }) => {
       const owner = orQueryError(() => parseAddress(bech32Prefix, address));
-      const { shares, pagination } = pagePoolShares(balances.balances(context, owner), request);
+      const { shares, pagination } = pagePoolShares(bank.balances(context, owner), request);
       const supplyOf = (denom: string): bigint => bank.supply(context, denom);
       const deposits = shares.map(({ id, amount }) => {
         const record = toDepositRecord(context, id, amount);
@@ -116,11 +80,6 @@ function userDeposits({ bech32Prefix, balances, bank }: DexQueryKeepers) {
       });
       return { deposits, pagination };
     },
-  } satisfies Queries;
-}
-
-function tranches() {
-  return {
     LimitOrderTranche: (context, request) => {
       const { tranche } = found(findTranche(context, trancheKeyOf(request)));
       return { limitOrderTranche: toWireTranche(tranche) };
@@ -136,7 +95,7 @@ function tranches() {
       return { limitOrderTranche, pagination };
     },
     InactiveLimitOrderTranche: (context, request) => {
-      const tranche = found(store.getInactiveTranche(context, trancheKeyOf(request)));
+      const tranche = found(store.inactiveTranches.get(context, trancheKeyOf(request)));
       return { inactiveLimitOrderTranche: toWireTranche(tranche) };
     },
     InactiveLimitOrderTrancheAll: (context, request) => {
@@ -144,13 +103,8 @@ function tranches() {
       const { records, pagination } = pageRecords(context, prefix, request, TRANCHES);
       return { inactiveLimitOrderTranche: records, pagination };
     },
-  } satisfies Queries;
-}
-
-function trancheUsers({ bech32Prefix }: DexOptions) {
-  return {
     LimitOrderTrancheUser: (context, { address, trancheKey, calcWithdrawableShares }) => {
-      const user = found(store.getTrancheUser(context, address, trancheKey));
+      const user = found(store.trancheUsers.get(context, { address, trancheKey }));
       const limitOrderTrancheUser = toWireTrancheUser(user);
       if (!calcWithdrawableShares) return { limitOrderTrancheUser, withdrawableShares: "" };
       const { tranche } = found(findTranche(context, user), "Tranche not found");
@@ -174,4 +128,192 @@ function trancheUsers({ bech32Prefix }: DexOptions) {
 function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): TrancheKey {
   const { pairId, tokenIn, tickIndex, trancheKey } = request;
   return { tradePairId: sideSelling(parsePairId(pairId), tokenIn), tick: tickIndex, trancheKey };
+}
+
+export type Queries = Partial<QueryFunctions<typeof wire.Query>>;
+
+/** Returns the value. Throws QueryError 5 if it is undefined. */
+function found<T>(value: T | undefined, text = "not found"): T {
+  if (value === undefined) throw notFound(text);
+  return value;
+}
+
+/** Returns the key prefix for records on one side of a pair. `tokenIn` is the denomination that this side sells. */
+function sidePrefix({ pairId, tokenIn }: { readonly pairId: string; readonly tokenIn: string }): Uint8Array {
+  return concat(keys.TICK_LIQUIDITY_PREFIX, keys.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
+}
+
+interface PagedRequest {
+  readonly pagination: PageRequest | undefined;
+}
+
+/** Type of the records below a prefix. */
+interface RecordType<T> {
+  /** Canonical full name. */
+  readonly name: string;
+  readonly type: { decode(bytes: Uint8Array): T };
+}
+
+/** Decodes a stored record, whose field numbers depend on the chain's profile. */
+function decodeRecord<T>({ profile }: Context, { name, type }: RecordType<T>, value: Uint8Array): T {
+  return type.decode(profile.proto?.decode(name, value) ?? value);
+}
+
+function pageRecords<T>(
+  context: Context,
+  prefix: Uint8Array,
+  request: PagedRequest,
+  type: RecordType<T>,
+): { readonly records: T[]; readonly pagination: PageResponse } {
+  const records: T[] = [];
+  const pagination = page(context, prefix, request, (_key, value, onPage) => {
+    if (onPage) records.push(decodeRecord(context, type, value));
+    return true;
+  });
+  return { records, pagination };
+}
+
+/** Pages through the store below `prefix`. Go wraps every paging error as Internal. */
+function page(
+  context: Context,
+  prefix: Uint8Array,
+  { pagination }: PagedRequest,
+  onEntry: FilterEntry,
+): PageResponse {
+  try {
+    return paginateFiltered({ store: context.store(keys.MODULE_NAME), prefix }, pagination, onEntry);
+  } catch (thrown) {
+    throw thrown instanceof QueryError ? new QueryError(GrpcCode.Internal, thrown.message) : thrown;
+  }
+}
+
+/** Parses "A<>B" with the tokens in either order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
+function parsePairId(text: string): PairId {
+  const [first, second, ...more] = text.split("<>");
+  if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
+  if (first === second) throw errors.ErrInvalidTradingPair(text);
+  return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
+}
+
+/** Returns the side of the pair that sells `makerDenom`. If the pair does not include it, the taker denom is token0. */
+function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
+  return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
+}
+
+/** Encodes a query's response with the field numbers of the chain's profile, and converts errors to the deployed module's. */
+export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
+  const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
+  return {
+    path,
+    query: (context, request) => {
+      const response = withGoErrors(() => query(context, request));
+      return context.profile.proto?.encode(responseType, response) ?? response;
+    },
+  };
+}
+
+/** Go returns an error without a registered code unchanged, and reports a recovered panic as Internal. */
+function withGoErrors<T>(work: () => T): T {
+  try {
+    return errors.orPanic(work);
+  } catch (thrown) {
+    if (!(thrown instanceof ModuleError)) throw thrown;
+    if (thrown.codespace === "undefined") throw new QueryError(GrpcCode.Unknown, thrown.message);
+    if (thrown.code === 111_222) throw new QueryError(GrpcCode.Internal, thrown.message);
+    throw thrown;
+  }
+}
+
+const POOL_DENOM = /^neutron\/pool\/(\d{1,20})$/;
+const MAX_UINT64 = 2n ** 64n - 1n;
+
+/** Returns the pool id from a pool share denomination, or undefined for any other denomination. */
+function parsePoolDenom(denom: string): bigint | undefined {
+  const digits = POOL_DENOM.exec(denom)?.[1];
+  const id = digits === undefined ? undefined : BigInt(digits);
+  return id !== undefined && id <= MAX_UINT64 ? id : undefined;
+}
+
+/** Builds a deposit record from a pool's shares. Since shares are coins, deposits have no record in the store. */
+export function toDepositRecord(context: Context, id: bigint, shares: bigint): DepositRecord {
+  const { tick, fee, pairId } =
+    store.poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
+  return {
+    pairId,
+    sharesOwned: shares.toString(),
+    centerTickIndex: tick,
+    lowerTickIndex: tick - fee,
+    upperTickIndex: tick + fee,
+    fee,
+    totalShares: "",
+    pool: undefined,
+  };
+}
+
+/** Adds the pool and its total shares to a record. */
+function withPoolData(
+  context: Context,
+  record: DepositRecord,
+  supplyOf: (denom: string) => bigint,
+): DepositRecord {
+  const { pairId = keys.NO_PAIR, centerTickIndex, fee } = record;
+  const pool = getPool(context, { pairId, tick: centerTickIndex, fee });
+  if (pool === undefined) return unreachable("a deposit into a pool that was never created");
+  return { ...record, totalShares: supplyOf(keys.poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
+}
+
+interface PoolShares {
+  readonly id: bigint;
+  readonly amount: bigint;
+}
+
+const DEFAULT_LIMIT = 100n;
+
+/**
+ * Pages through the pool shares in an address' balances, following x/dex's own rules: page keys are denominations, a page
+ * requested by key has no total, and its next key can be any coin. Throws QueryError 13.
+ */
+function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined) {
+  const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;
+  if (offset > 0n && key.length > 0)
+    throw new QueryError(GrpcCode.Internal, "invalid request, either offset or key is expected, got both");
+  if (reverse) throw new QueryError(GrpcCode.Internal, "invalid request, reverse pagination is not enabled");
+  const size = limit === 0n ? DEFAULT_LIMIT : limit;
+  return key.length > 0
+    ? fromKey(coins, fromUtf8(key), size)
+    : fromOffset(coins, { offset, end: offset + size, countTotal: countTotal || limit === 0n });
+}
+
+const NO_PAGE = { key: new Uint8Array(0), offset: 0n, limit: 0n, countTotal: false, reverse: false };
+
+function fromKey(coins: Iterable<Coin>, first: string, limit: bigint) {
+  const shares: PoolShares[] = [];
+  let isInPage = false;
+  for (const { denom, amount } of coins) {
+    isInPage ||= denom === first;
+    if (!isInPage) continue;
+    if (BigInt(shares.length) === limit) return { shares, pagination: { nextKey: utf8(denom), total: 0n } };
+    const id = parsePoolDenom(denom);
+    if (id !== undefined) shares.push({ id, amount });
+  }
+  return { shares, pagination: { nextKey: new Uint8Array(0), total: 0n } };
+}
+
+function fromOffset(
+  coins: Iterable<Coin>,
+  { offset, end, countTotal }: Pick<PageRequest, "offset" | "countTotal"> & { readonly end: bigint },
+) {
+  const shares: PoolShares[] = [];
+  let nextKey: Uint8Array = new Uint8Array(0);
+  let hits = 0n;
+  for (const { denom, amount } of coins) {
+    const id = parsePoolDenom(denom);
+    if (id === undefined) continue;
+    if (hits >= offset && hits < end) shares.push({ id, amount });
+    hits += 1n;
+    if (hits !== end + 1n) continue;
+    nextKey = utf8(denom);
+    if (!countTotal) break;
+  }
+  return { shares, pagination: { nextKey, total: countTotal ? hits : 0n } };
 }

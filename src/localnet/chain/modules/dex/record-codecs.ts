@@ -1,3 +1,4 @@
+import { cachedOn, type Codec } from "../../store/collections.ts";
 import { LimitOrderExpiration } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_expiration.ts";
 import { LimitOrderTranche } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
 import { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";
@@ -7,7 +8,6 @@ import { unreachable } from "../../../../platform/base/errors.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { Codec } from "../../store/collections.ts";
 import * as records from "./records.ts";
 import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
@@ -15,26 +15,14 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
+/** Size of the largest record: denominations and addresses of 128 bytes, and six numbers of at most 105 digits. */
+const CAPACITY = 4096;
+
 /**
  * Writes protobuf into a buffer that is reused for every record. Each swap writes order book records several times, and the
  * general-purpose writer is several times slower. Texts must be ASCII: see {@link isAscii}.
  */
-interface ProtoWriter {
-  readonly start: () => void;
-  readonly text: (field: number, text: string) => void;
-  /** Omits 0. */
-  readonly int64: (field: number, value: bigint) => void;
-  readonly message: (field: number, write: () => void) => void;
-  readonly raw: (bytes: Uint8Array) => void;
-  /** Returns a copy of the bytes written since `start`. */
-  readonly finish: () => Uint8Array;
-}
-
-/** Size of the largest record: denominations and addresses of 128 bytes, and six numbers of at most 105 digits. */
-const CAPACITY = 4096;
-
-/** Creates a writer. */
-function createProtoWriter(): ProtoWriter {
+function createProtoWriter() {
   const buffer = new Uint8Array(CAPACITY);
   let at = 0;
   const varint = (value: number): void => {
@@ -48,10 +36,10 @@ function createProtoWriter(): ProtoWriter {
     buffer[at++] = Number(rest);
   };
   return {
-    start: () => {
+    start: (): void => {
       at = 0;
     },
-    text: (field, text) => {
+    text: (field: number, text: string): void => {
       buffer[at++] = field * 8 + LENGTH_DELIMITED;
       varint(text.length);
       const start = at;
@@ -59,14 +47,15 @@ function createProtoWriter(): ProtoWriter {
       for (let index = 0; index < text.length; index++) buffer[start + index] = text.charCodeAt(index);
       at = start + text.length;
     },
-    int64: (field, value) => {
+    /** Omits 0. */
+    int64: (field: number, value: bigint): void => {
       if (value === 0n) return;
       buffer[at++] = field * 8 + VARINT;
       const small = Number(value);
       if (small > 0 && small < 2 ** 53) varint(small);
       else bigVarint(value);
     },
-    message: (field, write) => {
+    message: (field: number, write: () => void): void => {
       buffer[at++] = field * 8 + LENGTH_DELIMITED;
       const start = ++at;
       write();
@@ -79,11 +68,12 @@ function createProtoWriter(): ProtoWriter {
       }
       buffer[start - 1] = length > 0x7f ? (length & 0x7f) | 0x80 : length;
     },
-    raw: (bytes) => {
+    raw: (bytes: Uint8Array): void => {
       buffer.set(bytes, at);
       at += bytes.length;
     },
-    finish: () => buffer.slice(0, at),
+    /** Returns a copy of the bytes written since `start`. */
+    finish: (): Uint8Array => buffer.slice(0, at),
   };
 }
 
@@ -118,13 +108,11 @@ function remembering<T extends object>(codec: Codec<T>): Codec<T> {
   };
 }
 
-/** Active records. */
 const tickCodec: Codec<TickLiquidity> = {
   encode: (record) => (record.kind === "pool" ? encodePool(record.reserves) : encodeActive(record.tranche)),
   decode: (bytes) => records.fromWireTick(WireTickLiquidity.decode(bytes)),
 };
 
-/** Inactive tranches. */
 const trancheCodec: Codec<Tranche> = {
   encode: (tranche) => {
     if (!isPlain(tranche.key.tradePairId, tranche.key.trancheKey))
@@ -162,18 +150,11 @@ interface RecordCodecs {
   readonly trancheUser: Codec<TrancheUser>;
 }
 
-const codecsOfProfile = createObjectSlot<Profile, RecordCodecs>("record codecs");
-
-/** Returns the codecs for a chain's records. */
 export function recordCodecs({ profile }: Pick<Context, "profile">): RecordCodecs {
-  const known = codecsOfProfile.get(profile);
-  if (known !== undefined) return known;
-  const codecs = codecsOf(profile);
-  codecsOfProfile.set(profile, codecs);
-  return codecs;
+  return codecsOf(profile);
 }
 
-function codecsOf({ proto }: Profile): RecordCodecs {
+const codecsOf = cachedOn("record codecs", ({ proto }: Profile): RecordCodecs => {
   const renumbered = <T extends object>(typeName: string, codec: Codec<T>): Codec<T> =>
     proto === undefined
       ? remembering(codec)
@@ -186,9 +167,8 @@ function codecsOf({ proto }: Profile): RecordCodecs {
     tranche: renumbered("neutron.dex.LimitOrderTranche", trancheCodec),
     trancheUser: renumbered("neutron.dex.LimitOrderTrancheUser", trancheUserCodec),
   };
-}
+});
 
-/** Expirations. */
 export const expirationCodec: Codec<Expiration> = {
   encode: (record) => LimitOrderExpiration.encode(records.toWireExpiration(record)).finish(),
   decode: (bytes) => {

@@ -20,7 +20,6 @@ import type {
 
 const NO_PAIR: TradePairId = { makerDenom: "", takerDenom: "" };
 
-/** Converts one side of a pool to its message. */
 export function toWireReserves(record: PoolReserves): WirePoolReserves {
   const { tradePairId, tick, fee } = record.key;
   return {
@@ -47,12 +46,10 @@ function fromWireReserves(wire: WirePoolReserves): PoolReserves {
   };
 }
 
-/** Converts a pool to its message. */
 export function toWirePool({ id, lower, upper }: Pool): WirePool {
   return { id, lowerTick0: toWireReserves(lower), upperTick1: toWireReserves(upper) };
 }
 
-/** Converts a tranche to its message. */
 export function toWireTranche(record: Tranche): LimitOrderTranche {
   const { tradePairId, tick, trancheKey } = record.key;
   const { expirationTimeNs } = record;
@@ -86,7 +83,6 @@ export function fromWireTranche(wire: LimitOrderTranche): Tranche {
   };
 }
 
-/** Converts a user's part of a tranche to its message. */
 export function toWireTrancheUser(record: TrancheUser): LimitOrderTrancheUser {
   return {
     tradePairId: record.tradePairId,
@@ -113,7 +109,6 @@ export function fromWireTrancheUser(wire: LimitOrderTrancheUser): TrancheUser {
   };
 }
 
-/** Converts an order book record to its message. */
 export function toWireTick(record: TickLiquidity): WireTickLiquidity {
   return record.kind === "pool"
     ? { record: { $case: "liquidity", value: toWireReserves(record.reserves) } }
@@ -128,7 +123,6 @@ export function fromWireTick({ record }: WireTickLiquidity): TickLiquidity {
     : { kind: "tranche", tranche: fromWireTranche(record.value) };
 }
 
-/** Converts an expiration to its message. */
 export function toWireExpiration({ timeNs, trancheRef }: Expiration): LimitOrderExpiration {
   return { expirationTime: splitNs(timeNs), trancheRef };
 }

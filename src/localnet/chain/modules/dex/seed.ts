@@ -1,20 +1,19 @@
+import { parseAddress, formatAddress, moduleAddress } from "../../runtime/address.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { MsgDeposit, MsgPlaceLimitOrder } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { type Profile, SPECIFICATION } from "../../deviations/deviations.ts";
-import { formatAddress, moduleAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import { createContext } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
 import { createBranch } from "../../store/cache-store.ts";
 import type { KVStore } from "../../store/kv-store.ts";
-import { deposit } from "./deposit.ts";
+import { deposit } from "./liquidity.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { parseDeposit, parsePlaceLimitOrder } from "./messages.ts";
-import { placeLimitOrder } from "./place-limit-order.ts";
+import { placeLimitOrder } from "./limit-orders.ts";
 import type { DexBank, DexOptions } from "./types.ts";
 
-/** One address' coins. */
 interface SeedBalance {
   /** Bech32. */
   readonly address: string;
@@ -52,11 +51,7 @@ export function seedDex(options: SeedOptions): SeededDex {
   for (const message of options.orders)
     placeLimitOrder(context, parsePlaceLimitOrder(message, bech32Prefix), keepers);
   const balances = ledger.balances();
-  const genesis = exportGenesis(context, {
-    balances: () => [],
-    holdings: (_context, denom) => balances.flatMap(({ coins }) => amountsOf(coins, denom)),
-  });
-  return { genesis, balances };
+  return { genesis: exportGenesis(context, ledger.bank), balances };
 }
 
 const EMPTY: KVStore = {
@@ -74,7 +69,6 @@ interface Ledger {
   readonly balances: () => readonly SeedBalance[];
 }
 
-/** Creates balances by address and denomination. */
 function createLedger({ bech32Prefix, balances }: SeedOptions): Ledger {
   const amounts = new Map<string, Map<string, bigint>>();
   const add = (address: string, coins: readonly Coin[], sign: 1n | -1n): void => {
@@ -86,6 +80,10 @@ function createLedger({ bech32Prefix, balances }: SeedOptions): Ledger {
       own.set(denom, after);
     }
   };
+  const coinsOf = (address: string): readonly Coin[] =>
+    sorted(amounts.get(address) ?? new Map<string, bigint>()).flatMap(([denom, amount]) =>
+      amount > 0n ? [{ denom, amount }] : [],
+    );
   const text = (address: Uint8Array): string => formatAddress(bech32Prefix, address);
   const own = text(moduleAddress(MODULE_NAME));
   const sum = (denom: string): bigint =>
@@ -93,31 +91,33 @@ function createLedger({ bech32Prefix, balances }: SeedOptions): Ledger {
   for (const { address, coins } of balances) add(address, coins, 1n);
   return {
     bank: {
-      balance: (_context, address, denom) => amounts.get(text(address))?.get(denom) ?? 0n,
+      balance: (_context, address, denom) => ({
+        denom,
+        amount: amounts.get(text(address))?.get(denom) ?? 0n,
+      }),
+      holders: (_context, denom) =>
+        sorted(amounts)
+          .flatMap(([address, coins]) =>
+            (coins.get(denom) ?? 0n) > 0n ? [parseAddress(bech32Prefix, address)] : [],
+          )
+          .values(),
+      balances: (_context, address) => coinsOf(text(address)).values(),
       supply: (_context, denom) => sum(denom),
-      sendToDex: (_context, from, coins) => {
+      sendToModule: (_context, from, _module, coins) => {
         add(text(from), coins, -1n);
         add(own, coins, 1n);
       },
-      sendFromDex: (_context, to, coins) => {
+      sendFromModule: (_context, _module, to, coins) => {
         add(own, coins, -1n);
         add(text(to), coins, 1n);
       },
-      mint: (_context, coins) => add(own, coins, 1n),
-      burn: (_context, coins) => add(own, coins, -1n),
+      mint: (_context, _module, coins) => add(own, coins, 1n),
+      burn: (_context, _module, coins) => add(own, coins, -1n),
     },
-    balances: () =>
-      sorted(amounts).map(([address, coins]) => ({
-        address,
-        coins: sorted(coins).flatMap(([denom, amount]) => (amount > 0n ? [{ denom, amount }] : [])),
-      })),
+    balances: () => sorted(amounts).map(([address]) => ({ address, coins: coinsOf(address) })),
   };
 }
 
 function sorted<T>(map: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
   return [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function amountsOf(coins: readonly Coin[], denom: string): readonly bigint[] {
-  return coins.filter((coin) => coin.denom === denom).map(({ amount }) => amount);
 }

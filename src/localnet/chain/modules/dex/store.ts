@@ -1,7 +1,7 @@
+import { type Codec, createItemOr, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { concat, prefixEnd, uint64BigEndian, readUint64BigEndian } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import { createItem, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_metadata.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import * as keys from "./keys.ts";
@@ -15,15 +15,14 @@ import type {
   TradePairId,
   Tranche,
   TrancheKey,
-  TrancheUser,
 } from "./types.ts";
 
 const { MODULE_NAME } = keys;
 
-/** Number of pools ever created. */
-const poolCountItem = createItem(MODULE_NAME, keys.POOL_COUNT_KEY, uint64Codec);
+/** Number of pools ever created, which is the next pool's id. */
+export const poolCount = createItemOr(MODULE_NAME, keys.POOL_COUNT_KEY, uint64Codec, 0n);
 /** Number of tranche keys ever assigned. */
-const trancheCountItem = createItem(MODULE_NAME, keys.TRANCHE_COUNT_KEY, uint64Codec);
+export const trancheCount = createItemOr(MODULE_NAME, keys.TRANCHE_COUNT_KEY, uint64Codec, 0n);
 
 /** Metadata of all pools, by id. */
 export const poolMetadata = createMap(
@@ -33,25 +32,21 @@ export const poolMetadata = createMap(
   messageCodec(PoolMetadata),
 );
 
-/** Returns one side of a pool. */
 export function getReserves(context: Context, key: PoolReservesKey): PoolReserves | undefined {
   const bytes = context.store(MODULE_NAME).get(keys.poolReservesPath(key));
   const record = bytes === undefined ? undefined : recordCodecs(context).tick.decode(bytes);
   return record?.kind === "pool" ? record.reserves : undefined;
 }
 
-/** Writes one side of a pool. */
 export function setReserves(context: Context, reserves: PoolReserves): void {
   const path = keys.poolReservesPath(reserves.key);
   context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "pool", reserves }));
 }
 
-/** Deletes one side of a pool. */
 export function deleteReserves(context: Context, key: PoolReservesKey): void {
   context.store(MODULE_NAME).delete(keys.poolReservesPath(key));
 }
 
-/** Returns an active tranche. */
 export function getActiveTranche(context: Context, key: TrancheKey): Tranche | undefined {
   return readTranche(context, keys.activeTranchePath(key));
 }
@@ -67,13 +62,11 @@ function readTranche(context: Context, path: Uint8Array): Tranche | undefined {
   return record?.kind === "tranche" ? record.tranche : undefined;
 }
 
-/** Writes an active tranche. */
 export function setActiveTranche(context: Context, tranche: Tranche): void {
   const path = keys.activeTranchePath(tranche.key);
   context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "tranche", tranche }));
 }
 
-/** Deletes an active tranche. */
 export function deleteActiveTranche(context: Context, key: TrancheKey): void {
   context.store(MODULE_NAME).delete(keys.activeTranchePath(key));
 }
@@ -107,96 +100,62 @@ function* walkTicks(
   for (const [, value] of context.store(MODULE_NAME).iterate(start, end)) yield tick.decode(value);
 }
 
-/** Returns a filled, cancelled or expired tranche. */
-export function getInactiveTranche(context: Context, key: TrancheKey): Tranche | undefined {
-  const bytes = context.store(MODULE_NAME).get(inactivePath(key));
-  return bytes === undefined ? undefined : recordCodecs(context).tranche.decode(bytes);
+/** Records whose encoding depends on the chain's profile. */
+interface Records<K, V> {
+  readonly get: (context: Context, key: K) => V | undefined;
+  readonly set: (context: Context, key: K, record: V) => void;
+  readonly delete: (context: Context, key: K) => void;
+  /** Iterates over all records in store order. */
+  readonly all: (context: Context) => IterableIterator<V>;
 }
 
-/** Writes an inactive tranche. */
-export function setInactiveTranche(context: Context, tranche: Tranche): void {
-  context.store(MODULE_NAME).set(inactivePath(tranche.key), recordCodecs(context).tranche.encode(tranche));
+/** Declares records below a prefix. `path` returns a record's complete key. */
+function createRecords<K, V>(
+  prefix: Uint8Array,
+  path: (key: K) => Uint8Array,
+  codecOf: (context: Context) => Codec<V>,
+): Records<K, V> {
+  return {
+    get: (context, key) => {
+      const bytes = context.store(MODULE_NAME).get(path(key));
+      return bytes === undefined ? undefined : codecOf(context).decode(bytes);
+    },
+    set: (context, key, record) => context.store(MODULE_NAME).set(path(key), codecOf(context).encode(record)),
+    delete: (context, key) => context.store(MODULE_NAME).delete(path(key)),
+    all: function* (context) {
+      for (const [, value] of context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix)))
+        yield codecOf(context).decode(value);
+    },
+  };
 }
 
-/** Deletes an inactive tranche. */
-export function deleteInactiveTranche(context: Context, key: TrancheKey): void {
-  context.store(MODULE_NAME).delete(inactivePath(key));
-}
-
-/** Iterates over all inactive tranches in store order. */
-export function* allInactiveTranches(context: Context): IterableIterator<Tranche> {
-  const start = keys.INACTIVE_TRANCHE_PREFIX;
-  for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
-    yield recordCodecs(context).tranche.decode(value);
-}
+/** Filled, cancelled and expired tranches. */
+export const inactiveTranches = createRecords(
+  keys.INACTIVE_TRANCHE_PREFIX,
+  inactivePath,
+  (context) => recordCodecs(context).tranche,
+);
 
 function inactivePath(key: TrancheKey): Uint8Array {
   return concat(keys.INACTIVE_TRANCHE_PREFIX, keys.trancheRef(key));
 }
 
-/** Returns a user's part of a tranche. */
-export function getTrancheUser(
-  context: Context,
-  address: string,
-  trancheKey: string,
-): TrancheUser | undefined {
-  const bytes = context.store(MODULE_NAME).get(keys.trancheUserPath(address, trancheKey));
-  return bytes === undefined ? undefined : recordCodecs(context).trancheUser.decode(bytes);
-}
+/** Users' parts of tranches. */
+export const trancheUsers = createRecords(
+  keys.TRANCHE_USER_PREFIX,
+  keys.trancheUserPath,
+  (context) => recordCodecs(context).trancheUser,
+);
 
-/** Writes a user's part of a tranche. */
-export function setTrancheUser(context: Context, user: TrancheUser): void {
-  const path = keys.trancheUserPath(user.address, user.trancheKey);
-  context.store(MODULE_NAME).set(path, recordCodecs(context).trancheUser.encode(user));
-}
+/** Expirations by time and, within the same second, by tranche key. JIT orders come first. */
+export const expirations = createRecords(keys.EXPIRATION_PREFIX, expirationPath, () => expirationCodec);
 
-/** Deletes a user's part of a tranche. */
-export function deleteTrancheUser(context: Context, user: TrancheUser): void {
-  context.store(MODULE_NAME).delete(keys.trancheUserPath(user.address, user.trancheKey));
-}
-
-/** Iterates over all tranche parts, or over one address's parts, in store order. */
-export function* trancheUsers(context: Context, address?: string): IterableIterator<TrancheUser> {
-  const within = address === undefined ? new Uint8Array(0) : keys.trancheUserPrefix(address);
-  const start = concat(keys.TRANCHE_USER_PREFIX, within);
-  for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
-    yield recordCodecs(context).trancheUser.decode(value);
-}
-
-/** Writes an expiration. */
 export function setExpiration(context: Context, expiration: Expiration): void {
-  context.store(MODULE_NAME).set(expirationPath(expiration), expirationCodec.encode(expiration));
-}
-
-/** Deletes an expiration. */
-export function deleteExpiration(context: Context, expiration: Expiration): void {
-  context.store(MODULE_NAME).delete(expirationPath(expiration));
-}
-
-/** Iterates over the expirations by time and, within the same second, by tranche key. JIT orders come first. */
-export function* expirations(context: Context): IterableIterator<Expiration> {
-  const start = keys.EXPIRATION_PREFIX;
-  for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
-    yield expirationCodec.decode(value);
+  expirations.set(context, expiration, expiration);
 }
 
 function expirationPath({ timeNs, trancheRef }: Expiration): Uint8Array {
   return concat(keys.EXPIRATION_PREFIX, keys.expirationKey(timeNs, trancheRef));
-}
-
-/** Returns the number of pools ever created, which is the next pool's id. */
-export function getPoolCount(context: Context): bigint {
-  return poolCountItem.get(context) ?? 0n;
-}
-
-/** Counts a new pool. Go reads the count a second time before increasing it, and both reads consume gas. */
-export function incrementPoolCount(context: Context): void {
-  setPoolCount(context, getPoolCount(context) + 1n);
-}
-
-/** Writes the number of pools ever created. */
-export function setPoolCount(context: Context, count: bigint): void {
-  poolCountItem.set(context, count);
 }
 
 /** Returns a pool's id, or undefined if the pool was never created. */
@@ -209,18 +168,8 @@ export function getPoolId(context: Context, key: PoolKey): bigint | undefined {
 export function setPoolMetadata(context: Context, metadata: PoolMetadata): void {
   const { id, tick, fee, pairId } = metadata;
   poolMetadata.set(context, id, metadata);
-  const { idPath } = keys.poolPlace({ pairId: pairId ?? { token0: "", token1: "" }, tick, fee });
+  const { idPath } = keys.poolPlace({ pairId: pairId ?? keys.NO_PAIR, tick, fee });
   context.store(MODULE_NAME).set(idPath, uint64Codec.encode(id));
-}
-
-/** Returns the number of tranche keys ever assigned. */
-export function getTrancheCount(context: Context): bigint {
-  return trancheCountItem.get(context) ?? 0n;
-}
-
-/** Writes the number of tranche keys ever assigned. */
-export function setTrancheCount(context: Context, count: bigint): void {
-  trancheCountItem.set(context, count);
 }
 
 /**
@@ -228,8 +177,8 @@ export function setTrancheCount(context: Context, count: bigint): void {
  * deployed `tk-N`. Like the pool count, the tranche count is read twice.
  */
 export function nextTrancheKey(context: Context): string {
-  const count = getTrancheCount(context);
-  setTrancheCount(context, getTrancheCount(context) + 1n);
+  const count = trancheCount.get(context);
+  trancheCount.set(context, trancheCount.get(context) + 1n);
   return context.profile.deployed("dexTrancheKeys") ? `tk-${count}` : `t||${count}`;
 }
 

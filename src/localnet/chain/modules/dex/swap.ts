@@ -15,7 +15,6 @@ import * as store from "./store.ts";
 import { isExpired, saveTranche, withAmounts } from "./tranche.ts";
 import type { PoolReserves, TickLiquidity, TradePairId, Tranche } from "./types.ts";
 
-/** A taker's order. */
 export interface SwapRequest {
   readonly tradePairId: TradePairId;
   readonly amountIn: bigint;

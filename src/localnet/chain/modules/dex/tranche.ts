@@ -15,27 +15,19 @@ import { minInt } from "../../../../platform/base/integers.ts";
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientReserves, ErrTrancheKeyInUse } from "./errors.ts";
-import {
-  type CountChange,
-  type SwapAmounts,
-  tickCount,
-  tradePairText,
-  trancheUpdated,
-  trancheUserUpdated,
-} from "./events.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
-
-/** Returns whether a tranche holds a JIT order, whose expiration is Go's zero time. */
-function isJit({ expirationTimeNs }: Tranche): boolean {
-  return expirationTimeNs === GO_ZERO_TIME_NS;
-}
+import * as events from "./events.ts";
 
 /** Returns whether a tranche's order has expired. JIT orders have not expired. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
-  return expirationTimeNs !== undefined && !isJit(tranche) && isPast(context, expirationTimeNs);
+  return (
+    expirationTimeNs !== undefined &&
+    expirationTimeNs !== GO_ZERO_TIME_NS &&
+    isPast(context, expirationTimeNs)
+  );
 }
 
 /**
@@ -78,57 +70,51 @@ export function findPlaceTranche(
   return undefined;
 }
 
-/** A tranche, and whether it is on the book. */
-export interface FoundTranche {
-  readonly tranche: Tranche;
-  readonly isActive: boolean;
-}
-
-/** Finds a tranche on the book or among the inactive tranches. */
-export function findTranche(context: Context, key: TrancheKey): FoundTranche | undefined {
+/** Finds a tranche on the book (`isActive`) or among the inactive tranches. */
+export function findTranche(context: Context, key: TrancheKey) {
   const active = store.getActiveTranche(context, key);
   if (active !== undefined) return { tranche: active, isActive: true };
-  const inactive = store.getInactiveTranche(context, key);
+  const inactive = store.inactiveTranches.get(context, key);
   return inactive === undefined ? undefined : { tranche: inactive, isActive: false };
 }
 
 /** Writes a tranche on the book. A tranche without maker reserves becomes inactive; one without any reserves is deleted. */
-export function saveTranche(context: Context, chainName: string, tranche: Tranche, swap?: SwapAmounts): void {
+export function saveTranche(
+  context: Context,
+  chainName: string,
+  tranche: Tranche,
+  swap?: events.SwapAmounts,
+): void {
   if (tranche.reservesMaker > 0n) {
     store.setActiveTranche(context, tranche);
   } else {
-    if (tranche.reservesTaker > 0n) store.setInactiveTranche(context, tranche);
+    if (tranche.reservesTaker > 0n) store.inactiveTranches.set(context, tranche.key, tranche);
     store.deleteActiveTranche(context, tranche.key);
     countTranche(context, chainName, { action: "dec", isExpiring: false, tranche });
   }
-  context.emit(trancheUpdated(tranche, swap));
+  context.emit(events.trancheUpdated(tranche, swap));
 }
 
 /** Writes an inactive tranche, or deletes it if it has no reserves. */
 export function saveInactiveTranche(context: Context, tranche: Tranche): void {
-  if (tranche.reservesMaker > 0n || tranche.reservesTaker > 0n) store.setInactiveTranche(context, tranche);
-  else store.deleteInactiveTranche(context, tranche.key);
+  if (tranche.reservesMaker > 0n || tranche.reservesTaker > 0n)
+    store.inactiveTranches.set(context, tranche.key, tranche);
+  else store.inactiveTranches.delete(context, tranche.key);
 }
 
 /** Emits an event when a tranche enters or leaves the book. */
 export function countTranche(
   context: Context,
   chainName: string,
-  change: Pick<CountChange, "action" | "isExpiring"> & { readonly tranche: Tranche },
+  change: Pick<events.CountChange, "action" | "isExpiring"> & { readonly tranche: Tranche },
 ): void {
   const { action, isExpiring, tranche } = change;
-  const pair = tradePairText(tranche.key.tradePairId);
-  context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
+  const pair = events.tradePairText(tranche.key.tradePairId);
+  context.emit(events.tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** Amounts that a user may withdraw from the filled part of a tranche. */
-export interface Withdrawable {
-  readonly shares: bigint;
-  readonly amountOut: bigint;
-}
-
-/** Calculates the part of a user's filled amount that has not been withdrawn yet. */
-export function calcWithdrawable(tranche: Tranche, user: TrancheUser): Withdrawable {
+/** Calculates the part of a user's filled amount that has not been withdrawn yet: its shares, and the taker amount. */
+export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
   const unclaimed = subPrec(
     mulPrecInt(filledRatio(tranche), user.sharesOwned),
     precFromInt(user.sharesWithdrawn),
@@ -147,7 +133,6 @@ export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   return truncatePrec(quoPrecInt(mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }
 
-/** Filled maker amount. */
 function filledAmount({ totalTaker, makerPrice }: Tranche): PrecDec {
   return quoPrec(precFromInt(totalTaker), makerPrice);
 }
@@ -193,7 +178,7 @@ export function getOrNewTrancheUser(
   { key }: Tranche,
   orderType: LimitOrderType,
 ): TrancheUser {
-  const user = store.getTrancheUser(context, address, key.trancheKey);
+  const user = store.trancheUsers.get(context, { address, trancheKey: key.trancheKey });
   if (user === undefined) return newTrancheUser(address, key, orderType);
   const { tradePairId, tick } = user;
   const isSame =
@@ -215,12 +200,11 @@ function newTrancheUser(
 
 /** Writes a user's part of a tranche, or deletes it once everything has been withdrawn. */
 export function saveTrancheUser(context: Context, user: TrancheUser): void {
-  if (user.sharesOwned === user.sharesWithdrawn) store.deleteTrancheUser(context, user);
-  else store.setTrancheUser(context, user);
-  context.emit(trancheUserUpdated(user));
+  if (user.sharesOwned === user.sharesWithdrawn) store.trancheUsers.delete(context, user);
+  else store.trancheUsers.set(context, user, user);
+  context.emit(events.trancheUserUpdated(user));
 }
 
-/** Returns a user's part of a tranche with other shares. */
 export function withShares(
   { tradePairId, tick, trancheKey, address, orderType }: TrancheUser,
   sharesOwned: bigint,

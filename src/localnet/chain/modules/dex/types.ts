@@ -1,7 +1,7 @@
+import type { ChainNames } from "../../runtime/module.ts";
+import type { BankKeeper } from "../bank/keeper.ts";
 import type { PrecDec } from "../../../../platform/base/decimal.ts";
 import type { LimitOrderType } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import type { Coin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
 
 /** Two denominations, in byte order. */
 export interface PairId {
@@ -22,7 +22,6 @@ export interface PoolReservesKey {
   readonly fee: bigint;
 }
 
-/** One side of a pool. */
 export interface PoolReserves {
   readonly key: PoolReservesKey;
   readonly reserves: bigint;
@@ -66,7 +65,6 @@ export interface Tranche {
   readonly makerPrice: PrecDec;
 }
 
-/** A user's part of a tranche. */
 export interface TrancheUser {
   readonly tradePairId: TradePairId;
   readonly tick: bigint;
@@ -78,7 +76,6 @@ export interface TrancheUser {
   readonly orderType: LimitOrderType;
 }
 
-/** An order book record. */
 export type TickLiquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
@@ -89,27 +86,14 @@ export interface Expiration {
   readonly trancheRef: Uint8Array;
 }
 
-/** Moves the module's coins. Every function throws `ModuleError` if coins are missing or a recipient is blocked. */
-export interface DexBank {
-  readonly balance: (context: Context, address: Uint8Array, denom: string) => bigint;
-  readonly supply: (context: Context, denom: string) => bigint;
-  readonly sendToDex: (context: Context, from: Uint8Array, coins: readonly Coin[]) => void;
-  readonly sendFromDex: (context: Context, to: Uint8Array, coins: readonly Coin[]) => void;
-  /** Mints coins into the module's account. */
-  readonly mint: (context: Context, coins: readonly Coin[]) => void;
-  /** Burns coins from the module's account. */
-  readonly burn: (context: Context, coins: readonly Coin[]) => void;
-}
+export type DexOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** Chain settings that the module needs. */
-export interface DexOptions {
-  readonly chainName: string;
-  readonly bech32Prefix: string;
-  /** Bech32 address of the account that may change the parameters. */
-  readonly authority: string;
-}
+/** Moves and reads coins. Every payment throws `ModuleError` if coins are missing or a recipient is blocked. */
+export type DexBank = Pick<
+  BankKeeper,
+  "balance" | "balances" | "holders" | "supply" | "sendToModule" | "sendFromModule" | "mint" | "burn"
+>;
 
-/** Dependencies of the message handlers. */
 export interface DexKeepers extends DexOptions {
   readonly bank: DexBank;
 }

@@ -1,26 +1,13 @@
 import type { AuthKeeper } from "../auth/keeper.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
-import {
-  wrapErrors,
-  ErrInsufficientFee,
-  ErrInsufficientFunds,
-  ErrInvalidGasLimit,
-  ErrNotFound,
-  ErrUnknownAddress,
-  unregisteredError,
-  errorsOf,
-  registerError,
-} from "../../runtime/errors.ts";
 import { goString } from "../../../../platform/base/bytes.ts";
 import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
 import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
-import { areValidCoins, type Coin, formatCoin, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { event } from "../../runtime/events.ts";
 import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
-import { ESCROW_NAME, storedParams, ENABLED_HEIGHT_KEY, MODULE_NAME, STATE_KEY } from "./params.ts";
-import { addUtilization, type State, type Params } from "../../../../cosmos/fee-market/market.ts";
+import { ESCROW_NAME, storedParams, MODULE_NAME } from "./params.ts";
 import { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import {
   createItem,
@@ -31,6 +18,8 @@ import {
   rememberingCodec,
 } from "../../store/collections.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
+import * as errors from "../../runtime/errors.ts";
+import * as money from "../../runtime/coins.ts";
 
 interface FeeDeps {
   readonly bank: Pick<
@@ -59,24 +48,26 @@ export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] =
     if (context.height === 0n) return; // Transactions of genesis pay no fee.
     const isSimulation = context.mode === "simulate";
     const { gasLimit } = feeOf(tx);
-    if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
+    if (!isSimulation && gasLimit === 0n) throw errors.ErrInvalidGasLimit("must provide positive gas");
     const { feeDenom } = storedParams.get(context);
     const offered = offeredFee(tx, feeDenom, isSimulation);
     const price = requirePrice(context, offered);
     // A simulation may offer less than the price: the client simulates before it knows the fee.
     if (!isSimulation) {
       const used = context.gas.used();
-      wrapErrors("error checking fee", () =>
+      errors.wrapErrors("error checking fee", () =>
         splitFee(offered, price, { limit: gasLimit, used, charged: gasLimit }),
       );
     }
-    wrapErrors("error escrowing funds", () => escrow(context, tx, offered, deps));
+    errors.wrapErrors("error escrowing funds", () => escrow(context, tx, offered, deps));
     gasPriceIn(context, feeDenom);
   };
 }
 
-function requirePrice(context: Context, { denom }: Coin): GasPrice {
-  return wrapErrors(`unable to get min gas price for denom ${denom}`, () => gasPriceIn(context, denom));
+function requirePrice(context: Context, { denom }: money.Coin): GasPrice {
+  return errors.wrapErrors(`unable to get min gas price for denom ${denom}`, () =>
+    gasPriceIn(context, denom),
+  );
 }
 
 /** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if below the node's price. */
@@ -84,36 +75,34 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
   if (!isSimulation && context.height > 0n && gasLimit === 0n)
-    throw ErrInvalidGasLimit("must provide positive gas");
-  const offered = parseCoins(amount);
+    throw errors.ErrInvalidGasLimit("must provide positive gas");
+  const offered = money.parseCoins(amount);
   const isChecked = context.mode === "check" || context.mode === "recheck";
   if (isChecked && minGasPrices.length > 0) {
-    const required = minGasPrices.map(({ denom, amount: price }) => ({
-      denom,
-      amount: ceilDec18(gasLimit * price),
-    }));
+    const required = money.mapAmounts(minGasPrices, (price) => ceilDec18(gasLimit * price));
     const isEnough = required.some(({ denom, amount: least }) =>
       offered.some((coin) => coin.denom === denom && coin.amount >= least),
     );
     if (!isEnough)
-      throw ErrInsufficientFee(
-        `insufficient fees; got: ${formatCoins(offered)} required: ${formatCoins(required)}`,
+      throw errors.ErrInsufficientFee(
+        `insufficient fees; got: ${money.formatCoins(offered)} required: ${money.formatCoins(required)}`,
       );
   }
   const payer = requirePayer(context, tx, deps);
   if (offered.length > 0) {
-    if (!areValidCoins(offered)) throw ErrInsufficientFee(`invalid fee amount: ${formatCoins(offered)}`);
-    wrapErrors(
-      (error) => ErrInsufficientFunds(error.message),
+    if (!money.areValidCoins(offered))
+      throw errors.ErrInsufficientFee(`invalid fee amount: ${money.formatCoins(offered)}`);
+    errors.wrapErrors(
+      (error) => errors.ErrInsufficientFunds(error.message),
       () => deps.bank.sendToModule(context, payer, FEE_COLLECTOR, offered),
     );
   }
-  context.emit(event("tx", { fee: formatCoins(offered), fee_payer: feePayerOf(tx) }));
+  context.emit(event("tx", { fee: money.formatCoins(offered), fee_payer: feePayerOf(tx) }));
 }
 
 /** Returns the only coin in the fee; in a simulation, its amount is always 0. Throws feemarket/1 and feemarket/2. */
-function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
-  const coins = parseCoins(feeOf(tx).amount);
+function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): money.Coin {
+  const coins = money.parseCoins(feeOf(tx).amount);
   const [offered] = coins;
   if (coins.length > 1) throw ErrTooManyFeeCoins(`got length ${coins.length}`);
   if (isSimulation) return { denom: feeDenom, amount: 0n };
@@ -121,7 +110,7 @@ function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coi
   return offered;
 }
 
-function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): void {
+function escrow(context: Context, tx: DecodedTx, offered: money.Coin, deps: FeeDeps): void {
   const payer = requirePayer(context, tx, deps);
   deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
 }
@@ -132,14 +121,14 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   const granter = feeOf(tx).granter;
   if (granter !== "" && granter !== feePayerOf(tx)) rejectGrant(parseSigner(deps.accounts, granter), payer);
   if (deps.accounts.get(context, payer) === undefined)
-    throw ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
+    throw errors.ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
   return payer;
 }
 
 /** Rejects a fee grant, as this chain has none. Same text as for a missing grant; Go prints both addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
-  throw ErrNotFound("fee-grant not found").wrap(text);
+  throw errors.ErrNotFound("fee-grant not found").wrap(text);
 }
 
 /**
@@ -162,7 +151,7 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
     const isSimulation = context.mode === "simulate";
     const { gasLimit } = feeOf(tx);
     if (context.height === 0n) return;
-    if (!isSimulation && gasLimit === 0n) throw ErrInvalidGasLimit("must provide positive gas");
+    if (!isSimulation && gasLimit === 0n) throw errors.ErrInvalidGasLimit("must provide positive gas");
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
@@ -183,40 +172,40 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
 
 function payOut(
   context: Context,
-  { fee, tip }: { readonly fee: Coin; readonly tip: Coin },
+  { fee, tip }: { readonly fee: money.Coin; readonly tip: money.Coin },
   { proposerAddress }: TxEnvironment,
   deps: SettleDeps,
 ): void {
   const { distributeFees, sendTipToProposer } = storedParams.get(context);
   if (distributeFees) deps.bank.sendBetweenModules(context, ESCROW_NAME, deps.feeRecipient, positive(fee));
   if (sendTipToProposer) deps.bank.sendFromModule(context, ESCROW_NAME, proposerAddress, positive(tip));
-  context.emit(event("fee_pay", { fee: formatCoin(fee) }));
+  context.emit(event("fee_pay", { fee: money.formatCoin(fee) }));
   if (!sendTipToProposer) return;
   const payee = deps.accounts.formatAddress(proposerAddress);
-  context.emit(event("tip_pay", { tip: formatCoin(tip), tip_payee: payee }));
+  context.emit(event("tip_pay", { tip: money.formatCoin(tip), tip_payee: payee }));
 }
 
-function positive(coin: Coin): readonly Coin[] {
+function positive(coin: money.Coin): readonly money.Coin[] {
   return coin.amount > 0n ? [coin] : [];
 }
 
 /** Adds the gas to the current block's total. Fails the transaction if the block would exceed its maximum. */
-function countGas(context: Context, state: State, gas: bigint, params: Params): void {
-  const next = addUtilization(state, gas, params);
+function countGas(context: Context, state: market.State, gas: bigint, params: market.Params): void {
+  const next = market.addUtilization(state, gas, params);
   if ("exceeded" in next) {
     const text = `block utilization of ${next.exceeded} cannot exceed max block utilization of ${params.maxBlockUtilization}`;
-    throw unregisteredError(`unable to update fee market state: ${text}`);
+    throw errors.unregisteredError(`unable to update fee market state: ${text}`);
   }
   storedState.set(context, next.state);
 }
 
 export const storedState = createRequiredItem(
   MODULE_NAME,
-  STATE_KEY,
+  Uint8Array.of(2),
   rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
 );
-/** Height up to which no fee is charged; -1 if fees are charged from the first block. */
-export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
+/** Height up to which no fee is charged, as decimal text; -1 if fees are charged from the first block. */
+export const enabledHeight = createItem(MODULE_NAME, Uint8Array.of(3), integerCodec);
 
 /** Price per unit of gas. */
 export interface GasPrice {
@@ -242,15 +231,15 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
  * `gas.used`. Throws sdk/13.
  */
 function splitFee(
-  offered: Coin,
+  offered: money.Coin,
   price: GasPrice,
   gas: { readonly limit: bigint; readonly used: bigint; readonly charged: bigint },
-): { readonly fee: Coin; readonly tip: Coin } {
+): { readonly fee: money.Coin; readonly tip: money.Coin } {
   const { denom } = offered;
   const required = { denom, amount: priceOf(gas.limit, price) };
   if (offered.amount < required.amount) {
-    throw ErrInsufficientFee(
-      `got: ${formatCoin(offered)} required: ${formatCoin(required)}, minGasPrice: ${formatDec18(price.amount)}${price.denom}, gas: ${gas.used}`,
+    throw errors.ErrInsufficientFee(
+      `got: ${money.formatCoin(offered)} required: ${money.formatCoin(required)}, minGasPrice: ${formatDec18(price.amount)}${price.denom}, gas: ${gas.used}`,
     );
   }
   const fee = priceOf(gas.charged, price);
@@ -258,11 +247,11 @@ function splitFee(
 }
 
 // Errors of codespace "feemarket" by their Go names (x/feemarket v1.1.1 types/errors.go).
-const feemarketError = errorsOf("feemarket");
+const feemarketError = errors.errorsOf("feemarket");
 const ErrNoFeeCoins = feemarketError(1, "no fee coin provided. Must provide one.");
 const ErrTooManyFeeCoins = feemarketError(
   2,
   "too many fee coins provided.  Only one fee coin may be provided",
 );
 /** The fee's denomination has no price. The deployed chain looks up prices in its `dynamicfees` module. */
-const ErrUnknownDenom = registerError("dynamicfees", 1100, "unknown denom");
+const ErrUnknownDenom = errors.registerError("dynamicfees", 1100, "unknown denom");

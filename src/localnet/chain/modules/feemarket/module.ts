@@ -6,32 +6,22 @@ import type { Context } from "../../runtime/context.ts";
 import { GenesisError, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
-import {
-  createSettleFee,
-  createTakeFee,
-  type SettleDeps,
-  enabledHeight,
-  type GasPrice,
-  gasPriceIn,
-  storedState,
-} from "./fee-steps.ts";
 import { MODULE_NAME, defaultParams, findParamsError, storedParams } from "./params.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
-import { closeBlock, paramsFromWire, paramsToWire } from "../../../../cosmos/fee-market/market.ts";
+import * as steps from "./fee-steps.ts";
 
 interface FeemarketOptions {
   /** Fee denomination if the genesis has no parameters. */
   readonly feeDenom: string;
   /** Prices that the node's mempool requires while the market is disabled. Default: none. */
-  readonly minGasPrices?: readonly GasPrice[];
+  readonly minGasPrices?: readonly steps.GasPrice[];
 }
 
-interface FeemarketDeps extends SettleDeps {
+interface FeemarketDeps extends steps.SettleDeps {
   /** Burns the fees paid in a block. If absent, the fee recipient keeps them. */
   readonly burnFees?: (context: Context) => void;
 }
 
-/** The module, its ante step and its post step. */
 export interface FeemarketModule extends ChainModule {
   readonly takeFee: AnteStep;
   readonly settleFee: AnteStep;
@@ -52,12 +42,13 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
     endBlock: (context) => {
       deps.burnFees?.(context);
       const params = storedParams.get(context);
-      if (params.enabled) storedState.set(context, closeBlock(storedState.get(context), params));
+      if (params.enabled)
+        steps.storedState.set(context, market.closeBlock(steps.storedState.get(context), params));
     },
     initGenesis: (context, genesis) => initGenesis(context, genesis, options.feeDenom),
     exportGenesis: (context) => printGenesis(SCHEMA, { ...readParams(context), ...readState(context) }),
-    takeFee: createTakeFee(deps, options.minGasPrices),
-    settleFee: createSettleFee(deps),
+    takeFee: steps.createTakeFee(deps, options.minGasPrices),
+    settleFee: steps.createSettleFee(deps),
     maxTxGas: (context) => {
       const { enabled, maxBlockUtilization } = storedParams.get(context);
       return enabled ? maxBlockUtilization + PAYOUT_GAS : undefined;
@@ -73,8 +64,8 @@ const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState",
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = readGenesis(SCHEMA, json);
-  const params = paramsFromWire(
-    partOr(json, "params", genesis?.params, paramsToWire(defaultParams(feeDenom))),
+  const params = market.paramsFromWire(
+    partOr(json, "params", genesis?.params, market.paramsToWire(defaultParams(feeDenom))),
   );
   const error = findParamsError(params);
   if (error !== undefined) throw new GenesisError(`app_state.feemarket.params.${error.field}`, error.text);
@@ -83,23 +74,22 @@ function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: st
   if (BigInt(state.window.length) !== params.window || state.index >= params.window)
     throw new GenesisError("app_state.feemarket.state.window", `${params.window} entries were expected`);
   storedParams.set(context, params);
-  storedState.set(context, state);
-  enabledHeight.set(context, -1n);
+  steps.storedState.set(context, state);
+  steps.enabledHeight.set(context, -1n);
 }
 
-const readParams = (context: Context) => ({ params: paramsToWire(storedParams.get(context)) });
-const readState = (context: Context) => ({ state: market.toWire(storedState.get(context)) });
+const readParams = (context: Context) => ({ params: market.paramsToWire(storedParams.get(context)) });
+const readState = (context: Context) => ({ state: market.toWire(steps.storedState.get(context)) });
 
-/** The handlers for `feemarket.feemarket.v1.Query`. */
 const queries: readonly QueryHandler[] = queryHandlers(wire.Query, {
   Params: readParams,
   State: readState,
-  GasPrice: (context, { denom }) => ({ price: toDecCoin(gasPriceIn(context, denom)) }),
+  GasPrice: (context, { denom }) => ({ price: toDecCoin(steps.gasPriceIn(context, denom)) }),
   GasPrices: (context) => ({
-    prices: [toDecCoin(gasPriceIn(context, storedParams.get(context).feeDenom))],
+    prices: [toDecCoin(steps.gasPriceIn(context, storedParams.get(context).feeDenom))],
   }),
 });
 
-function toDecCoin({ denom, amount }: GasPrice): { denom: string; amount: string } {
+function toDecCoin({ denom, amount }: steps.GasPrice): { denom: string; amount: string } {
   return { denom, amount: amount.toString() };
 }

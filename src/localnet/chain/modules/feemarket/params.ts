@@ -15,11 +15,6 @@ export const MODULE_NAME = "feemarket";
 /** Module account that holds a transaction's fee between the ante step and the post step. */
 export const ESCROW_NAME = "feemarket-fee-collector";
 
-const PARAMS_KEY = Uint8Array.of(1);
-export const STATE_KEY = Uint8Array.of(2);
-/** Key for the height up to which no fee is charged. The value is decimal text. */
-export const ENABLED_HEIGHT_KEY = Uint8Array.of(3);
-
 /** Returns the deployed chain's parameters. */
 export function defaultParams(feeDenom: string): Params {
   return {
@@ -33,7 +28,7 @@ export function defaultParams(feeDenom: string): Params {
 
 export const storedParams = createRequiredItem(
   MODULE_NAME,
-  PARAMS_KEY,
+  Uint8Array.of(1),
   rememberingCodec(mappedCodec(messageCodec(WireParams), paramsFromWire, paramsToWire)),
 );
 

@@ -1,12 +1,3 @@
-import {
-  orThrow,
-  orThrowWith,
-  ErrInvalidAddress,
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  ErrInvalidSigner,
-  ErrTxDecode,
-} from "../../runtime/errors.ts";
 import { parseWireInt, arePositive, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { VoteOption, type WeightedVoteOption } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
@@ -25,6 +16,7 @@ import type { MessageHandler } from "../../runtime/module.ts";
 import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
+import * as errors from "../../runtime/errors.ts";
 
 /** Creates the handlers for `cosmos.gov.v1` and `cosmos.gov.v1beta1` messages. */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
@@ -50,13 +42,13 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
     // Only a proposal can send the following messages.
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
-        throw ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
+        throw errors.ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
       // A text has no effect on the chain, and this chain has no other kind.
       readContent(message.content);
     },
     UpdateParams: moduleParams.update({
       authority,
-      signerError: ErrInvalidSigner,
+      signerError: errors.ErrInvalidSigner,
       absent: { ...defaultParams(denom), minDeposit: [] },
     }),
   });
@@ -95,10 +87,10 @@ function decimalText(digits: string): string {
 function readContent(content: Any | undefined): TextProposal | undefined {
   if (content === undefined) return undefined;
   if (content.typeUrl !== "/cosmos.gov.v1beta1.TextProposal")
-    throw ErrTxDecode(
+    throw errors.ErrTxDecode(
       `no concrete type registered for type URL ${content.typeUrl} against interface *v1beta1.Content`,
     );
-  return orThrow(() => TextProposal.decode(content.value), ErrTxDecode);
+  return errors.orThrow(() => TextProposal.decode(content.value), errors.ErrTxDecode);
 }
 
 const MAX_TITLE_BYTES = 140;
@@ -139,8 +131,8 @@ function submitProposal(
   initialDeposit: tx.MsgSubmitProposal["initialDeposit"],
   keepers: keeper.Keepers,
 ): bigint {
-  if (draft.title === "") throw ErrInvalidRequest("proposal title cannot be empty");
-  if (draft.summary === "") throw ErrInvalidRequest("proposal summary cannot be empty");
+  if (draft.title === "") throw errors.ErrInvalidRequest("proposal title cannot be empty");
+  if (draft.summary === "") throw errors.ErrInvalidRequest("proposal summary cannot be empty");
   requireAddress("proposer", draft.proposer, keepers);
   if (draft.messages.length === 0 && draft.metadata === "")
     throw ErrNoProposalMsgs("either metadata or Msgs length must be non-nil");
@@ -187,7 +179,7 @@ function vote(context: Context, { option, ...message }: tx.MsgVote, keepers: kee
 
 function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: keeper.Keepers): void {
   requireAddress("voter", message.voter, keepers);
-  if (message.options.length === 0) throw ErrInvalidRequest("null");
+  if (message.options.length === 0) throw errors.ErrInvalidRequest("null");
   const seen = new Set<number>();
   let total: Dec18 = 0n;
   for (const { option, weight } of message.options) {
@@ -202,7 +194,7 @@ function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: ke
 }
 
 function weightOf(text: string): Dec18 {
-  const weight = orThrowWith(ErrInvalidVote, "invalid weight", () => parseDec18(text));
+  const weight = errors.orThrowWith(ErrInvalidVote, "invalid weight", () => parseDec18(text));
   if (weight <= 0n || weight > DEC18_ONE) throw ErrInvalidVote(`invalid weight: ${text}`);
   return weight;
 }
@@ -215,12 +207,14 @@ function requireOption(option: WeightedVoteOption["option"]): void {
 function deposit(context: Context, message: tx.MsgDeposit, keepers: keeper.Keepers): void {
   requireAddress("depositor", message.depositor, keepers);
   const amount = parseCoins(message.amount);
-  if (!arePositive(amount)) throw ErrInvalidCoins(formatCoins(amount));
+  if (!arePositive(amount)) throw errors.ErrInvalidCoins(formatCoins(amount));
   const { proposalId, depositor } = message;
   if (keeper.addDeposit(context, { id: proposalId, depositor, amount }, keepers))
     context.emit(event("proposal_deposit", { voting_period_start: proposalId.toString() }));
 }
 
 function requireAddress(name: string, text: string, { bech32Prefix }: keeper.Keepers): void {
-  orThrowWith(ErrInvalidAddress, `invalid ${name} address`, () => parseAddress(bech32Prefix, text));
+  errors.orThrowWith(errors.ErrInvalidAddress, `invalid ${name} address`, () =>
+    parseAddress(bech32Prefix, text),
+  );
 }

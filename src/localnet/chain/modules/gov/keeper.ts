@@ -1,35 +1,27 @@
+import {
+  createItemOr,
+  bytesCodec,
+  createMap,
+  messageCodec,
+  textCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
 import type { ChainNames, FindMessage } from "../../runtime/module.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
-import {
-  Deposit,
-  type Params,
-  Proposal,
-  ProposalStatus,
-  Vote,
-  type WeightedVoteOption,
-} from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import * as money from "../../runtime/coins.ts";
-import type { Coin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { ErrInvalidCoins, ErrInvalidSigner, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import {
-  bytesCodec,
-  createItem,
-  createMap,
-  messageCodec,
-  textCodec,
-  uint64Codec,
-} from "../../store/collections.ts";
 import * as keys from "./keys.ts";
 import { minDepositOf, moduleParams, ratioOf } from "./params.ts";
+import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
 export type GovOptions = Pick<ChainNames, "bech32Prefix" | "denom" | "authority">;
 
@@ -39,34 +31,39 @@ export interface GovDeps {
   readonly findMessage: FindMessage;
 }
 
-/** Options, and keepers of other modules. */
 export interface Keepers extends GovOptions, GovDeps {}
 
-export const proposalCodec = messageCodec(Proposal);
-const depositCodec = messageCodec(Deposit);
-const voteCodec = messageCodec(Vote);
-
-export const proposals = createMap(keys.MODULE_NAME, keys.PROPOSALS, uint64Codec, proposalCodec);
-export const activeQueue = createMap(keys.MODULE_NAME, keys.ACTIVE_QUEUE, bytesCodec, uint64Codec);
-export const inactiveQueue = createMap(keys.MODULE_NAME, keys.INACTIVE_QUEUE, bytesCodec, uint64Codec);
-export const nextProposalId = createItem(keys.MODULE_NAME, keys.PROPOSAL_ID, uint64Codec);
-const votingPeriod = createMap(keys.MODULE_NAME, keys.VOTING_PERIOD, uint64Codec, bytesCodec);
-/** By {@link keys.partKey}. */
-export const deposits = createMap(keys.MODULE_NAME, keys.DEPOSITS, bytesCodec, depositCodec);
-/** By {@link keys.partKey}. */
-export const votes = createMap(keys.MODULE_NAME, keys.VOTES, bytesCodec, voteCodec);
-export const constitution = createItem(keys.MODULE_NAME, keys.CONSTITUTION, textCodec);
+export const proposalCodec = messageCodec(gov.Proposal);
+/** Key: `0x00 | id (8 bytes)`. */
+export const proposals = createMap(keys.MODULE_NAME, Uint8Array.of(0x00), uint64Codec, proposalCodec);
+/** Ids of proposals in their voting period. Key: `0x01 | end of voting | id`. */
+export const activeQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x01), bytesCodec, uint64Codec);
+/** Ids of proposals in their deposit period. Key: `0x02 | end of deposits | id`. */
+export const inactiveQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x02), bytesCodec, uint64Codec);
+export const nextProposalId = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x03), uint64Codec, 1n);
+/** 01 for each proposal in its voting period. Key: `0x04 | id`. */
+const votingPeriod = createMap(keys.MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
+/** Key: `0x10 | id | lp(depositor)`, see {@link keys.partKey}. */
+export const deposits = createMap(
+  keys.MODULE_NAME,
+  Uint8Array.of(0x10),
+  bytesCodec,
+  messageCodec(gov.Deposit),
+);
+/** Key: `0x20 | id | lp(voter)`. */
+export const votes = createMap(keys.MODULE_NAME, Uint8Array.of(0x20), bytesCodec, messageCodec(gov.Vote));
+export const constitution = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x31), textCodec, "");
 
 /** Stores a proposal, and records whether it is in its voting period. */
-export function setProposal(context: Context, proposal: Proposal): void {
-  if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
+export function setProposal(context: Context, proposal: gov.Proposal): void {
+  if (proposal.status === gov.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     votingPeriod.set(context, proposal.id, Uint8Array.of(1));
   else votingPeriod.delete(context, proposal.id);
   proposals.set(context, proposal.id, proposal);
 }
 
 /** Returns a proposal. Throws an unregistered error for an unknown id. */
-export function requireProposal(context: Context, id: bigint): Proposal {
+export function requireProposal(context: Context, id: bigint): gov.Proposal {
   const proposal = proposals.get(context, id);
   if (proposal !== undefined) return proposal;
   throw unregisteredError(
@@ -75,7 +72,7 @@ export function requireProposal(context: Context, id: bigint): Proposal {
 }
 
 /** Deletes a proposal and its queue entries. */
-export function deleteProposal(context: Context, proposal: Proposal): void {
+export function deleteProposal(context: Context, proposal: gov.Proposal): void {
   inactiveQueue.delete(context, keys.queueKey(timestampToNs(proposal.depositEndTime), proposal.id));
   if (proposal.votingEndTime !== undefined) {
     activeQueue.delete(context, keys.queueKey(timestampToNs(proposal.votingEndTime), proposal.id));
@@ -98,22 +95,22 @@ const MAX_METADATA_BYTES = 255;
 const MAX_SUMMARY_BYTES = 40 * MAX_METADATA_BYTES;
 
 /** Stores a proposal in its deposit period. Throws `ModuleError` if a text is too long or a message's signer is not x/gov. */
-export function addProposal(context: Context, draft: Draft, keepers: Keepers): Proposal {
+export function addProposal(context: Context, draft: Draft, keepers: Keepers): gov.Proposal {
   const { messages, metadata, title, summary, proposer, expedited } = draft;
   requireLength(metadata);
   if (Buffer.byteLength(summary) > MAX_SUMMARY_BYTES)
     throw keys.ErrSummaryTooLong(`got summary with length ${Buffer.byteLength(summary)}`);
   requireLength(title);
   for (const message of messages) requireRunnable(context, message, keepers);
-  const id = nextProposalId.get(context) ?? 1n;
+  const id = nextProposalId.get(context);
   nextProposalId.set(context, id + 1n);
   const { maxDepositPeriod } = moduleParams.get(context);
   const endNs = context.timeNs + joinNs(maxDepositPeriod);
-  const proposal: Proposal = {
-    ...Proposal.decode(new Uint8Array(0)),
+  const proposal: gov.Proposal = {
+    ...gov.Proposal.decode(new Uint8Array(0)),
     id,
     messages: [...messages],
-    status: ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD,
+    status: gov.ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD,
     finalTallyResult: { yesCount: "0", abstainCount: "0", noCount: "0", noWithVetoCount: "0" },
     submitTime: nsToTimestamp(context.timeNs),
     depositEndTime: nsToTimestamp(endNs),
@@ -158,14 +155,17 @@ function requireRunnable(
 }
 
 /** Checks a new proposal's deposit. Throws `ModuleError`. */
-export function checkInitialDeposit(params: Params, deposit: readonly Coin[], expedited: boolean): void {
+export function checkInitialDeposit(
+  params: gov.Params,
+  deposit: readonly money.Coin[],
+  expedited: boolean,
+): void {
   if (!money.areValidCoins(deposit)) throw ErrInvalidCoins(money.formatCoins(deposit));
   const ratio = ratioOf(params.minInitialDepositRatio);
   if (ratio > 0n) {
-    const least = minDepositOf(params, expedited).map(({ denom, amount }) => ({
-      denom,
-      amount: truncateDec18(mulDec18(amount * DEC18_ONE, ratio) + DEC18_ONE / 2n),
-    }));
+    const least = money.mapAmounts(minDepositOf(params, expedited), (amount) =>
+      truncateDec18(mulDec18(amount * DEC18_ONE, ratio) + DEC18_ONE / 2n),
+    );
     if (!coversAll(deposit, least))
       throw keys.ErrMinDepositTooSmall(
         `was (${money.formatCoins(deposit)}), need (${money.formatCoins(least)})`,
@@ -174,7 +174,7 @@ export function checkInitialDeposit(params: Params, deposit: readonly Coin[], ex
   requireDepositDenoms(params, deposit);
 }
 
-function requireDepositDenoms(params: Params, deposit: readonly Coin[]): void {
+function requireDepositDenoms(params: gov.Params, deposit: readonly money.Coin[]): void {
   const denoms = params.minDeposit.map(({ denom }) => denom);
   if (deposit.every(({ denom }) => denoms.includes(denom))) return;
   throw keys.ErrInvalidDepositDenom(
@@ -182,23 +182,22 @@ function requireDepositDenoms(params: Params, deposit: readonly Coin[]): void {
   );
 }
 
-function coversAll(coins: readonly Coin[], least: readonly Coin[]): boolean {
+function coversAll(coins: readonly money.Coin[], least: readonly money.Coin[]): boolean {
   return least.every(({ denom, amount }) => money.amountOf(coins, denom) >= amount);
 }
 
-/** Coins that an account deposits for a proposal. */
 interface Payment {
   readonly id: bigint;
   readonly depositor: string;
-  readonly amount: readonly Coin[];
+  readonly amount: readonly money.Coin[];
 }
 
 /** Adds a deposit. Returns whether it started the vote. Throws `ModuleError`. */
 export function addDeposit(context: Context, { id, depositor, amount }: Payment, keepers: Keepers): boolean {
   const { bank, bech32Prefix } = keepers;
   const proposal = requireProposal(context, id);
-  const isPending = proposal.status === ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD;
-  if (!isPending && proposal.status !== ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
+  const isPending = proposal.status === gov.ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD;
+  if (!isPending && proposal.status !== gov.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     throw keys.ErrInactiveProposal(id.toString());
   const params = moduleParams.get(context);
   const least = minDepositOf(params, proposal.expedited);
@@ -225,7 +224,11 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
 }
 
 /** Requires at least one coin to reach the minimum fraction of the deposit that starts the vote. */
-function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly Coin[]): void {
+function requireRatioOf(
+  params: gov.Params,
+  least: readonly money.Coin[],
+  amount: readonly money.Coin[],
+): void {
   const ratio = ratioOf(params.minDepositRatio);
   if (ratio === 0n) return;
   const thresholds = partsOf(least, ratio);
@@ -240,14 +243,11 @@ function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly
 }
 
 /** Returns a fraction of each coin, rounded down. */
-function partsOf(coins: readonly Coin[], ratio: Dec18): readonly Coin[] {
-  return coins.map(({ denom, amount }) => ({
-    denom,
-    amount: truncateDec18(mulDec18(amount * DEC18_ONE, ratio)),
-  }));
+function partsOf(coins: readonly money.Coin[], ratio: Dec18): readonly money.Coin[] {
+  return money.mapAmounts(coins, (amount) => truncateDec18(mulDec18(amount * DEC18_ONE, ratio)));
 }
 
-function startVote(context: Context, proposal: Proposal): void {
+function startVote(context: Context, proposal: gov.Proposal): void {
   const params = moduleParams.get(context);
   const period = proposal.expedited ? params.expeditedVotingPeriod : params.votingPeriod;
   const endNs = context.timeNs + joinNs(period);
@@ -255,14 +255,14 @@ function startVote(context: Context, proposal: Proposal): void {
     ...proposal,
     votingStartTime: nsToTimestamp(context.timeNs),
     votingEndTime: nsToTimestamp(endNs),
-    status: ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD,
+    status: gov.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD,
   });
   inactiveQueue.delete(context, keys.queueKey(timestampToNs(proposal.depositEndTime), proposal.id));
   activeQueue.set(context, keys.queueKey(endNs, proposal.id), proposal.id);
 }
 
 /** Stores a vote, replacing any earlier vote by the same voter. Throws gov/3 outside the voting period. */
-export function addVote(context: Context, vote: Vote, { bech32Prefix }: Keepers): void {
+export function addVote(context: Context, vote: gov.Vote, { bech32Prefix }: Keepers): void {
   if (!votingPeriod.has(context, vote.proposalId)) throw keys.ErrInactiveProposal(vote.proposalId.toString());
   requireLength(vote.metadata);
   votes.set(context, keys.partKey(vote.proposalId, parseAddress(bech32Prefix, vote.voter)), vote);
@@ -272,7 +272,7 @@ export function addVote(context: Context, vote: Vote, { bech32Prefix }: Keepers)
   );
 }
 
-function printOptions(options: readonly WeightedVoteOption[]): string {
+function printOptions(options: readonly gov.WeightedVoteOption[]): string {
   return `[${options.map(({ option, weight }) => `{"option":${option},"weight":"${weight}"}`).join(",")}]`;
 }
 
@@ -281,7 +281,6 @@ function deleteVotes(context: Context, id: bigint): void {
   for (const [key] of all) votes.delete(context, key);
 }
 
-/** Returns a proposal's deposits to their depositors. */
 export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
   for (const deposit of deposits.values(context, uint64BigEndian(id))) {
     const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
@@ -290,7 +289,6 @@ export function refundDeposits(context: Context, id: bigint, keepers: Keepers): 
   }
 }
 
-/** Burns a proposal's deposits. */
 export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix }: Keepers): void {
   const all = deposits.values(context, uint64BigEndian(id));
   for (const { depositor } of all)
@@ -307,7 +305,7 @@ export function cancelProposal(context: Context, id: bigint, proposer: string, k
   if (proposal.proposer === "")
     throw keys.ErrInvalidProposal(`proposal ${id} doesn't have proposer ${proposer}, so cannot be canceled`);
   if (proposal.proposer !== proposer) throw keys.ErrInvalidProposer(`invalid proposer ${proposer}`);
-  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = ProposalStatus;
+  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = gov.ProposalStatus;
   if (proposal.status !== PROPOSAL_STATUS_DEPOSIT_PERIOD && proposal.status !== PROPOSAL_STATUS_VOTING_PERIOD)
     throw keys.ErrInvalidProposal("proposal should be in the deposit or voting period");
   if (proposal.votingEndTime !== undefined && timestampToNs(proposal.votingEndTime) < context.timeNs)
@@ -321,13 +319,13 @@ function chargeDeposits(context: Context, id: bigint, keepers: Keepers): void {
   const { bank, bech32Prefix } = keepers;
   const { proposalCancelRatio, proposalCancelDest } = moduleParams.get(context);
   const ratio = ratioOf(proposalCancelRatio);
-  const charged: Coin[] = [];
+  const charged: money.Coin[] = [];
   for (const { depositor, amount } of deposits.values(context, uint64BigEndian(id))) {
     const address = parseAddress(bech32Prefix, depositor);
     const coins = money.parseCoins(amount);
     const charges = partsOf(coins, ratio);
     const rest = money.sumCoins(
-      coins.map(({ denom, amount: each }) => ({ denom, amount: each - money.amountOf(charges, denom) })),
+      money.mapAmounts(coins, (each, denom) => each - money.amountOf(charges, denom)),
     );
     if (rest.length > 0) bank.sendFromModule(context, keys.MODULE_NAME, address, rest);
     charged.push(...charges);

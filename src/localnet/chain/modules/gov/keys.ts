@@ -6,24 +6,6 @@ import { lengthPrefixed } from "../../store/collections.ts";
 /** Name of the module, its store and its account, and the error codespace. */
 export const MODULE_NAME = "gov";
 
-/** `| id (8 bytes)`: the proposal. */
-export const PROPOSALS = Uint8Array.of(0x00);
-/** `| end of voting | id`: the id, for proposals in their voting period. */
-export const ACTIVE_QUEUE = Uint8Array.of(0x01);
-/** `| end of deposits | id`: the id, for proposals in their deposit period. */
-export const INACTIVE_QUEUE = Uint8Array.of(0x02);
-/** The id of the next proposal. */
-export const PROPOSAL_ID = Uint8Array.of(0x03);
-/** `| id`: 01, for proposals in their voting period. */
-export const VOTING_PERIOD = Uint8Array.of(0x04);
-/** `| id | lp(depositor)`: the deposit. */
-export const DEPOSITS = Uint8Array.of(0x10);
-/** `| id | lp(voter)`: the vote. */
-export const VOTES = Uint8Array.of(0x20);
-export const PARAMS = Uint8Array.of(0x30);
-/** The constitution, text. */
-export const CONSTITUTION = Uint8Array.of(0x31);
-
 /** Encodes the key of a deposit or vote, without its prefix: `id | lp(address)`. */
 export function partKey(id: bigint, address: Uint8Array): Uint8Array {
   return concat(uint64BigEndian(id), lengthPrefixed(address));

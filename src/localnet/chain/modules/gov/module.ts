@@ -1,3 +1,4 @@
+import { invalidArgument, notFound } from "../../runtime/errors.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
 import {
   eachAtPath,
@@ -9,14 +10,12 @@ import {
 } from "../../runtime/genesis.ts";
 import { timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/gov/v1/genesis.ts";
-import { type Proposal, ProposalStatus, VoteOption } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
 import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.ts";
 import { uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import {
   orQueryError,
   type QueryFunctions,
@@ -30,8 +29,7 @@ import * as keys from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 import { endBlock, tally as countVotes } from "./tally.ts";
 import { MsgExecLegacyContent } from "../../../../cosmos/proto/gen/cosmos/gov/v1/tx.ts";
-import type * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
-import type * as current from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
+import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
@@ -52,16 +50,16 @@ export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps
 
 function createQueries(keepers: keeper.Keepers) {
   return {
-    Constitution: (context) => ({ constitution: keeper.constitution.get(context) ?? "" }),
+    Constitution: (context) => ({ constitution: keeper.constitution.get(context) }),
     Proposal: (context, { proposalId }) => ({ proposal: proposalOf(context, proposalId) }),
     Proposals: (context, request) => queryProposals(context, request, keepers),
     Params: queryParams,
     TallyResult: (context, { proposalId }) => ({ tally: tallyOf(context, proposalId, keepers) }),
     Vote: (context, { proposalId, voter }) => {
-      if (voter === "") throw new QueryError(GrpcCode.InvalidArgument, "empty voter address");
+      if (voter === "") throw invalidArgument("empty voter address");
       const vote = keeper.votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
       if (vote !== undefined) return { vote };
-      throw new QueryError(GrpcCode.InvalidArgument, `voter: ${voter} not found for proposal: ${proposalId}`);
+      throw invalidArgument(`voter: ${voter} not found for proposal: ${proposalId}`);
     },
     Votes: (context, { proposalId, pagination: request }) => {
       const range = keeper.votes.range(context, uint64BigEndian(requireId(proposalId)));
@@ -69,13 +67,10 @@ function createQueries(keepers: keeper.Keepers) {
       return { votes: items, pagination };
     },
     Deposit: (context, { proposalId, depositor }) => {
-      if (depositor === "") throw new QueryError(GrpcCode.InvalidArgument, "empty depositor address");
+      if (depositor === "") throw invalidArgument("empty depositor address");
       const deposit = keeper.deposits.get(context, partKeyOf(requireId(proposalId), depositor, keepers));
       if (deposit !== undefined) return { deposit };
-      throw new QueryError(
-        GrpcCode.NotFound,
-        `depositer: ${depositor} not found for proposal: ${proposalId}`,
-      );
+      throw notFound(`depositer: ${depositor} not found for proposal: ${proposalId}`);
     },
     Deposits: (context, { proposalId, pagination: request }) => {
       const range = keeper.deposits.range(context, uint64BigEndian(requireId(proposalId)));
@@ -93,20 +88,20 @@ function partKeyOf(id: bigint, address: string, { bech32Prefix }: keeper.Keepers
 }
 
 function requireId(id: bigint): bigint {
-  if (id === 0n) throw new QueryError(GrpcCode.InvalidArgument, "proposal id can not be 0");
+  if (id === 0n) throw invalidArgument("proposal id can not be 0");
   return id;
 }
 
-function proposalOf(context: Context, id: bigint): Proposal {
+function proposalOf(context: Context, id: bigint): v1.Proposal {
   const proposal = keeper.proposals.get(context, requireId(id));
-  if (proposal === undefined) throw new QueryError(GrpcCode.NotFound, `proposal ${id} doesn't exist`);
+  if (proposal === undefined) throw notFound(`proposal ${id} doesn't exist`);
   return proposal;
 }
 
 /** Returns the stored result if the vote has ended, or else the result as if the vote ended now. */
-function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): Proposal["finalTallyResult"] {
+function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): v1.Proposal["finalTallyResult"] {
   const proposal = proposalOf(context, id);
-  if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
+  if (proposal.status === v1.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     return dryRun(context, (inner) => countVotes(inner, proposal, keepers, false).result);
   return proposal.finalTallyResult;
 }
@@ -117,8 +112,8 @@ function queryProposals(
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
   keepers: keeper.Keepers,
 ): wire.QueryProposalsResponse {
-  const matches = ({ id, status }: Proposal): boolean =>
-    (proposalStatus === ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED || status === proposalStatus) &&
+  const matches = ({ id, status }: v1.Proposal): boolean =>
+    (proposalStatus === v1.ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED || status === proposalStatus) &&
     (voter === "" || keeper.votes.has(context, partKeyOf(id, voter, keepers))) &&
     (depositor === "" || keeper.deposits.has(context, partKeyOf(id, depositor, keepers)));
   const page = filteredPageOf(keeper.proposals.range(context), pagination, (proposal) =>
@@ -142,7 +137,7 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
     case "":
       return none;
     default:
-      throw new QueryError(GrpcCode.InvalidArgument, `${paramsType} is not a valid parameter type`);
+      throw invalidArgument(`${paramsType} is not a valid parameter type`);
   }
 }
 
@@ -169,14 +164,14 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
   );
 }
 
-function addStoredProposal(context: Context, proposal: Proposal, startingId: bigint): void {
+function addStoredProposal(context: Context, proposal: v1.Proposal, startingId: bigint): void {
   if (proposal.id === 0n || proposal.id >= startingId)
     throw new Error(
       `an id from 1 to below starting_proposal_id (${startingId}) was expected, got ${proposal.id}`,
     );
   if (keeper.proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
   keeper.setProposal(context, proposal);
-  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = ProposalStatus;
+  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = v1.ProposalStatus;
   const queue = (endNs: bigint): Uint8Array => keys.queueKey(endNs, proposal.id);
   if (proposal.status === PROPOSAL_STATUS_DEPOSIT_PERIOD)
     keeper.inactiveQueue.set(context, queue(timestampToNs(proposal.depositEndTime)), proposal.id);
@@ -198,17 +193,17 @@ function storedPart(
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     ...GenesisState.decode(new Uint8Array(0)),
-    startingProposalId: keeper.nextProposalId.get(context) ?? 1n,
+    startingProposalId: keeper.nextProposalId.get(context),
     deposits: keeper.deposits.values(context),
     votes: keeper.votes.values(context),
     proposals: keeper.proposals.values(context),
     params: moduleParams.get(context),
-    constitution: keeper.constitution.get(context) ?? "",
+    constitution: keeper.constitution.get(context),
   });
 }
 
 /** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields in both. */
-function legacyQueries(queries: ServedQueries<typeof current.Query>): QueryFunctions<typeof legacy.Query> {
+function legacyQueries(queries: ServedQueries<typeof wire.Query>): QueryFunctions<typeof legacy.Query> {
   return {
     Proposal: (context, request) => {
       const { proposal } = queries.Proposal(context, request);
@@ -260,12 +255,12 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,
-    option: VoteOption.VOTE_OPTION_UNSPECIFIED,
+    option: v1.VoteOption.VOTE_OPTION_UNSPECIFIED,
     options: options.map(({ option, weight }) => ({ option, weight: digitsOf(weight) })),
   };
 }
 
-function toLegacyParams(params: current.QueryParamsResponse): legacy.QueryParamsResponse {
+function toLegacyParams(params: wire.QueryParamsResponse): legacy.QueryParamsResponse {
   const { votingParams, depositParams, tallyParams } = params;
   return {
     votingParams,

@@ -4,7 +4,7 @@ import { DEC18_ONE, type Dec18, parseDec18 } from "../../../../platform/base/dec
 import { joinNs } from "../../../../platform/base/time.ts";
 import { arePositive, type Coin, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import { MODULE_NAME, PARAMS } from "./keys.ts";
+import { MODULE_NAME } from "./keys.ts";
 
 const MIN_DEPOSIT = 10_000_000n;
 
@@ -33,7 +33,7 @@ export function defaultParams(denom: string): Params {
 /** Deposits, periods and vote shares. Genesis stores {@link defaultParams} with the chain's denomination. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
-  key: PARAMS,
+  key: Uint8Array.of(0x30),
   type: Params,
   defaults: defaultParams("stake"),
   validate: validateParams,

@@ -1,12 +1,5 @@
 import type { ValidatorStake } from "../staking/keeper.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
-import {
-  type Params,
-  type Proposal,
-  ProposalStatus,
-  type TallyResult,
-  VoteOption,
-} from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import { toHex, uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import {
   type Dec18,
@@ -24,6 +17,7 @@ import { timeKey } from "../staking/keys.ts";
 import * as keeper from "./keeper.ts";
 import { queueKey } from "./keys.ts";
 import { moduleParams, ratioOf } from "./params.ts";
+import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
 /** Drops proposals whose deposit is insufficient at the end of its period, and ends votes whose period is over. */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
@@ -35,7 +29,7 @@ export function endBlock(context: Context, keepers: keeper.Keepers): void {
     endVote(context, keeper.requireProposal(context, id), keepers);
 }
 
-function dropProposal(context: Context, proposal: Proposal, keepers: keeper.Keepers): void {
+function dropProposal(context: Context, proposal: gov.Proposal, keepers: keeper.Keepers): void {
   keeper.deleteProposal(context, proposal);
   if (moduleParams.get(context).burnProposalDepositPrevote)
     keeper.burnDeposits(context, proposal.id, keepers);
@@ -45,7 +39,7 @@ function dropProposal(context: Context, proposal: Proposal, keepers: keeper.Keep
   );
 }
 
-function endVote(context: Context, proposal: Proposal, keepers: keeper.Keepers): void {
+function endVote(context: Context, proposal: gov.Proposal, keepers: keeper.Keepers): void {
   const params = moduleParams.get(context);
   const { passes, burns, result } = tally(context, proposal, keepers, true);
   // The deposits of an expedited proposal that failed stay for its regular vote.
@@ -64,10 +58,10 @@ function endVote(context: Context, proposal: Proposal, keepers: keeper.Keepers):
   context.emit(event("active_proposal", { proposal_id: id, proposal_result: outcome, proposal_log: log }));
 }
 
-type Outcome = readonly [proposal: Proposal, result: string, log: string];
+type Outcome = readonly [proposal: gov.Proposal, result: string, log: string];
 
 /** Runs the messages of a proposal that passed. If one message fails, all their writes are dropped. */
-function runProposal(context: Context, proposal: Proposal, { findMessage }: keeper.Keepers): Outcome {
+function runProposal(context: Context, proposal: gov.Proposal, { findMessage }: keeper.Keepers): Outcome {
   let at = 0;
   try {
     context.atomically((inner) => {
@@ -79,14 +73,14 @@ function runProposal(context: Context, proposal: Proposal, { findMessage }: keep
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
     const { message: failedReason } = error;
-    const status = ProposalStatus.PROPOSAL_STATUS_FAILED;
+    const status = gov.ProposalStatus.PROPOSAL_STATUS_FAILED;
     const log = `passed, but msg ${at} (${proposal.messages[at]?.typeUrl ?? ""}) failed on execution: ${failedReason}`;
     return [{ ...proposal, status, failedReason }, "proposal_failed", log];
   }
-  return [{ ...proposal, status: ProposalStatus.PROPOSAL_STATUS_PASSED }, "proposal_passed", "passed"];
+  return [{ ...proposal, status: gov.ProposalStatus.PROPOSAL_STATUS_PASSED }, "proposal_passed", "passed"];
 }
 
-function continueAsRegular(context: Context, proposal: Proposal, { votingPeriod }: Params): Outcome {
+function continueAsRegular(context: Context, proposal: gov.Proposal, { votingPeriod }: gov.Params): Outcome {
   const endNs = timestampToNs(proposal.votingStartTime) + joinNs(votingPeriod);
   keeper.activeQueue.set(context, queueKey(endNs, proposal.id), proposal.id);
   return [
@@ -96,9 +90,9 @@ function continueAsRegular(context: Context, proposal: Proposal, { votingPeriod 
   ];
 }
 
-function rejected(proposal: Proposal): Outcome {
+function rejected(proposal: gov.Proposal): Outcome {
   const failedReason = "proposal did not get enough votes to pass";
-  const status = ProposalStatus.PROPOSAL_STATUS_REJECTED;
+  const status = gov.ProposalStatus.PROPOSAL_STATUS_REJECTED;
   return [{ ...proposal, status, failedReason }, "proposal_rejected", "rejected"];
 }
 
@@ -106,7 +100,7 @@ interface Tally {
   readonly passes: boolean;
   /** Whether the deposits are burned. */
   readonly burns: boolean;
-  readonly result: TallyResult;
+  readonly result: gov.TallyResult;
 }
 
 /**
@@ -115,36 +109,28 @@ interface Tally {
  */
 export function tally(
   context: Context,
-  proposal: Proposal,
+  proposal: gov.Proposal,
   keepers: keeper.Keepers,
   removesVotes: boolean,
 ): Tally {
   const { counts, total, bonded } = countVotes(context, proposal.id, keepers, removesVotes);
   const of = (option: number): Dec18 => counts.get(option) ?? 0n;
   const result = {
-    yesCount: truncateDec18(of(VoteOption.VOTE_OPTION_YES)).toString(),
-    abstainCount: truncateDec18(of(VoteOption.VOTE_OPTION_ABSTAIN)).toString(),
-    noCount: truncateDec18(of(VoteOption.VOTE_OPTION_NO)).toString(),
-    noWithVetoCount: truncateDec18(of(VoteOption.VOTE_OPTION_NO_WITH_VETO)).toString(),
+    yesCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_YES)).toString(),
+    abstainCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_ABSTAIN)).toString(),
+    noCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_NO)).toString(),
+    noWithVetoCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_NO_WITH_VETO)).toString(),
   };
   const ends = (passes: boolean, burns: boolean): Tally => ({ passes, burns, result });
   const params = moduleParams.get(context);
   if (bonded === 0n) return ends(false, false);
   if (quoDec18(total, bonded * DEC18_ONE) < ratioOf(params.quorum)) return ends(false, params.burnVoteQuorum);
-  const decided = total - of(VoteOption.VOTE_OPTION_ABSTAIN);
+  const decided = total - of(gov.VoteOption.VOTE_OPTION_ABSTAIN);
   if (decided === 0n) return ends(false, false);
-  if (quoDec18(of(VoteOption.VOTE_OPTION_NO_WITH_VETO), total) > ratioOf(params.vetoThreshold))
+  if (quoDec18(of(gov.VoteOption.VOTE_OPTION_NO_WITH_VETO), total) > ratioOf(params.vetoThreshold))
     return ends(false, params.burnVoteVeto);
   const threshold = ratioOf(proposal.expedited ? params.expeditedThreshold : params.threshold);
-  return ends(quoDec18(of(VoteOption.VOTE_OPTION_YES), decided) > threshold, false);
-}
-
-interface Counted {
-  /** Voting power by option. */
-  readonly counts: ReadonlyMap<number, Dec18>;
-  readonly total: Dec18;
-  /** Total tokens of all bonded validators. */
-  readonly bonded: bigint;
+  return ends(quoDec18(of(gov.VoteOption.VOTE_OPTION_YES), decided) > threshold, false);
 }
 
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
@@ -155,7 +141,8 @@ interface Candidate extends ValidatorStake {
   ballot: Ballot;
 }
 
-function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, removesVotes: boolean): Counted {
+/** Returns the voting power by option and in total, and the tokens of all bonded validators. */
+function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, removesVotes: boolean) {
   const validators = new Map<string, Candidate>();
   for (const each of keepers.staking.bonded(context))
     validators.set(toHex(each.operator), { ...each, deducted: 0n, ballot: [] });

@@ -1,13 +1,3 @@
-import {
-  orThrowWith,
-  wrapErrors,
-  ErrInvalidAddress,
-  GrpcCode,
-  ModuleError,
-  QueryError,
-  unregisteredError,
-  registerError,
-} from "../../runtime/errors.ts";
 import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
 import { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
@@ -21,16 +11,15 @@ import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, ChainNames } from "../../runtime/module.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
+import * as errors from "../../runtime/errors.ts";
 
 /** Name of the module and its store, and the error codespace. */
 const MODULE_NAME = "harpoon";
 
-/** The module and its hooks. */
 export interface HarpoonModule extends ChainModule {
   readonly hooks: HarpoonHooks;
 }
 
-/** Creates the `harpoon` module. */
 export function createHarpoonModule(
   options: Omit<Keepers, "contracts">,
   deps: Pick<Keepers, "contracts">,
@@ -50,7 +39,7 @@ export function createHarpoonModule(
       wire.Query,
       {
         SubscribedContracts: (context, { hookType }) => {
-          asArgument(() => requireHookType(hookType));
+          errors.orThrow(() => requireHookType(hookType), errors.invalidArgument);
           return { contractAddresses: [...subscribedContracts(context, hookType)] };
         },
       },
@@ -73,7 +62,7 @@ function manageHookSubscription(
 ): void {
   const { contractAddress, hooks } = validateManageHookSubscription(message, bech32Prefix);
   if (!contracts.isContract(context, contractAddress))
-    throw ErrInvalidAddress(`contract address not found: ${contractAddress}`);
+    throw errors.ErrInvalidAddress(`contract address not found: ${contractAddress}`);
   if (message.authority !== authority)
     throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
   replaceSubscriptions(context, contractAddress, hooks);
@@ -88,14 +77,14 @@ function validateManageHookSubscription(
   bech32Prefix: string,
 ): tx.HookSubscription {
   const requireMessageAddress = (text: string, words: string): Uint8Array =>
-    orThrowWith(unregisteredError, words, () => parseAddress(bech32Prefix, text));
-  return wrapErrors("failed to validate manage hook subscription message", () => {
+    errors.orThrowWith(errors.unregisteredError, words, () => parseAddress(bech32Prefix, text));
+  return errors.wrapErrors("failed to validate manage hook subscription message", () => {
     requireMessageAddress(authority, "authority is invalid");
-    if (hookSubscription === undefined) throw unregisteredError("hook subscription is empty");
+    if (hookSubscription === undefined) throw errors.unregisteredError("hook subscription is empty");
     const { contractAddress, hooks } = hookSubscription;
     requireMessageAddress(contractAddress, "hook subscription contractAddress is invalid");
     requireUnique(hooks);
-    for (const hook of hooks) wrapErrors("non-existing hook type", () => requireHookType(hook));
+    for (const hook of hooks) errors.wrapErrors("non-existing hook type", () => requireHookType(hook));
     return hookSubscription;
   });
 }
@@ -104,16 +93,10 @@ function requireUnique(hooks: readonly HookType[]): void {
   const seen = new Set<number>();
   for (const hook of hooks) {
     if (seen.has(hook))
-      throw unregisteredError(`subscription hooks are not unique: non-unique hook=${nameOfHook(hook)}`);
+      throw errors.unregisteredError(
+        `subscription hooks are not unique: non-unique hook=${nameOfHook(hook)}`,
+      );
     seen.add(hook);
-  }
-}
-
-function asArgument(check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    throw error instanceof ModuleError ? new QueryError(GrpcCode.InvalidArgument, error.message) : error;
   }
 }
 
@@ -147,7 +130,7 @@ function requireContracts(
       throw new Error(`duplicate contract address: ${address} for hook type: ${hookType}`);
     seen.add(address);
     if (!contracts.isContract(context, address))
-      throw ErrInvalidAddress(`contract address not found: ${address}`);
+      throw errors.ErrInvalidAddress(`contract address not found: ${address}`);
   }
 }
 
@@ -161,14 +144,12 @@ function requireAddress(bech32Prefix: string, address: string): void {
   }
 }
 
-/** Contract host methods that the module calls. */
 interface ContractKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
   /** Calls a contract's sudo entry point with JSON text. Throws `ModuleError` if the contract fails. */
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
-/** Options, and keepers of other modules. */
 interface Keepers extends Pick<ChainNames, "chainName" | "bech32Prefix" | "authority"> {
   readonly contracts: ContractKeeper;
 }
@@ -185,11 +166,12 @@ function nameOfHook(hook: number): string {
 
 /** Throws an unregistered error if the number is unspecified or not a hook type. */
 function requireHookType(hook: number): void {
-  if (!NAMES.has(hook)) throw unregisteredError(`non-existing hook=${hook}`);
-  if (hook === HookType.HOOK_TYPE_UNSPECIFIED) throw unregisteredError("unspecified hooks are not allowed");
+  if (!NAMES.has(hook)) throw errors.unregisteredError(`non-existing hook=${hook}`);
+  if (hook === HookType.HOOK_TYPE_UNSPECIFIED)
+    throw errors.unregisteredError("unspecified hooks are not allowed");
 }
 
-const ErrInvalidSigner = registerError(
+const ErrInvalidSigner = errors.registerError(
   MODULE_NAME,
   2,
   "expected gov account as only signer for proposal message",
@@ -219,7 +201,6 @@ function subscribedContracts(context: Context, hookType: HookType): readonly str
   return findRecord(context, hookType)?.contractAddresses ?? [];
 }
 
-/** Stores one hook type's record. */
 export function setSubscriptions(context: Context, record: HookSubscriptions): void {
   subscriptions.set(context, record.hookType, record);
 }
@@ -318,7 +299,7 @@ function callSubscribers(context: Context, contracts: ContractKeeper, hook: Hook
   const message = `{"${name.slice(NAME_PREFIX.length).toLowerCase()}":${body}}`;
   for (const contract of subscribedContracts(context, hook)) {
     const call = `hook_type=${name}, msg=${message}, contract_address=${contract}`;
-    wrapErrors(
+    errors.wrapErrors(
       (error) =>
         error
           .wrap(`could not execute sudo call successfully for ${call}`)

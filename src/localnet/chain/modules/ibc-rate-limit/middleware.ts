@@ -211,10 +211,7 @@ function undoSend(
 }
 
 function dataOf({ data }: Packet, words: string): TransferData {
-  return errors.orThrow(
-    () => readTransferData(data),
-    (reason) => errors.unregisteredError(`${words}: ${reason}`),
-  );
+  return errors.orThrowWith(errors.unregisteredError, words, () => readTransferData(data));
 }
 
 /** Name of the packet event with which the contract is called. */

@@ -19,7 +19,6 @@ import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../
 
 const MODULE_NAME = "oracle";
 
-/** Other modules' keepers. */
 export interface OracleDeps {
   readonly staking: OracleStaking;
   /** Counts a block's votes, after their prices have been stored. */
@@ -146,7 +145,6 @@ function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
 
 /** Pair states by pair, for example "BTC/USD". */
 const pairs = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, messageCodec(CurrencyPairState));
-/** Id of the next pair. */
 const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
 
 /** "BTC/USD". */

@@ -2,11 +2,6 @@ import type { ChainNames } from "../../runtime/module.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import type { OracleModule } from "../oracle/module.ts";
-import {
-  PaymentSchedule,
-  RewardAssetPrice,
-  ValidatorInfo,
-} from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/revenue/params.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { concat, prefixEnd, uint64BigEndian } from "../../../../platform/base/bytes.ts";
@@ -20,18 +15,8 @@ import { event } from "../../runtime/events.ts";
 import { bytesCodec, createItem, createMap, messageCodec } from "../../store/collections.ts";
 import type { OracleVote } from "../oracle/extended-commit.ts";
 import { MODULE_NAME, moduleParams, requirementOf, scheduleTypeOf } from "./params.ts";
-import {
-  compensationOf,
-  type Performance,
-  ratingOf,
-  blocksOf,
-  hasEnded,
-  isOfType,
-  type PeriodBlock,
-  progressOf,
-  type Schedule,
-  startPeriod,
-} from "./schedule.ts";
+import * as period from "./schedule.ts";
+import * as wire from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
 
 export type RevenueOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
@@ -48,22 +33,20 @@ export const TREASURY = "revenue-treasury";
 
 const PRICES = Uint8Array.of(4);
 
-const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(PaymentSchedule));
+const scheduleItem = createItem(MODULE_NAME, Uint8Array.of(2), messageCodec(wire.PaymentSchedule));
 /** Counts for the current period, by operator. */
-export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(ValidatorInfo));
-const priceCodec = messageCodec(RewardAssetPrice);
+export const infos = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, messageCodec(wire.ValidatorInfo));
+const priceCodec = messageCodec(wire.RewardAssetPrice);
 
-/** The present block. */
-export function presentBlock({ height, timeNs }: Context): PeriodBlock {
+export function presentBlock({ height, timeNs }: Context): period.PeriodBlock {
   return { height, seconds: timeNs / NS_PER_SECOND };
 }
 
-/** The present period. */
-export function scheduleOf(context: Context): Schedule {
+export function scheduleOf(context: Context): period.Schedule {
   return scheduleItem.get(context)?.paymentSchedule ?? { $case: "emptyPaymentSchedule", value: {} };
 }
 
-export function setSchedule(context: Context, paymentSchedule: Schedule): void {
+export function setSchedule(context: Context, paymentSchedule: period.Schedule): void {
   scheduleItem.set(context, { paymentSchedule });
 }
 
@@ -75,10 +58,10 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
   const block = presentBlock(context);
   const schedule = scheduleOf(context);
   const type = scheduleTypeOf(params);
-  if (isOfType(schedule, type) && !hasEnded(schedule, block)) return;
+  if (period.isOfType(schedule, type) && !period.hasEnded(schedule, block)) return;
   payPeriod(context, params, schedule, keepers);
   for (const [operator] of infos.entries(context)) infos.delete(context, operator);
-  setSchedule(context, startPeriod(type, block));
+  setSchedule(context, period.startPeriod(type, block));
 }
 
 /** Counts one vote. Validators unknown to staking, which genesis or the control API created, are not counted. */
@@ -99,7 +82,7 @@ function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote
   });
 }
 
-export function performanceOf(info: ValidatorInfo): Performance {
+export function performanceOf(info: wire.ValidatorInfo): period.Performance {
   return {
     inActiveSet: info.inActiveValsetForBlocksInPeriod,
     blocks: info.commitedBlocksInPeriod,
@@ -107,24 +90,23 @@ export function performanceOf(info: ValidatorInfo): Performance {
   };
 }
 
-/** Calculates a validator's rating from its counts. */
-export function rate(params: Params, info: ValidatorInfo): Dec18 {
+export function rate(params: Params, info: wire.ValidatorInfo): Dec18 {
   const ofBlocks = requirementOf(params.blocksPerformanceRequirement);
   const ofVotes = requirementOf(params.oracleVotesPerformanceRequirement);
-  return ratingOf(performanceOf(info), ofBlocks, ofVotes);
+  return period.ratingOf(performanceOf(info), ofBlocks, ofVotes);
 }
 
 /**
  * Pays the validators in operator order. If the treasury cannot make a payment, an event is emitted and the payment is not made
  * later. If no price has ever been stored, the deployed chain halts; this chain pays nobody.
  */
-function payPeriod(context: Context, params: Params, schedule: Schedule, keepers: Keepers): void {
+function payPeriod(context: Context, params: Params, schedule: period.Schedule, keepers: Keepers): void {
   const block = presentBlock(context);
-  const progress = progressOf(schedule, block);
+  const progress = period.progressOf(schedule, block);
   const base = orNothing(() => baseAmount(context, params, keepers));
-  const period = (progress * base) / DEC18_ONE;
-  const total = blocksOf(schedule, block);
-  if (period === 0n) {
+  const revenue = (progress * base) / DEC18_ONE;
+  const total = period.blocksOf(schedule, block);
+  if (revenue === 0n) {
     context.emit(
       event("revenue_distribution_none", {
         revenue_amount: "0",
@@ -136,7 +118,7 @@ function payPeriod(context: Context, params: Params, schedule: Schedule, keepers
   for (const [operator, info] of infos.entries(context)) {
     const rating = rate(params, info);
     const { inActiveSet, blocks, votes } = performanceOf(info);
-    const amount = compensationOf(rating, period, { inActiveSet, blocks: total });
+    const amount = period.compensationOf(rating, revenue, { inActiveSet, blocks: total });
     const coin: Coin = { denom: params.rewardAsset, amount };
     const failure = pay(context, operator, coin, keepers);
     context.emit(
@@ -220,7 +202,7 @@ function savePrice(
       ? 0n
       : BigInt(before.cumulativePrice) + BigInt(before.absolutePrice) * (seconds - before.timestamp);
   const store = context.store(MODULE_NAME);
-  const record: RewardAssetPrice = {
+  const record: wire.RewardAssetPrice = {
     cumulativePrice: cumulative.toString(),
     absolutePrice: absolute.toString(),
     timestamp: seconds,
@@ -231,7 +213,7 @@ function savePrice(
   for (const [key] of store.iterate(PRICES, concat(PRICES, uint64BigEndian(since)))) store.delete(key);
 }
 
-function priceAt(context: Context, end: "first" | "last"): RewardAssetPrice | undefined {
+function priceAt(context: Context, end: "first" | "last"): wire.RewardAssetPrice | undefined {
   const store = context.store(MODULE_NAME);
   const range = [PRICES, prefixEnd(PRICES)] as const;
   for (const [, value] of end === "first" ? store.iterate(...range) : store.iterateReverse(...range))

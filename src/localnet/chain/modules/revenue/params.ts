@@ -31,7 +31,6 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Reads a requirement. */
 export function requirementOf(given: PerformanceRequirement | undefined): Requirement {
   return { allowed: decimalOf(given?.allowedToMiss), required: decimalOf(given?.requiredAtLeast) };
 }
@@ -40,7 +39,6 @@ function decimalOf(digits: string | undefined): Dec18 {
   return parseInt256(digits === undefined || digits === "" ? "0" : digits);
 }
 
-/** Returns the type of period that the parameters specify. */
 export function scheduleTypeOf({ paymentScheduleType }: Params): ScheduleType {
   return paymentScheduleType?.paymentScheduleType ?? { $case: "emptyPaymentScheduleType", value: {} };
 }

@@ -3,10 +3,8 @@ import type { PaymentScheduleType } from "../../../../cosmos/proto/gen/neutron/r
 import { type Dec18, DEC18_ONE, quoDec18, mulDec18 } from "../../../../platform/base/decimal.ts";
 import { monthOf, monthStartMs, nextMonthMs } from "../../../../platform/base/month.ts";
 
-/** The current payment period. */
 export type Schedule = NonNullable<PaymentSchedule["paymentSchedule"]>;
 
-/** Type of period, as in the parameters. */
 export type ScheduleType = NonNullable<PaymentScheduleType["paymentScheduleType"]>;
 
 /** The block at which a period is evaluated. */
@@ -16,7 +14,6 @@ export interface PeriodBlock {
   readonly seconds: bigint;
 }
 
-/** Returns a period that starts at a block. */
 export function startPeriod(type: ScheduleType, { height, seconds }: PeriodBlock): Schedule {
   switch (type.$case) {
     case "monthlyPaymentScheduleType":

@@ -16,7 +16,7 @@ import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { concat, prefixEnd } from "../../../../platform/base/bytes.ts";
 import type { LastCommitVote, Misbehavior } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
+import { event } from "../../runtime/events.ts";
 import { MODULE_NAME, fractionOf, jailTimeNs, leastSigned, moduleParams } from "./params.ts";
 import type { ChainNames } from "../../runtime/module.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
@@ -32,9 +32,7 @@ export interface SlashingDeps {
   readonly evidenceAge: (context: Context) => { readonly blocks: bigint; readonly timeNs: bigint };
 }
 
-/** Options, and keepers of other modules. */
 export interface Keepers extends SlashingOptions, SlashingDeps {
-  /** Formats a consensus address as text. */
   readonly format: (consensus: Uint8Array) => string;
 }
 
@@ -103,7 +101,6 @@ export function setMissed(context: Context, consensus: Uint8Array, index: bigint
   store.set(key, bitmap);
 }
 
-/** Clears all missed blocks of a validator. */
 function clearMissed(context: Context, consensus: Uint8Array): void {
   const store = context.store(MODULE_NAME);
   const prefix = prefixOf(consensus);
@@ -200,7 +197,15 @@ function punish(
     fraction: fractionOf(params.slashFractionDowntime),
   });
   const text = format(address);
-  context.emit(slashed({ address: text, power, reason: "missing_signature", burned, jailed: text }));
+  context.emit(
+    event("slash", {
+      address: text,
+      power: power.toString(),
+      reason: "missing_signature",
+      jailed: text,
+      burned_coins: burned.toString(),
+    }),
+  );
   staking.jail(context, address);
   clearMissed(context, address);
   const jailedUntilNs = context.timeNs + jailTimeNs(params);
@@ -231,7 +236,14 @@ export function punishDoubleSign(context: Context, keepers: Keepers, evidence: M
     power,
     fraction,
   });
-  context.emit(slashed({ address: format(address), power, reason: "double_sign", burned }));
+  context.emit(
+    event("slash", {
+      address: format(address),
+      power: power.toString(),
+      reason: "double_sign",
+      burned_coins: burned.toString(),
+    }),
+  );
   if (!validator.jailed) {
     staking.jail(context, address);
     context.emit(event("slash", { jailed: format(address) }));
@@ -242,21 +254,4 @@ export function punishDoubleSign(context: Context, keepers: Keepers, evidence: M
 function isTooOld(context: Context, { evidenceAge }: Keepers, { height, timeNs }: Misbehavior): boolean {
   const most = evidenceAge(context);
   return context.height - height > most.blocks && context.timeNs - timeNs > most.timeNs;
-}
-
-/** Creates the `slash` event. For downtime, it also names the jailed validator; for a double sign, another event names it. */
-function slashed(slash: {
-  readonly address: string;
-  readonly power: bigint;
-  readonly reason: "missing_signature" | "double_sign";
-  readonly burned: bigint;
-  readonly jailed?: string;
-}): ChainEvent {
-  return event("slash", {
-    address: slash.address,
-    power: slash.power.toString(),
-    reason: slash.reason,
-    jailed: slash.jailed,
-    burned_coins: slash.burned.toString(),
-  });
 }

@@ -7,14 +7,6 @@ import {
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import {
-  orThrowWith,
-  ErrInvalidAddress,
-  ErrInvalidSigner,
-  GrpcCode,
-  QueryError,
-  errorsOf,
-} from "../../runtime/errors.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
@@ -23,43 +15,34 @@ import * as tx from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts"
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  countVote,
-  punishDoubleSign,
-  createHooks,
-  hasMissed,
-  infoFromWire,
-  infoToWire,
-  setMissed,
-  signingInfos,
-  type Keepers,
-  type SlashingDeps,
-  type SlashingOptions,
-} from "./keeper.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
+import * as keeper from "./keeper.ts";
+import * as errors from "../../runtime/errors.ts";
 
-/** The module and its staking hooks. */
 export interface SlashingModule extends ChainModule {
-  readonly hooks: ReturnType<typeof createHooks>;
+  readonly hooks: ReturnType<typeof keeper.createHooks>;
 }
 
 /** Creates the `slashing` module, which punishes validators for downtime and double signing. */
-export function createSlashingModule(options: SlashingOptions, deps: SlashingDeps): SlashingModule {
+export function createSlashingModule(
+  options: keeper.SlashingOptions,
+  deps: keeper.SlashingDeps,
+): SlashingModule {
   const format = (consensus: Uint8Array): string =>
     formatAddress(`${options.bech32Prefix}valcons`, consensus);
-  const keepers: Keepers = { ...options, ...deps, format };
+  const keepers: keeper.Keepers = { ...options, ...deps, format };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
     messages: createHandlers(keepers),
     queries: createQueryHandlers(keepers),
     beginBlock: (context, { lastCommit, misbehavior = [] }) => {
-      for (const vote of lastCommit) countVote(context, keepers, vote);
-      for (const evidence of misbehavior) punishDoubleSign(context, keepers, evidence);
+      for (const vote of lastCommit) keeper.countVote(context, keepers, vote);
+      for (const evidence of misbehavior) keeper.punishDoubleSign(context, keepers, evidence);
     },
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
     exportGenesis,
-    hooks: createHooks(keepers),
+    hooks: keeper.createHooks(keepers),
   };
 }
 
@@ -67,36 +50,40 @@ const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.slashing.v1beta1.GenesisState"
 const PATH = `app_state.${MODULE_NAME}`;
 
 /** Stores parameters, signing infos and the public keys of staking validators. The staking genesis runs first. */
-function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
   atPath(`${PATH}.params`, () => moduleParams.set(context, params));
   const prefix = `${keepers.bech32Prefix}valcons`;
-  const { afterValidatorCreated } = createHooks(keepers);
+  const { afterValidatorCreated } = keeper.createHooks(keepers);
   for (const operator of keepers.staking.operators(context)) afterValidatorCreated(context, operator);
   eachAtPath(`${PATH}.signing_infos`, state.signingInfos, ({ address, validatorSigningInfo }) => {
     if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
     if (validatorSigningInfo.address !== address)
       throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
-    signingInfos.set(context, parseAddress(prefix, address), infoFromWire(validatorSigningInfo));
+    keeper.signingInfos.set(
+      context,
+      parseAddress(prefix, address),
+      keeper.infoFromWire(validatorSigningInfo),
+    );
   });
   eachAtPath(`${PATH}.missed_blocks`, state.missedBlocks, ({ address, missedBlocks }) => {
     const consensus = parseAddress(prefix, address);
     for (const { index, missed } of missedBlocks) {
       if (index < 0n || index >= params.signedBlocksWindow)
         throw new Error(`block ${index} is not in the window of ${params.signedBlocksWindow}`);
-      setMissed(context, consensus, index, missed);
+      keeper.setMissed(context, consensus, index, missed);
     }
   });
 }
 
 function exportGenesis(context: Context): JsonValue {
-  const infos = [...signingInfos.entries(context)];
+  const infos = [...keeper.signingInfos.entries(context)];
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
     signingInfos: infos.map(([, info]) => ({
       address: info.address,
-      validatorSigningInfo: infoToWire(info),
+      validatorSigningInfo: keeper.infoToWire(info),
     })),
     missedBlocks: infos.map(([consensus, { address }]) => ({
       address,
@@ -108,32 +95,35 @@ function exportGenesis(context: Context): JsonValue {
 function missedOf(context: Context, consensus: Uint8Array) {
   const window = Number(moduleParams.get(context).signedBlocksWindow);
   return Array.from({ length: window }, (_, index) => BigInt(index))
-    .filter((index) => hasMissed(context, consensus, index))
+    .filter((index) => keeper.hasMissed(context, consensus, index))
     .map((index) => ({ index, missed: true }));
 }
 
-function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[] {
+function createQueryHandlers({ bech32Prefix }: keeper.Keepers): readonly QueryHandler[] {
   const prefix = `${bech32Prefix}valcons`;
   return queryHandlers(wire.Query, {
     Params: moduleParams.query,
     SigningInfo: (context, { consAddress }) => {
-      if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
-      const info = signingInfos.get(context, parseQueryAddress(prefix, consAddress));
-      if (info === undefined)
-        throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
-      return { valSigningInfo: infoToWire(info) };
+      if (consAddress === "") throw errors.invalidArgument("invalid request");
+      const info = keeper.signingInfos.get(context, parseQueryAddress(prefix, consAddress));
+      if (info === undefined) throw errors.notFound(`SigningInfo not found for validator ${consAddress}`);
+      return { valSigningInfo: keeper.infoToWire(info) };
     },
     SigningInfos: (context, request) => {
-      const { items, pagination } = pageOf(signingInfos.range(context), request.pagination, infoToWire);
+      const { items, pagination } = pageOf(
+        keeper.signingInfos.range(context),
+        request.pagination,
+        keeper.infoToWire,
+      );
       return { info: items, pagination };
     },
   });
 }
 
-function createHandlers(keepers: Keepers): readonly MessageHandler[] {
+function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   const { bech32Prefix, authority } = keepers;
   const operatorOf = (text: string): Uint8Array =>
-    orThrowWith(ErrInvalidAddress, "validator input address", () =>
+    errors.orThrowWith(errors.ErrInvalidAddress, "validator input address", () =>
       parseAddress(`${bech32Prefix}valoper`, text),
     );
   return messageHandlers(tx.Msg, {
@@ -143,28 +133,28 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
     },
     UpdateParams: moduleParams.update({
       authority,
-      signerError: ErrInvalidSigner,
+      signerError: errors.ErrInvalidSigner,
       absent: { ...moduleParams.defaults, signedBlocksWindow: 0n },
     }),
   });
 }
 
 /** Releases a jailed validator whose jail time is over and whose self-delegation is large enough. */
-function unjail(context: Context, { staking }: Keepers, operator: Uint8Array): void {
+function unjail(context: Context, { staking }: keeper.Keepers, operator: Uint8Array): void {
   const validator = staking.byOperator(context, operator);
   const own = validator.ownTokens();
   if (own === undefined) throw ErrMissingSelfDelegation();
   const { minSelfDelegation, consensus } = validator;
   if (own < minSelfDelegation) throw ErrSelfDelegationTooLowToUnjail(`${own} less than ${minSelfDelegation}`);
   if (!validator.jailed) throw ErrValidatorNotJailed();
-  const info = signingInfos.get(context, consensus);
+  const info = keeper.signingInfos.get(context, consensus);
   if (info !== undefined && (info.tombstoned || context.timeNs < info.jailedUntilNs))
     throw ErrValidatorJailed();
   staking.unjail(context, consensus);
 }
 
 // Errors of codespace "slashing" by their Go names (cosmos-sdk v0.50 x/slashing/types/errors.go).
-const slashingError = errorsOf("slashing");
+const slashingError = errors.errorsOf("slashing");
 const ErrValidatorJailed = slashingError(4, "validator still jailed; cannot be unjailed");
 const ErrValidatorNotJailed = slashingError(5, "validator not jailed; cannot be unjailed");
 const ErrMissingSelfDelegation = slashingError(6, "validator has no self-delegation; cannot be unjailed");

@@ -24,7 +24,6 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Converts a stored fraction to a number. */
 export function fractionOf(digits: Uint8Array): Dec18 {
   const text = latin1(digits);
   try {

@@ -4,48 +4,12 @@ import { type Dec18, formatDec18, truncateDec18 } from "../../../../platform/bas
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { delegations, deleteDelegation, setDelegation } from "./delegations.ts";
-import {
-  ErrBadRedelegationDst,
-  ErrDelegatorShareExRateInvalid,
-  ErrMaxRedelegationEntries,
-  ErrMaxUnbondingDelegationEntries,
-  ErrNoDelegation,
-  ErrNoDelegatorForAddress,
-  ErrNotEnoughDelegationShares,
-  ErrSelfRedelegation,
-  ErrTinyRedelegationAmount,
-  ErrTransitiveRedelegation,
-} from "./errors.ts";
 import { bondCoins, moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, type Delegation, type Validator } from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
-import {
-  addRedelegation,
-  addUnbonding,
-  hasReceiving,
-  ignoringErrors,
-  redelegationQueue,
-  redelegations,
-  unbondingQueue,
-  unbondings,
-} from "./unbondings.ts";
-import {
-  addTokens,
-  bondedToNotBonded,
-  deleteValidator,
-  hasInvalidRate,
-  isBonded,
-  notBondedToBonded,
-  poolOf,
-  removeFromPowerOrder,
-  removeShares,
-  requireValidator,
-  setValidator,
-  sharesFromTokens,
-  tokensFromShares,
-  validators,
-} from "./validators.ts";
+import * as stakingErrors from "./errors.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
 
 /** Where a delegation's tokens come from: the delegator's account, or the pool for a validator status. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
@@ -57,17 +21,17 @@ export function delegate(
   validator: Validator,
   part: { readonly delegator: Uint8Array; readonly amount: bigint; readonly from: TokenSource },
 ): Dec18 {
-  if (hasInvalidRate(validator)) throw ErrDelegatorShareExRateInvalid();
+  if (validators.hasInvalidRate(validator)) throw stakingErrors.ErrDelegatorShareExRateInvalid();
   const { hooks } = keepers;
   const operator = keepers.operators.parse(validator.operatorAddress);
   const pair: Pair = { delegator: part.delegator, validator: operator };
-  const known = delegations.get(context, pair);
+  const known = delegations.byPair.get(context, pair);
   if (known === undefined) hooks.beforeDelegationCreated(context, part.delegator, operator);
   else hooks.beforeDelegationSharesModified(context, part.delegator, operator);
   moveTokens(context, keepers, validator, part);
-  const shares = addTokens(context, keepers, validator, part.amount);
+  const shares = validators.addTokens(context, keepers, validator, part.amount);
   const before = known ?? emptyDelegation(keepers, pair);
-  setDelegation(context, pair, { ...before, shares: before.shares + shares });
+  delegations.setDelegation(context, pair, { ...before, shares: before.shares + shares });
   hooks.afterDelegationModified(context, part.delegator, operator);
   return shares;
 }
@@ -87,11 +51,11 @@ function moveTokens(
   { delegator, amount, from }: Parameters<typeof delegate>[3],
 ): void {
   if (from === "account") {
-    keepers.bank.delegate(context, delegator, poolOf(validator), bondCoins(context, amount));
-  } else if (from.pool === "notBonded" && isBonded(validator)) {
-    notBondedToBonded(context, keepers, amount);
-  } else if (from.pool === "bonded" && !isBonded(validator)) {
-    bondedToNotBonded(context, keepers, amount);
+    keepers.bank.delegate(context, delegator, validators.poolOf(validator), bondCoins(context, amount));
+  } else if (from.pool === "notBonded" && validators.isBonded(validator)) {
+    validators.notBondedToBonded(context, keepers, amount);
+  } else if (from.pool === "bonded" && !validators.isBonded(validator)) {
+    validators.bondedToNotBonded(context, keepers, amount);
   }
 }
 
@@ -101,20 +65,21 @@ function moveTokens(
  */
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
-  const delegation = delegations.get(context, pair);
-  if (delegation === undefined) throw ErrNoDelegatorForAddress();
+  const delegation = delegations.byPair.get(context, pair);
+  if (delegation === undefined) throw stakingErrors.ErrNoDelegatorForAddress();
   hooks.beforeDelegationSharesModified(context, pair.delegator, pair.validator);
-  if (delegation.shares < shares) throw ErrNotEnoughDelegationShares(formatDec18(delegation.shares));
+  if (delegation.shares < shares)
+    throw stakingErrors.ErrNotEnoughDelegationShares(formatDec18(delegation.shares));
   const remaining = { ...delegation, shares: delegation.shares - shares };
-  const found = requireValidator(context, pair.validator);
+  const found = validators.requireValidator(context, pair.validator);
   const validator = jailBelowMinimum(context, keepers, found, { pair, remaining });
   if (remaining.shares === 0n) {
-    deleteDelegation(context, keepers, pair);
+    delegations.deleteDelegation(context, keepers, pair);
   } else {
-    setDelegation(context, pair, remaining);
+    delegations.setDelegation(context, pair, remaining);
     hooks.afterDelegationModified(context, pair.delegator, pair.validator);
   }
-  const [after, amount] = removeShares(context, keepers, validator, shares);
+  const [after, amount] = validators.removeShares(context, keepers, validator, shares);
   if (after.delegatorShares === 0n && after.status === BondStatus.BOND_STATUS_UNBONDED)
     removeValidator(context, keepers, after);
   return amount;
@@ -128,56 +93,54 @@ function jailBelowMinimum(
 ): Validator {
   const isOwn = compareBytes(pair.delegator, pair.validator) === 0;
   if (!isOwn || validator.jailed) return validator;
-  const own = truncateDec18(tokensFromShares(validator, remaining.shares));
+  const own = truncateDec18(validators.tokensFromShares(validator, remaining.shares));
   if (own >= validator.minSelfDelegation) return validator;
   jail(context, keepers, validator);
-  return requireValidator(context, pair.validator);
+  return validators.requireValidator(context, pair.validator);
 }
 
 /** Jails a validator: it leaves the power order immediately, and the active set at the end of the block. */
 export function jail(context: Context, keepers: Keepers, validator: Validator): Validator {
   const jailed = { ...validator, jailed: true };
-  setValidator(context, keepers, jailed);
-  removeFromPowerOrder(context, keepers, validator);
+  validators.setValidator(context, keepers, jailed);
+  validators.removeFromPowerOrder(context, keepers, validator);
   return jailed;
 }
 
 /** Deletes an unbonded validator without tokens. As in the SDK, errors from the hook are ignored. */
 export function removeValidator(context: Context, keepers: Keepers, validator: Validator): void {
-  deleteValidator(context, keepers, validator);
+  validators.deleteValidator(context, keepers, validator);
   const operator = keepers.operators.parse(validator.operatorAddress);
-  ignoringErrors(() => keepers.hooks.afterValidatorRemoved(context, consensusAddressOf(validator), operator));
+  delegations.ignoringErrors(() =>
+    keepers.hooks.afterValidatorRemoved(context, consensusAddressOf(validator), operator),
+  );
 }
 
 /** Converts an amount to shares in a delegation. Throws sdk/18 if the delegation has fewer shares. */
 export function sharesToUnbond(context: Context, pair: Pair, amount: bigint): Dec18 {
-  const validator = requireValidator(context, pair.validator);
-  const delegation = delegations.get(context, pair);
-  if (delegation === undefined) throw ErrNoDelegation();
-  const shares = sharesFromTokens(validator, amount);
+  const validator = validators.requireValidator(context, pair.validator);
+  const delegation = delegations.byPair.get(context, pair);
+  if (delegation === undefined) throw stakingErrors.ErrNoDelegation();
+  const shares = validators.sharesFromTokens(validator, amount);
   if (shares > delegation.shares) throw errors.ErrInvalidRequest("invalid shares amount");
   return shares;
 }
 
-/** An undelegation's result. */
-interface Undelegated {
-  readonly completionTimeNs: bigint;
-  readonly amount: bigint;
-}
-
 /** Starts undelegating shares. Their tokens are paid out at the end of the unbonding time. */
-export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): Undelegated {
-  const validator = requireValidator(context, pair.validator);
-  const entries = unbondings.get(context, pair)?.entries.length ?? 0;
-  if (entries >= moduleParams.get(context).maxEntries) throw ErrMaxUnbondingDelegationEntries();
+export function undelegate(context: Context, keepers: Keepers, pair: Pair, shares: Dec18) {
+  const validator = validators.requireValidator(context, pair.validator);
+  const entries = delegations.unbondings.get(context, pair)?.entries.length ?? 0;
+  if (entries >= moduleParams.get(context).maxEntries) throw stakingErrors.ErrMaxUnbondingDelegationEntries();
   const amount = unbond(context, keepers, pair, shares);
-  if (isBonded(validator)) bondedToNotBonded(context, keepers, amount);
+  if (validators.isBonded(validator)) validators.bondedToNotBonded(context, keepers, amount);
   const completionTimeNs = context.timeNs + unbondingTimeNs(moduleParams.get(context));
-  addUnbonding(context, keepers, pair, { completionTimeNs, amount });
+  delegations.addUnbonding(context, keepers, pair, { completionTimeNs, amount });
   const { accounts, operators } = keepers;
   const delegatorAddress = accounts.format(pair.delegator);
   const validatorAddress = operators.format(pair.validator);
-  unbondingQueue.insert(context, completionTimeNs, { pairs: [{ delegatorAddress, validatorAddress }] });
+  delegations.unbondingQueue.insert(context, completionTimeNs, {
+    pairs: [{ delegatorAddress, validatorAddress }],
+  });
   return { completionTimeNs, amount };
 }
 
@@ -189,35 +152,36 @@ export function redelegate(context: Context, keepers: Keepers, triplet: Triplet,
   const { delegator, source } = triplet;
   const { target, from } = requireRedelegation(context, triplet);
   const amount = unbond(context, keepers, { delegator, validator: source }, shares);
-  if (amount === 0n) throw ErrTinyRedelegationAmount();
-  const pool = isBonded(from) ? "bonded" : "notBonded";
+  if (amount === 0n) throw stakingErrors.ErrTinyRedelegationAmount();
+  const pool = validators.isBonded(from) ? "bonded" : "notBonded";
   const sharesDst = delegate(context, keepers, target, { delegator, amount, from: { pool } });
   const begin = beginOf(context, source);
   if (begin === undefined) return GO_ZERO_TIME_NS;
-  addRedelegation(context, keepers, triplet, { ...begin, initialBalance: amount, sharesDst });
-  redelegationQueue.insert(context, begin.completionTimeNs, { triplets: [texts(keepers, triplet)] });
+  delegations.addRedelegation(context, keepers, triplet, { ...begin, initialBalance: amount, sharesDst });
+  delegations.redelegationQueue.insert(context, begin.completionTimeNs, {
+    triplets: [texts(keepers, triplet)],
+  });
   return begin.completionTimeNs;
 }
 
-/** Returns the source and destination validators. */
 function requireRedelegation(
   context: Context,
   triplet: Triplet,
 ): { readonly target: Validator; readonly from: Validator } {
   const { delegator, source, destination } = triplet;
-  if (equalBytes(source, destination)) throw ErrSelfRedelegation();
+  if (equalBytes(source, destination)) throw stakingErrors.ErrSelfRedelegation();
   const target = requireRedelegationEnd(context, destination);
   const from = requireRedelegationEnd(context, source);
-  if (hasReceiving(context, delegator, source)) throw ErrTransitiveRedelegation();
-  const known = redelegations.get(context, triplet);
+  if (delegations.hasReceiving(context, delegator, source)) throw stakingErrors.ErrTransitiveRedelegation();
+  const known = delegations.redelegations.get(context, triplet);
   if (known !== undefined && known.entries.length >= moduleParams.get(context).maxEntries)
-    throw ErrMaxRedelegationEntries();
+    throw stakingErrors.ErrMaxRedelegationEntries();
   return { target, from };
 }
 
 function requireRedelegationEnd(context: Context, operator: Uint8Array): Validator {
-  const validator = validators.get(context, operator);
-  if (validator === undefined) throw ErrBadRedelegationDst();
+  const validator = validators.byOperator.get(context, operator);
+  if (validator === undefined) throw stakingErrors.ErrBadRedelegationDst();
   return validator;
 }
 
@@ -226,7 +190,7 @@ function beginOf(
   context: Context,
   source: Uint8Array,
 ): { readonly creationHeight: bigint; readonly completionTimeNs: bigint } | undefined {
-  const validator = validators.get(context, source);
+  const validator = validators.byOperator.get(context, source);
   // An unbonded source without shares is deleted by then.
   if (validator === undefined) return undefined;
   switch (validator.status) {

@@ -1,20 +1,34 @@
 import {
+  type StoredMap,
   lengthPrefixed,
   splitAddresses,
   type Codec,
   bytesCodec,
   createMap,
+  createItem,
+  messageCodec,
+  uint64Codec,
 } from "../../store/collections.ts";
-import { concat } from "../../../../platform/base/bytes.ts";
+import { concat, prefixEnd } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { DELEGATIONS, DELEGATIONS_BY_VALIDATOR, MODULE_NAME } from "./keys.ts";
-import { type Delegation, delegationCodec } from "./records.ts";
-import type { Keepers, Pair } from "./types.ts";
+import {
+  type Delegation,
+  delegationCodec,
+  redelegationCodec,
+  unbondingCodec,
+  type UnbondingEntry,
+} from "./records.ts";
+import type { Keepers, Pair, Triplet } from "./types.ts";
+import { DVPairs, DVVTriplets } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import type { Dec18 } from "../../../../platform/base/decimal.ts";
+import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
+import * as keys from "./keys.ts";
+import { bondCoins } from "./params.ts";
 
 const EMPTY = new Uint8Array(0);
 
 /** Encodes `lp(delegator) | lp(validator)`. */
-export const pairKey: Codec<Pair> = {
+const pairKey: Codec<Pair> = {
   encode: ({ delegator, validator }) => lengthPrefixed(delegator, validator),
   decode: (bytes) => {
     const [delegator = EMPTY, validator = EMPTY] = splitAddresses(bytes);
@@ -23,7 +37,7 @@ export const pairKey: Codec<Pair> = {
 };
 
 /** Encodes `lp(validator) | lp(delegator)`. */
-export const reversedPairKey: Codec<Pair> = {
+const reversedPairKey: Codec<Pair> = {
   encode: ({ delegator, validator }) => lengthPrefixed(validator, delegator),
   decode: (bytes) => {
     const [validator = EMPTY, delegator = EMPTY] = splitAddresses(bytes);
@@ -41,17 +55,275 @@ const indexKey: Codec<Pair> = {
 };
 
 /** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
-export const delegations = createMap(MODULE_NAME, DELEGATIONS, pairKey, delegationCodec);
-export const delegationsByValidator = createMap(MODULE_NAME, DELEGATIONS_BY_VALIDATOR, indexKey, bytesCodec);
+export const byPair = createMap(keys.MODULE_NAME, Uint8Array.of(0x31), pairKey, delegationCodec);
+export const byValidator = createMap(keys.MODULE_NAME, Uint8Array.of(0x71), indexKey, bytesCodec);
 
 export function setDelegation(context: Context, pair: Pair, delegation: Delegation): void {
-  delegations.set(context, pair, delegation);
-  delegationsByValidator.set(context, pair, EMPTY);
+  byPair.set(context, pair, delegation);
+  byValidator.set(context, pair, EMPTY);
 }
 
 /** Runs the hook, then deletes a delegation. */
 export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
-  delegations.delete(context, pair);
-  delegationsByValidator.delete(context, pair);
+  byPair.delete(context, pair);
+  byValidator.delete(context, pair);
+}
+
+/** Unbonding delegations. Write them with {@link saveUnbonding}. */
+export const unbondings = createMap(keys.MODULE_NAME, keys.UNBONDINGS, pairKey, unbondingCodec);
+export const unbondingsByValidator = createMap(
+  keys.MODULE_NAME,
+  Uint8Array.of(0x33),
+  reversedPairKey,
+  bytesCodec,
+);
+
+/** Pairs whose undelegations end at a given time. */
+export const unbondingQueue = createQueue<DVPairs>(Uint8Array.of(0x41), DVPairs, (a, b) => ({
+  pairs: [...a.pairs, ...b.pairs],
+}));
+
+/** Stores an unbonding delegation and its index entry, or deletes them if it has no entries. */
+export const saveUnbonding = saverOf(unbondings, [unbondingsByValidator]);
+export const unbondingsFrom = indexedBy(unbondings, unbondingsByValidator);
+
+/** Returns a function that stores a record and its index entries, or deletes them if the record has no entries. */
+function saverOf<K, V extends { readonly entries: readonly unknown[] }>(
+  records: StoredMap<K, V>,
+  indexes: readonly StoredMap<K, Uint8Array>[],
+): (context: Context, key: K, record: V) => void {
+  return (context, key, record) => {
+    if (record.entries.length === 0) {
+      for (const map of [records, ...indexes]) map.delete(context, key);
+      return;
+    }
+    records.set(context, key, record);
+    for (const index of indexes) index.set(context, key, EMPTY);
+  };
+}
+
+/** Returns a function that iterates over a validator's records by an index, and skips records that are gone by then. */
+function indexedBy<K, V>(records: StoredMap<K, V>, index: StoredMap<K, Uint8Array>) {
+  return function* (context: Context, validator: Uint8Array): IterableIterator<readonly [K, V]> {
+    for (const [key] of index.entries(context, lengthPrefixed(validator))) {
+      const record = records.get(context, key);
+      if (record !== undefined) yield [key, record];
+    }
+  };
+}
+
+/** Returns whether an entry has completed by the block time. */
+export function isMature(
+  context: Context,
+  entry: { readonly completionTimeNs: bigint; readonly unbondingOnHoldRefCount: bigint },
+): boolean {
+  return entry.completionTimeNs <= context.timeNs && entry.unbondingOnHoldRefCount <= 0n;
+}
+
+/** Adds an undelegation in the current block. If it is merged into an entry from this block, it takes an id but calls no hook. */
+export function addUnbonding(
+  context: Context,
+  keepers: Keepers,
+  pair: Pair,
+  part: { readonly completionTimeNs: bigint; readonly amount: bigint },
+): void {
+  const known = unbondings.get(context, pair) ?? {
+    delegatorAddress: keepers.accounts.format(pair.delegator),
+    validatorAddress: keepers.operators.format(pair.validator),
+    entries: [],
+  };
+  const id = takeUnbondingId(context);
+  const [entries, isNew] = withEntry(known.entries, {
+    creationHeight: context.height,
+    completionTimeNs: part.completionTimeNs,
+    initialBalance: part.amount,
+    balance: part.amount,
+    unbondingId: id,
+    unbondingOnHoldRefCount: 0n,
+  });
+  saveUnbonding(context, pair, { ...known, entries });
+  if (!isNew) return;
+  indexUnbonding(context, id, UNBONDING_KIND.delegation, concat(keys.UNBONDINGS, pairKey.encode(pair)));
+  ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
+}
+
+function withEntry(
+  entries: readonly UnbondingEntry[],
+  added: UnbondingEntry,
+): readonly [readonly UnbondingEntry[], boolean] {
+  const isSame = (entry: UnbondingEntry): boolean =>
+    entry.creationHeight === added.creationHeight && entry.completionTimeNs === added.completionTimeNs;
+  if (!entries.some(isSame)) return [[...entries, added], true];
+  const merged = entries.map((entry) =>
+    isSame(entry)
+      ? {
+          ...entry,
+          balance: entry.balance + added.balance,
+          initialBalance: entry.initialBalance + added.initialBalance,
+        }
+      : entry,
+  );
+  return [merged, false];
+}
+
+/** Pays out a pair's completed entries. Returns their total, or undefined if the pair has no unbonding delegation. */
+export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair): bigint | undefined {
+  const unbonding = unbondings.get(context, pair);
+  if (unbonding === undefined) return undefined;
+  let sum = 0n;
+  for (const entry of unbonding.entries.filter((one) => isMature(context, one))) {
+    forgetUnbonding(context, entry.unbondingId);
+    if (entry.balance === 0n) continue;
+    keepers.bank.undelegate(context, keys.NOT_BONDED_POOL, pair.delegator, bondCoins(context, entry.balance));
+    sum += entry.balance;
+  }
+  const entries = unbonding.entries.filter((one) => !isMature(context, one));
+  saveUnbonding(context, pair, { ...unbonding, entries });
+  return sum;
+}
+
+/** Records by time, removed at the end of a block once they are due. */
+interface TimeQueue<T> {
+  readonly insert: (context: Context, timeNs: bigint, value: T) => void;
+  /** Removes and returns the records due by the block time, ordered by time. */
+  readonly takeDue: (context: Context) => readonly T[];
+}
+
+/** Creates a queue under a prefix. Records with the same time are merged. */
+function createQueue<T>(
+  prefix: Uint8Array,
+  type: Parameters<typeof messageCodec<T>>[0],
+  join: (known: T, added: T) => T,
+): TimeQueue<T> {
+  const codec = messageCodec<T>(type);
+  return {
+    insert: (context, timeNs, value) => {
+      const store = context.store(keys.MODULE_NAME);
+      const key = concat(prefix, keys.timeKey(timeNs));
+      const known = store.get(key);
+      store.set(key, codec.encode(known === undefined ? value : join(codec.decode(known), value)));
+    },
+    takeDue: (context) => {
+      const store = context.store(keys.MODULE_NAME);
+      const due = [...store.iterate(prefix, prefixEnd(concat(prefix, keys.timeKey(context.timeNs))))];
+      for (const [key] of due) store.delete(key);
+      return due.map(([, value]) => codec.decode(value));
+    },
+  };
+}
+
+/** Kinds of operations that have an unbonding id. */
+export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
+
+export const lastUnbondingId = createItem(keys.MODULE_NAME, Uint8Array.of(0x37), uint64Codec);
+const keysById = createMap(keys.MODULE_NAME, Uint8Array.of(0x38), uint64Codec, bytesCodec);
+const kindsById = createMap(keys.MODULE_NAME, Uint8Array.of(0x39), uint64Codec, uint64Codec);
+
+/** Assigns and returns the next id. */
+export function takeUnbondingId(context: Context): bigint {
+  const id = (lastUnbondingId.get(context) ?? 0n) + 1n;
+  lastUnbondingId.set(context, id);
+  return id;
+}
+
+/** Stores an operation's store key under its id. */
+export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: Uint8Array): void {
+  keysById.set(context, id, key);
+  kindsById.set(context, id, kind);
+}
+
+/** Removes a completed operation from the index. As in the SDK, its kind is not deleted. */
+export function forgetUnbonding(context: Context, id: bigint): void {
+  keysById.delete(context, id);
+}
+
+/**
+ * Calls a hook whose error the SDK only logs: the action continues, and everything the hook wrote before the error is kept.
+ * Running out of gas still ends the transaction.
+ */
+export function ignoringErrors(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
+  }
+}
+
+function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet]): Codec<Triplet> {
+  return {
+    encode: (triplet) => lengthPrefixed(...order.map((name) => triplet[name])),
+    decode: (bytes) => {
+      const parts = splitAddresses(bytes);
+      const part = (name: keyof Triplet): Uint8Array => parts[order.indexOf(name)] ?? EMPTY;
+      return { delegator: part("delegator"), source: part("source"), destination: part("destination") };
+    },
+  };
+}
+
+const storedKey = tripletKey(["delegator", "source", "destination"]);
+/** Redelegations. Write them with {@link saveRedelegation}. */
+export const redelegations = createMap(keys.MODULE_NAME, keys.REDELEGATIONS, storedKey, redelegationCodec);
+export const redelegationsBySource = createMap(
+  keys.MODULE_NAME,
+  Uint8Array.of(0x35),
+  tripletKey(["source", "delegator", "destination"]),
+  bytesCodec,
+);
+const byDestination = createMap(
+  keys.MODULE_NAME,
+  Uint8Array.of(0x36),
+  tripletKey(["destination", "delegator", "source"]),
+  bytesCodec,
+);
+
+/** Triplets whose redelegations end at a given time. */
+export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), DVVTriplets, (a, b) => ({
+  triplets: [...a.triplets, ...b.triplets],
+}));
+
+/** Stores a redelegation and its index entries, or deletes them if it has no entries. */
+export const saveRedelegation = saverOf(redelegations, [redelegationsBySource, byDestination]);
+export const redelegationsFrom = indexedBy(redelegations, redelegationsBySource);
+
+/** Returns whether a delegator has a redelegation to the validator that has not completed. */
+export function hasReceiving(context: Context, delegator: Uint8Array, destination: Uint8Array): boolean {
+  return byDestination.entries(context, lengthPrefixed(destination, delegator)).next().done !== true;
+}
+
+/** Adds a redelegation. Entries never merge. */
+export function addRedelegation(
+  context: Context,
+  keepers: Keepers,
+  triplet: Triplet,
+  part: {
+    readonly creationHeight: bigint;
+    readonly completionTimeNs: bigint;
+    readonly initialBalance: bigint;
+    readonly sharesDst: Dec18;
+  },
+): void {
+  const id = takeUnbondingId(context);
+  const known = redelegations.get(context, triplet) ?? {
+    delegatorAddress: keepers.accounts.format(triplet.delegator),
+    validatorSrcAddress: keepers.operators.format(triplet.source),
+    validatorDstAddress: keepers.operators.format(triplet.destination),
+    entries: [],
+  };
+  const entry = { ...part, unbondingId: id, unbondingOnHoldRefCount: 0n };
+  saveRedelegation(context, triplet, { ...known, entries: [...known.entries, entry] });
+  const key = concat(keys.REDELEGATIONS, storedKey.encode(triplet));
+  indexUnbonding(context, id, UNBONDING_KIND.redelegation, key);
+  ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
+}
+
+/** Removes a triplet's completed entries. Returns their total, or undefined if the triplet has no redelegation. */
+export function completeRedelegation(context: Context, triplet: Triplet): bigint | undefined {
+  const redelegation = redelegations.get(context, triplet);
+  if (redelegation === undefined) return undefined;
+  const due = redelegation.entries.filter((one) => isMature(context, one));
+  for (const { unbondingId } of due) forgetUnbonding(context, unbondingId);
+  const entries = redelegation.entries.filter((one) => !isMature(context, one));
+  saveRedelegation(context, triplet, { ...redelegation, entries });
+  return due.reduce((sum, { initialBalance }) => sum + initialBalance, 0n);
 }

@@ -13,46 +13,13 @@ import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { delegations, setDelegation } from "./delegations.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
-import {
-  consensusAddressOf,
-  consensusKeyOf,
-  type Delegation,
-  delegationFromWire,
-  delegationToWire,
-  redelegationFromWire,
-  redelegationToWire,
-  toInteger,
-  unbondingFromWire,
-  unbondingToWire,
-  type Validator,
-  validatorFromWire,
-  validatorToWire,
-} from "./records.ts";
-import {
-  redelegationQueue,
-  redelegations,
-  saveRedelegation,
-  lastUnbondingId,
-  saveUnbonding,
-  unbondingQueue,
-  unbondings,
-} from "./unbondings.ts";
-import {
-  isBonded,
-  addToPowerOrder,
-  lastPowers,
-  lastTotalPower,
-  setByConsensus,
-  setValidator,
-  validatorByConsensus,
-  validators,
-  addToValidatorQueue,
-} from "./validators.ts";
 import type { Keepers } from "./types.ts";
 import { storeUpdates, updateValidatorSet } from "./validator-set.ts";
+import * as records from "./records.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.staking.v1beta1.GenesisState", GenesisState);
 const PATH = `app_state.${MODULE_NAME}`;
@@ -66,10 +33,10 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
   const params = partOr(json, "params", state.params, defaultParams(keepers.denom));
   atPath(`${PATH}.params`, () => moduleParams.set(context, params));
   const given = eachAtPath(`${PATH}.validators`, state.validators, (one) =>
-    addValidator(context, keepers, state, validatorFromWire(one)),
+    addValidator(context, keepers, state, records.validatorFromWire(one)),
   );
   eachAtPath(`${PATH}.delegations`, state.delegations, (one) =>
-    addDelegation(context, keepers, state, delegationFromWire(one)),
+    addDelegation(context, keepers, state, records.delegationFromWire(one)),
   );
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
@@ -77,7 +44,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
   // Before an upgrade, anybody could send coins to the addresses of the pools.
   if (json !== undefined) requirePools(context, keepers, given, waiting);
   const largest = largestId(state);
-  if (largest > 0n) lastUnbondingId.set(context, largest);
+  if (largest > 0n) delegations.lastUnbondingId.set(context, largest);
   if (state.exported) restoreLastPowers(context, keepers, state);
   else updateValidatorSet(context, keepers);
 }
@@ -86,17 +53,19 @@ function addValidator(
   context: Context,
   keepers: Keepers,
   { exported }: GenesisState,
-  validator: Validator,
-): Validator {
+  validator: records.Validator,
+): records.Validator {
   const operator = keepers.operators.parse(validator.operatorAddress);
-  if (validators.has(context, operator)) throw new Error(`${validator.operatorAddress} is there twice`);
-  if (validatorByConsensus(context, consensusAddressOf(validator)) !== undefined)
+  if (validators.byOperator.has(context, operator))
+    throw new Error(`${validator.operatorAddress} is there twice`);
+  if (validators.validatorByConsensus(context, records.consensusAddressOf(validator)) !== undefined)
     throw new Error("another validator has the same consensus key");
-  setValidator(context, keepers, validator);
-  setByConsensus(context, keepers, validator);
-  addToPowerOrder(context, keepers, validator);
+  validators.setValidator(context, keepers, validator);
+  validators.setByConsensus(context, keepers, validator);
+  validators.addToPowerOrder(context, keepers, validator);
   if (!exported) keepers.hooks.afterValidatorCreated(context, operator);
-  if (validator.status === BondStatus.BOND_STATUS_UNBONDING) addToValidatorQueue(context, validator);
+  if (validator.status === BondStatus.BOND_STATUS_UNBONDING)
+    validators.addToValidatorQueue(context, validator);
   return validator;
 }
 
@@ -104,33 +73,34 @@ function addDelegation(
   context: Context,
   { hooks, accounts, operators }: Keepers,
   { exported }: GenesisState,
-  delegation: Delegation,
+  delegation: records.Delegation,
 ): void {
   const delegator = accounts.parse(delegation.delegatorAddress);
   const validator = operators.parse(delegation.validatorAddress);
-  if (!validators.has(context, validator)) throw new Error(`no validator ${delegation.validatorAddress}`);
-  if (delegations.has(context, { delegator, validator }))
+  if (!validators.byOperator.has(context, validator))
+    throw new Error(`no validator ${delegation.validatorAddress}`);
+  if (delegations.byPair.has(context, { delegator, validator }))
     throw new Error("the same delegation is there twice");
   if (delegation.shares <= 0n) throw new Error("shares above zero were expected");
   if (!exported) hooks.beforeDelegationCreated(context, delegator, validator);
-  setDelegation(context, { delegator, validator }, delegation);
+  delegations.setDelegation(context, { delegator, validator }, delegation);
   if (!exported) hooks.afterDelegationModified(context, delegator, validator);
 }
 
 /** Stores the undelegations. Returns their total tokens. */
 function addUnbondings(context: Context, keepers: Keepers, state: GenesisState): bigint {
   let waiting = 0n;
-  state.unbondingDelegations.map(unbondingFromWire).forEach((unbonding, index) => {
+  state.unbondingDelegations.map(records.unbondingFromWire).forEach((unbonding, index) => {
     const { delegatorAddress, validatorAddress, entries } = unbonding;
     const pair = atPath(`${PATH}.unbonding_delegations[${index}]`, () => ({
       delegator: keepers.accounts.parse(delegatorAddress),
       validator: keepers.operators.parse(validatorAddress),
     }));
-    requireNew(`${PATH}.unbonding_delegations[${index}]`, unbondings.has(context, pair));
-    saveUnbonding(context, pair, unbonding);
+    requireNew(`${PATH}.unbonding_delegations[${index}]`, delegations.unbondings.has(context, pair));
+    delegations.saveUnbonding(context, pair, unbonding);
     for (const { completionTimeNs, balance } of entries) {
       const pairs = [{ delegatorAddress, validatorAddress }];
-      unbondingQueue.insert(context, completionTimeNs, { pairs });
+      delegations.unbondingQueue.insert(context, completionTimeNs, { pairs });
       waiting += balance;
     }
   });
@@ -138,17 +108,17 @@ function addUnbondings(context: Context, keepers: Keepers, state: GenesisState):
 }
 
 function addRedelegations(context: Context, { accounts, operators }: Keepers, state: GenesisState): void {
-  state.redelegations.map(redelegationFromWire).forEach((redelegation, index) => {
+  state.redelegations.map(records.redelegationFromWire).forEach((redelegation, index) => {
     const { entries, ...texts } = redelegation;
     const triplet = atPath(`${PATH}.redelegations[${index}]`, () => ({
       delegator: accounts.parse(texts.delegatorAddress),
       source: operators.parse(texts.validatorSrcAddress),
       destination: operators.parse(texts.validatorDstAddress),
     }));
-    requireNew(`${PATH}.redelegations[${index}]`, redelegations.has(context, triplet));
-    saveRedelegation(context, triplet, redelegation);
+    requireNew(`${PATH}.redelegations[${index}]`, delegations.redelegations.has(context, triplet));
+    delegations.saveRedelegation(context, triplet, redelegation);
     for (const { completionTimeNs } of entries)
-      redelegationQueue.insert(context, completionTimeNs, { triplets: [texts] });
+      delegations.redelegationQueue.insert(context, completionTimeNs, { triplets: [texts] });
   });
 }
 
@@ -158,10 +128,10 @@ function requireNew(path: string, isKnown: boolean): void {
 }
 
 /** Requires a validator's shares to equal the sum of its delegations; otherwise, the last delegator could not undelegate. */
-function requireShares(given: readonly Validator[], state: GenesisState): void {
+function requireShares(given: readonly records.Validator[], state: GenesisState): void {
   const sums = new Map<string, bigint>();
   for (const { validatorAddress, shares } of state.delegations)
-    sums.set(validatorAddress, (sums.get(validatorAddress) ?? 0n) + toInteger(shares));
+    sums.set(validatorAddress, (sums.get(validatorAddress) ?? 0n) + records.toInteger(shares));
   given.forEach(({ operatorAddress, delegatorShares }, index) => {
     const sum = sums.get(operatorAddress) ?? 0n;
     if (sum === delegatorShares) return;
@@ -173,7 +143,7 @@ function requireShares(given: readonly Validator[], state: GenesisState): void {
 function requirePools(
   context: Context,
   keepers: Keepers,
-  given: readonly Validator[],
+  given: readonly records.Validator[],
   waiting: bigint,
 ): void {
   const { bondDenom } = moduleParams.get(context);
@@ -183,11 +153,11 @@ function requirePools(
     const text = `${pool} has ${amount}${bondDenom}, and the validators and undelegations need ${expected}${bondDenom}`;
     throw new GenesisError(`app_state.bank.balances`, text);
   };
-  require(BONDED_POOL, tokensOf(given.filter(isBonded)));
-  require(NOT_BONDED_POOL, tokensOf(given.filter((one) => !isBonded(one))) + waiting);
+  require(BONDED_POOL, tokensOf(given.filter(validators.isBonded)));
+  require(NOT_BONDED_POOL, tokensOf(given.filter((one) => !validators.isBonded(one))) + waiting);
 }
 
-function tokensOf(some: readonly Validator[]): bigint {
+function tokensOf(some: readonly records.Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
@@ -202,14 +172,14 @@ function largestId(state: GenesisState): bigint {
 }
 
 function restoreLastPowers(context: Context, { operators }: Keepers, state: GenesisState): void {
-  lastTotalPower.set(context, toInteger(fromUtf8(state.lastTotalPower)));
+  validators.lastTotalPower.set(context, records.toInteger(fromUtf8(state.lastTotalPower)));
   const path = `${PATH}.last_validator_powers`;
   const updates = eachAtPath(path, state.lastValidatorPowers, ({ address, power }) => {
     const operator = operators.parse(address);
-    const validator = validators.get(context, operator);
+    const validator = validators.byOperator.get(context, operator);
     if (validator === undefined) throw new Error(`no validator ${address}`);
-    lastPowers.set(context, operator, power);
-    return { publicKey: consensusKeyOf(validator), power };
+    validators.lastPowers.set(context, operator, power);
+    return { publicKey: records.consensusKeyOf(validator), power };
   });
   storeUpdates(context, updates);
 }
@@ -218,15 +188,15 @@ function restoreLastPowers(context: Context, { operators }: Keepers, state: Gene
 export function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
   return printGenesis(SCHEMA, {
     params: moduleParams.get(context),
-    lastTotalPower: utf8((lastTotalPower.get(context) ?? 0n).toString()),
-    lastValidatorPowers: [...lastPowers.entries(context)].map(([operator, power]) => ({
+    lastTotalPower: utf8((validators.lastTotalPower.get(context) ?? 0n).toString()),
+    lastValidatorPowers: [...validators.lastPowers.entries(context)].map(([operator, power]) => ({
       address: operators.format(operator),
       power,
     })),
-    validators: validators.values(context).map(validatorToWire),
-    delegations: delegations.values(context).map(delegationToWire),
-    unbondingDelegations: unbondings.values(context).map(unbondingToWire),
-    redelegations: redelegations.values(context).map(redelegationToWire),
+    validators: validators.byOperator.values(context).map(records.validatorToWire),
+    delegations: delegations.byPair.values(context).map(records.delegationToWire),
+    unbondingDelegations: delegations.unbondings.values(context).map(records.unbondingToWire),
+    redelegations: delegations.redelegations.values(context).map(records.redelegationToWire),
     exported: true,
   });
 }

@@ -1,12 +1,5 @@
 import { event } from "../../runtime/events.ts";
 import { toWireCoin, formatCoin, parseWireInt } from "../../runtime/coins.ts";
-import {
-  type Commission,
-  ed25519KeyOf,
-  type Unbonding,
-  type UnbondingEntry,
-  type Validator,
-} from "./records.ts";
 import { formatDec18 } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns, NS_PER_SECOND, splitNs } from "../../../../platform/base/time.ts";
 import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
@@ -15,54 +8,21 @@ import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrInvalidSigner,
-  ErrInvalidType,
-  ErrNotFound,
-  type ModuleError,
-  unregisteredError,
-} from "../../runtime/errors.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
-import {
-  ErrDelegatorShareExRateInvalid,
-  ErrMinSelfDelegationDecreased,
-  ErrSelfDelegationBelowMinimum,
-  ErrValidatorJailed,
-  ErrValidatorOwnerExists,
-  ErrValidatorPubKeyExists,
-  ErrValidatorPubKeyTypeNotSupported,
-} from "./errors.ts";
-import {
-  addressOf,
-  editCommission,
-  editDescription,
-  type NewValidator,
-  positiveCoin,
-  requireBondDenom,
-  requireMinimumRate,
-  requireShort,
-  validateCreate,
-  validateNewRate,
-} from "./messages.ts";
 import { moduleParams } from "./params.ts";
 import type { Keepers, Pair } from "./types.ts";
-import { saveUnbonding, unbondings } from "./unbondings.ts";
-import {
-  addToPowerOrder,
-  hasInvalidRate,
-  requireValidator,
-  setByConsensus,
-  setValidator,
-  validatorByConsensus,
-  validators,
-} from "./validators.ts";
+import * as messages from "./messages.ts";
+import * as stakingErrors from "./errors.ts";
+import * as errors from "../../runtime/errors.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
+import * as records from "./records.ts";
 
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
-    operatorAccount(keepers, validatorAddress),
+    keepers.accounts.format(messages.addressOf(keepers.operators, validatorAddress, "validator")),
   ];
   return messageHandlers(wire.Msg, {
     CreateValidator: {
@@ -77,34 +37,30 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
     Undelegate: (context, message) => undelegateTokens(context, keepers, message),
     BeginRedelegate: (context, message) => redelegateTokens(context, keepers, message),
     CancelUnbondingDelegation: (context, message) => cancelUnbonding(context, keepers, message),
-    UpdateParams: moduleParams.update({ authority: keepers.authority, signerError: ErrInvalidSigner }),
+    UpdateParams: moduleParams.update({ authority: keepers.authority, signerError: errors.ErrInvalidSigner }),
   });
-}
-
-/** Returns an operator's account address: the same bytes with the account prefix. */
-function operatorAccount({ accounts, operators }: Keepers, text: string): string {
-  return accounts.format(addressOf(operators, text, "validator"));
 }
 
 /** `MsgCreateValidator`: registers a validator and its first delegation. It can enter the active set at the end of the block. */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
-  const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
-  const fields = validateCreate(message);
-  requireMinimumRate(context, fields.rates);
-  if (validators.get(context, operator) !== undefined) throw ErrValidatorOwnerExists();
-  const key = ed25519KeyOf(message.pubkey);
+  const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
+  const fields = messages.validateCreate(message);
+  messages.requireMinimumRate(context, fields.rates);
+  if (validators.byOperator.get(context, operator) !== undefined)
+    throw stakingErrors.ErrValidatorOwnerExists();
+  const key = records.ed25519KeyOf(message.pubkey);
   const isSecp256k1 = message.pubkey?.typeUrl === TYPE_URL.secp256k1PubKey;
   if (key === undefined && !isSecp256k1) throw unsupportedKey();
-  if (key !== undefined && validatorByConsensus(context, ed25519Address(key)) !== undefined)
-    throw ErrValidatorPubKeyExists();
-  requireBondDenom(context, fields.value);
-  requireShort(fields.description);
+  if (key !== undefined && validators.validatorByConsensus(context, ed25519Address(key)) !== undefined)
+    throw stakingErrors.ErrValidatorPubKeyExists();
+  messages.requireBondDenom(context, fields.value);
+  messages.requireShort(fields.description);
   requireKeyType(context, keepers, isSecp256k1 ? "secp256k1" : "ed25519");
   if (isSecp256k1) throw unsupportedKey();
   const validator = newValidator(context, message, fields);
-  setValidator(context, keepers, validator);
-  setByConsensus(context, keepers, validator);
-  addToPowerOrder(context, keepers, validator);
+  validators.setValidator(context, keepers, validator);
+  validators.setByConsensus(context, keepers, validator);
+  validators.addToPowerOrder(context, keepers, validator);
   keepers.hooks.afterValidatorCreated(context, operator);
   const { amount } = fields.value;
   delegate(context, keepers, validator, { delegator: operator, amount, from: "account" });
@@ -112,17 +68,21 @@ function createValidator(context: Context, keepers: Keepers, message: wire.MsgCr
   context.emit(event("create_validator", { validator: validatorAddress, amount: formatCoin(fields.value) }));
 }
 
-function unsupportedKey(): ModuleError {
-  return ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
+function unsupportedKey(): errors.ModuleError {
+  return errors.ErrInvalidType("Expecting cryptotypes.PubKey of type ed25519, 32 bytes");
 }
 
 function requireKeyType(context: Context, { keyTypes }: Keepers, type: string): void {
   const allowed = keyTypes(context);
   if (allowed.includes(type)) return;
-  throw ErrValidatorPubKeyTypeNotSupported(`got: ${type}, expected: [${allowed.join(" ")}]`);
+  throw stakingErrors.ErrValidatorPubKeyTypeNotSupported(`got: ${type}, expected: [${allowed.join(" ")}]`);
 }
 
-function newValidator(context: Context, message: wire.MsgCreateValidator, fields: NewValidator): Validator {
+function newValidator(
+  context: Context,
+  message: wire.MsgCreateValidator,
+  fields: messages.NewValidator,
+): records.Validator {
   return {
     operatorAddress: message.validatorAddress,
     consensusPubkey: message.pubkey,
@@ -142,18 +102,21 @@ function newValidator(context: Context, message: wire.MsgCreateValidator, fields
 
 /** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a new commission. */
 function editValidator(context: Context, keepers: Keepers, message: wire.MsgEditValidator): void {
-  const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
+  const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
   const minimum = message.minSelfDelegation === "" ? undefined : parseWireInt(message.minSelfDelegation);
   const rate = message.commissionRate === "" ? undefined : parseWireInt(message.commissionRate);
-  editDescription(undefined, message.description);
+  messages.editDescription(undefined, message.description);
   if (minimum !== undefined && minimum <= 0n)
-    throw ErrInvalidRequest("minimum self delegation must be a positive integer");
-  if (rate !== undefined) validateNewRate(context, rate);
-  const found = requireValidator(context, operator);
-  const described = { ...found, description: editDescription(found.description, message.description) };
+    throw errors.ErrInvalidRequest("minimum self delegation must be a positive integer");
+  if (rate !== undefined) messages.validateNewRate(context, rate);
+  const found = validators.requireValidator(context, operator);
+  const described = {
+    ...found,
+    description: messages.editDescription(found.description, message.description),
+  };
   const rated = rate === undefined ? described : withRate(context, keepers, described, rate);
   const edited = minimum === undefined ? rated : withMinimum(rated, minimum);
-  setValidator(context, keepers, edited);
+  validators.setValidator(context, keepers, edited);
   context.emit(
     event("edit_validator", {
       commission_rate: commissionText(edited.commission),
@@ -163,7 +126,7 @@ function editValidator(context: Context, keepers: Keepers, message: wire.MsgEdit
 }
 
 /** Formats a protobuf message as text, in Go's format. */
-function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: Commission): string {
+function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: records.Commission): string {
   const { seconds, nanos } = splitNs(updateTimeNs);
   const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;
   const time = `${seconds === 0n ? "" : `seconds:${seconds} `}${nanos === 0 ? "" : `nanos:${nanos} `}`;
@@ -173,26 +136,25 @@ function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: Commissi
 function withRate(
   context: Context,
   { hooks, operators }: Keepers,
-  validator: Validator,
+  validator: records.Validator,
   rate: bigint,
-): Validator {
-  const commission = editCommission(context, validator.commission, rate);
+): records.Validator {
+  const commission = messages.editCommission(context, validator.commission, rate);
   hooks.beforeValidatorModified(context, operators.parse(validator.operatorAddress));
   return { ...validator, commission };
 }
 
-function withMinimum(validator: Validator, minimum: bigint): Validator {
-  if (minimum <= validator.minSelfDelegation) throw ErrMinSelfDelegationDecreased();
-  if (minimum > validator.tokens) throw ErrSelfDelegationBelowMinimum();
+function withMinimum(validator: records.Validator, minimum: bigint): records.Validator {
+  if (minimum <= validator.minSelfDelegation) throw stakingErrors.ErrMinSelfDelegationDecreased();
+  if (minimum > validator.tokens) throw stakingErrors.ErrSelfDelegationBelowMinimum();
   return { ...validator, minSelfDelegation: minimum };
 }
 
-/** `MsgDelegate`. */
 function delegateTokens(context: Context, keepers: Keepers, message: wire.MsgDelegate): void {
   const { delegator, validator } = pairOf(keepers, message);
-  const coin = positiveCoin(message.amount, "invalid delegation amount");
-  const found = requireValidator(context, validator);
-  requireBondDenom(context, coin);
+  const coin = messages.positiveCoin(message.amount, "invalid delegation amount");
+  const found = validators.requireValidator(context, validator);
+  messages.requireBondDenom(context, coin);
   const part = { delegator, amount: coin.amount, from: "account" } as const;
   const shares = delegate(context, keepers, found, part);
   context.emit(
@@ -200,16 +162,15 @@ function delegateTokens(context: Context, keepers: Keepers, message: wire.MsgDel
   );
 }
 
-/** `MsgUndelegate`. */
 function undelegateTokens(
   context: Context,
   keepers: Keepers,
   message: wire.MsgUndelegate,
 ): wire.MsgUndelegateResponse {
   const pair = pairOf(keepers, message);
-  const coin = positiveCoin(message.amount, "invalid shares amount");
+  const coin = messages.positiveCoin(message.amount, "invalid shares amount");
   const shares = sharesToUnbond(context, pair, coin.amount);
-  requireBondDenom(context, coin);
+  messages.requireBondDenom(context, coin);
   const { completionTimeNs, amount } = undelegate(context, keepers, pair, shares);
   const paid = { denom: coin.denom, amount };
   const end = wholeSeconds(completionTimeNs);
@@ -217,18 +178,21 @@ function undelegateTokens(
   return { completionTime: nsToTimestamp(completionTimeNs), amount: toWireCoin(paid) };
 }
 
-/** `MsgBeginRedelegate`. */
 function redelegateTokens(
   context: Context,
   keepers: Keepers,
   message: wire.MsgBeginRedelegate,
 ): wire.MsgBeginRedelegateResponse {
-  const source = addressOf(keepers.operators, message.validatorSrcAddress, "source validator");
-  const destination = addressOf(keepers.operators, message.validatorDstAddress, "destination validator");
-  const delegator = addressOf(keepers.accounts, message.delegatorAddress, "delegator");
-  const coin = positiveCoin(message.amount, "invalid shares amount");
+  const source = messages.addressOf(keepers.operators, message.validatorSrcAddress, "source validator");
+  const destination = messages.addressOf(
+    keepers.operators,
+    message.validatorDstAddress,
+    "destination validator",
+  );
+  const delegator = messages.addressOf(keepers.accounts, message.delegatorAddress, "delegator");
+  const coin = messages.positiveCoin(message.amount, "invalid shares amount");
   const shares = sharesToUnbond(context, { delegator, validator: source }, coin.amount);
-  requireBondDenom(context, coin);
+  messages.requireBondDenom(context, coin);
   const end = redelegate(context, keepers, { delegator, source, destination }, shares);
   context.emit(
     event("redelegate", {
@@ -253,18 +217,18 @@ function cancelUnbonding(
   message: wire.MsgCancelUnbondingDelegation,
 ): void {
   const pair = pairOf(keepers, message);
-  const coin = positiveCoin(message.amount, "invalid amount");
-  if (message.creationHeight <= 0n) throw ErrInvalidRequest("invalid height");
-  requireBondDenom(context, coin);
-  const validator = requireValidator(context, pair.validator);
-  if (hasInvalidRate(validator)) throw ErrDelegatorShareExRateInvalid();
-  if (validator.jailed) throw ErrValidatorJailed();
-  const unbonding = unbondings.get(context, pair);
+  const coin = messages.positiveCoin(message.amount, "invalid amount");
+  if (message.creationHeight <= 0n) throw errors.ErrInvalidRequest("invalid height");
+  messages.requireBondDenom(context, coin);
+  const validator = validators.requireValidator(context, pair.validator);
+  if (validators.hasInvalidRate(validator)) throw stakingErrors.ErrDelegatorShareExRateInvalid();
+  if (validator.jailed) throw stakingErrors.ErrValidatorJailed();
+  const unbonding = delegations.unbondings.get(context, pair);
   if (unbonding === undefined) throw noUnbonding(message);
   const entry = entryToCancel(context, unbonding, message.creationHeight, coin.amount);
   const part = { delegator: pair.delegator, amount: coin.amount, from: { pool: "notBonded" } } as const;
   delegate(context, keepers, validator, part);
-  saveUnbonding(context, pair, withoutPart(unbonding, entry, coin.amount));
+  delegations.saveUnbonding(context, pair, withoutPart(unbonding, entry, coin.amount));
   context.emit(
     event("cancel_unbonding_delegation", {
       amount: formatCoin(coin),
@@ -276,26 +240,30 @@ function cancelUnbonding(
 
 function noUnbonding({ delegatorAddress, validatorAddress }: wire.MsgCancelUnbondingDelegation): Error {
   const words = `unbonding delegation with delegator ${delegatorAddress} not found for validator ${validatorAddress}`;
-  return unregisteredError(`rpc error: code = NotFound desc = ${words}`);
+  return errors.unregisteredError(`rpc error: code = NotFound desc = ${words}`);
 }
 
 function entryToCancel(
   context: Context,
-  { entries }: Unbonding,
+  { entries }: records.Unbonding,
   creationHeight: bigint,
   amount: bigint,
-): UnbondingEntry {
+): records.UnbondingEntry {
   const entry = entries.find((one) => one.creationHeight === creationHeight);
   if (entry === undefined)
-    throw ErrNotFound(`unbonding delegation entry is not found at block height ${creationHeight}`);
+    throw errors.ErrNotFound(`unbonding delegation entry is not found at block height ${creationHeight}`);
   if (entry.balance < amount)
-    throw ErrInvalidRequest("amount is greater than the unbonding delegation entry balance");
+    throw errors.ErrInvalidRequest("amount is greater than the unbonding delegation entry balance");
   if (entry.completionTimeNs < context.timeNs)
-    throw ErrInvalidRequest("unbonding delegation is already processed");
+    throw errors.ErrInvalidRequest("unbonding delegation is already processed");
   return entry;
 }
 
-function withoutPart(unbonding: Unbonding, entry: UnbondingEntry, amount: bigint): Unbonding {
+function withoutPart(
+  unbonding: records.Unbonding,
+  entry: records.UnbondingEntry,
+  amount: bigint,
+): records.Unbonding {
   const balance = entry.balance - amount;
   const rest = { ...entry, balance, initialBalance: entry.initialBalance - amount };
   const entries = unbonding.entries.flatMap((one) => (one !== entry ? [one] : balance === 0n ? [] : [rest]));
@@ -308,8 +276,8 @@ interface PairTexts {
 }
 
 function pairOf({ accounts, operators }: Keepers, message: PairTexts): Pair {
-  const validator = addressOf(operators, message.validatorAddress, "validator");
-  return { validator, delegator: addressOf(accounts, message.delegatorAddress, "delegator") };
+  const validator = messages.addressOf(operators, message.validatorAddress, "validator");
+  return { validator, delegator: messages.addressOf(accounts, message.delegatorAddress, "delegator") };
 }
 
 /** The attributes of events about a pair. */

@@ -1,49 +1,16 @@
 import { lengthPrefixed } from "../../store/collections.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
-import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
-import { delegations } from "./delegations.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
-import {
-  consensusAddressOf,
-  consensusKeyOf,
-  type Delegation,
-  type Redelegation,
-  type RedelegationEntry,
-  type Unbonding,
-  type UnbondingEntry,
-  type Validator,
-} from "./records.ts";
 import type { Keepers, Pair, Triplet } from "./types.ts";
-import {
-  hasReceiving,
-  ignoringErrors,
-  isMature,
-  redelegationsFrom,
-  saveUnbonding,
-  unbondingsFrom,
-} from "./unbondings.ts";
 import { updatesOf, updateValidatorSet } from "./validator-set.ts";
-import {
-  addToPowerOrder,
-  burnFrom,
-  changeValidator,
-  effectiveFraction,
-  fractionOf,
-  isBonded,
-  operatorsByPower,
-  poolOf,
-  POWER_REDUCTION,
-  requireValidator,
-  setValidator,
-  tokensFromShares,
-  validatorByConsensus,
-  validators,
-} from "./validators.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
+import * as records from "./records.ts";
 
 /** Validators for other modules. `consensus` is the consensus key's address (20 bytes); `operator` is the operator's address. */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
@@ -58,21 +25,23 @@ export interface ValidatorStake {
 export function createStakingKeeper(keepers: Keepers) {
   return {
     byConsensus: (context: Context, consensus: Uint8Array): ValidatorFacts | undefined => {
-      const validator = validatorByConsensus(context, consensus);
+      const validator = validators.validatorByConsensus(context, consensus);
       return validator === undefined ? undefined : factsOf(validator, keepers);
     },
     /** All operators, in ascending order. */
     operators: (context: Context): readonly Uint8Array[] =>
-      [...validators.entries(context)].map(([operator]) => operator),
+      [...validators.byOperator.entries(context)].map(([operator]) => operator),
     /** Throws staking/3 for an unknown operator. */
     byOperator: (context: Context, operator: Uint8Array) => {
-      const validator = requireValidator(context, operator);
+      const validator = validators.requireValidator(context, operator);
       return {
         ...factsOf(validator, keepers),
         /** Reads the tokens in the operator's own delegation, or returns undefined if there is none. */
         ownTokens: (): bigint | undefined => {
-          const own = delegations.get(context, { delegator: operator, validator: operator });
-          return own === undefined ? undefined : truncateDec18(tokensFromShares(validator, own.shares));
+          const own = delegations.byPair.get(context, { delegator: operator, validator: operator });
+          return own === undefined
+            ? undefined
+            : truncateDec18(validators.tokensFromShares(validator, own.shares));
         },
       };
     },
@@ -80,15 +49,15 @@ export function createStakingKeeper(keepers: Keepers) {
     slash: (context: Context, infraction: Infraction): bigint => slash(context, keepers, infraction),
     /** Jails a validator that is not jailed yet. */
     jail: (context: Context, consensus: Uint8Array): void => {
-      const validator = validatorByConsensus(context, consensus);
+      const validator = validators.validatorByConsensus(context, consensus);
       if (validator !== undefined && !validator.jailed) jail(context, keepers, validator);
     },
     unjail: (context: Context, consensus: Uint8Array): void => {
-      const validator = validatorByConsensus(context, consensus);
+      const validator = validators.validatorByConsensus(context, consensus);
       if (validator === undefined || !validator.jailed) return;
       const free = { ...validator, jailed: false };
-      setValidator(context, keepers, free);
-      addToPowerOrder(context, keepers, free);
+      validators.setValidator(context, keepers, free);
+      validators.addToPowerOrder(context, keepers, free);
     },
     /** Updates the active set, as at the end of a block. */
     updateValidatorSet: (context: Context): void => updateValidatorSet(context, keepers),
@@ -97,7 +66,10 @@ export function createStakingKeeper(keepers: Keepers) {
     bonded: bondedValidators,
     /** Iterates over an account's delegations, in operator order. */
     delegationsOf: function* (context: Context, delegator: Uint8Array) {
-      for (const [{ validator }, { shares }] of delegations.entries(context, lengthPrefixed(delegator)))
+      for (const [{ validator }, { shares }] of delegations.byPair.entries(
+        context,
+        lengthPrefixed(delegator),
+      ))
         yield { validator, shares };
     },
   };
@@ -105,24 +77,23 @@ export function createStakingKeeper(keepers: Keepers) {
 
 /** Iterates over the bonded validators, from highest to lowest power. */
 function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
-  for (const operator of operatorsByPower(context)) {
-    const validator = validators.get(context, operator);
-    if (validator !== undefined && isBonded(validator))
+  for (const operator of validators.operatorsByPower(context)) {
+    const validator = validators.byOperator.get(context, operator);
+    if (validator !== undefined && validators.isBonded(validator))
       yield { operator, tokens: validator.tokens, shares: validator.delegatorShares };
   }
 }
 
 type ValidatorFacts = ReturnType<typeof factsOf>;
 
-function factsOf(validator: Validator, { operators }: Keepers) {
+function factsOf(validator: records.Validator, { operators }: Keepers) {
   const { jailed, status, minSelfDelegation, tokens } = validator;
-  const publicKey = consensusKeyOf(validator);
+  const publicKey = records.consensusKeyOf(validator);
   const operator = operators.parse(validator.operatorAddress);
-  const consensus = consensusAddressOf(validator);
+  const consensus = records.consensusAddressOf(validator);
   return { operator, tokens, consensus, publicKey, jailed, status, minSelfDelegation };
 }
 
-/** An infraction by a validator. */
 export interface Infraction {
   /** 20 bytes. */
   readonly consensus: Uint8Array;
@@ -138,12 +109,12 @@ export interface Infraction {
  */
 function slash(context: Context, keepers: Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
-  const amount = fractionOf(fraction, power * POWER_REDUCTION);
-  const validator = validatorByConsensus(context, consensus);
+  const amount = validators.fractionOf(fraction, power * validators.POWER_REDUCTION);
+  const validator = validators.validatorByConsensus(context, consensus);
   if (validator === undefined) return 0n;
   requireSlashable(validator);
   const operator = keepers.operators.parse(validator.operatorAddress);
-  ignoringErrors(() => keepers.hooks.beforeValidatorModified(context, operator));
+  delegations.ignoringErrors(() => keepers.hooks.beforeValidatorModified(context, operator));
   if (height > context.height) {
     const text = `impossible attempt to slash future infraction at height ${height} but we are at height ${context.height}`;
     throw unregisteredError(text);
@@ -155,7 +126,7 @@ function slash(context: Context, keepers: Keepers, infraction: Infraction): bigi
   return toBurn;
 }
 
-function requireSlashable(validator: Validator): void {
+function requireSlashable(validator: records.Validator): void {
   if (validator.status !== BondStatus.BOND_STATUS_UNBONDED) return;
   throw unregisteredError(`should not be slashing unbonded validator: ${validator.operatorAddress}`);
 }
@@ -165,18 +136,18 @@ function clamp(amount: bigint, most: bigint): bigint {
   return least > most ? most : least;
 }
 
-function burnTokens(context: Context, keepers: Keepers, validator: Validator, toBurn: bigint): void {
+function burnTokens(context: Context, keepers: Keepers, validator: records.Validator, toBurn: bigint): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
-  const fraction = formatDec18(effectiveFraction(toBurn, validator.tokens));
-  ignoringErrors(() =>
+  const fraction = formatDec18(validators.effectiveFraction(toBurn, validator.tokens));
+  delegations.ignoringErrors(() =>
     keepers.hooks.beforeValidatorSlashedWithTokensToBurn(context, operator, {
       fraction,
       tokensToBurn: toBurn,
     }),
   );
   const after = { ...validator, tokens: validator.tokens - toBurn };
-  changeValidator(context, keepers, validator, after);
-  burnFrom(context, keepers, poolOf(validator), toBurn);
+  validators.changeValidator(context, keepers, validator, after);
+  validators.burnFrom(context, keepers, validators.poolOf(validator), toBurn);
 }
 
 /** Slashes stake that left the validator after the infraction. Returns the total that should have been slashed. */
@@ -187,103 +158,92 @@ function slashMoved(
   infraction: Infraction,
 ): bigint {
   let sum = 0n;
-  for (const [pair, unbonding] of unbondingsFrom(context, operator))
-    sum += slashUnbonding(context, keepers, [pair, unbonding], infraction);
-  for (const [triplet, redelegation] of redelegationsFrom(context, operator))
-    sum += slashRedelegation(context, keepers, [triplet, redelegation], infraction);
+  for (const entry of delegations.unbondingsFrom(context, operator))
+    sum += slashUnbonding(context, keepers, entry, infraction);
+  for (const entry of delegations.redelegationsFrom(context, operator))
+    sum += slashRedelegation(context, keepers, entry, infraction);
   return sum;
 }
 
 /** Returns whether an entry's stake backed the infraction and can still be slashed. */
-function isLiable(context: Context, entry: UnbondingEntry | RedelegationEntry, height: bigint): boolean {
-  return entry.creationHeight >= height && !isMature(context, entry);
+function isLiable(
+  context: Context,
+  entry: records.UnbondingEntry | records.RedelegationEntry,
+  height: bigint,
+): boolean {
+  return entry.creationHeight >= height && !delegations.isMature(context, entry);
 }
 
 function slashUnbonding(
   context: Context,
   keepers: Keepers,
-  [pair, unbonding]: readonly [Pair, Unbonding],
+  [pair, unbonding]: readonly [Pair, records.Unbonding],
   { height, fraction }: Infraction,
 ): bigint {
   let due = 0n;
   let burned = 0n;
   const entries = unbonding.entries.map((entry) => {
     if (!isLiable(context, entry, height)) return entry;
-    const share = fractionOf(fraction, entry.initialBalance);
+    const share = validators.fractionOf(fraction, entry.initialBalance);
     const taken = clamp(share, entry.balance);
     due += share;
     burned += taken;
     return { ...entry, balance: entry.balance - taken };
   });
-  if (burned > 0n) saveUnbonding(context, pair, { ...unbonding, entries });
-  burnFrom(context, keepers, NOT_BONDED_POOL, burned);
+  if (burned > 0n) delegations.saveUnbonding(context, pair, { ...unbonding, entries });
+  validators.burnFrom(context, keepers, NOT_BONDED_POOL, burned);
   return due;
 }
 
 function slashRedelegation(
   context: Context,
   keepers: Keepers,
-  [triplet, redelegation]: readonly [Triplet, Redelegation],
+  [triplet, redelegation]: readonly [Triplet, records.Redelegation],
   { height, fraction }: Infraction,
 ): bigint {
   let due = 0n;
   const burned = { bonded: 0n, notBonded: 0n };
   const pair = { delegator: triplet.delegator, validator: triplet.destination };
   for (const entry of redelegation.entries.filter((one) => isLiable(context, one, height))) {
-    due += fractionOf(fraction, entry.initialBalance);
-    const delegation = delegations.get(context, pair);
+    due += validators.fractionOf(fraction, entry.initialBalance);
+    const delegation = delegations.byPair.get(context, pair);
     const wanted = mulDec18(fraction, entry.sharesDst);
     if (wanted === 0n || delegation === undefined) continue;
     const shares = wanted > delegation.shares ? delegation.shares : wanted;
     const amount = unbond(context, keepers, pair, shares);
-    if (isBonded(requireValidator(context, pair.validator))) burned.bonded += amount;
+    if (validators.isBonded(validators.requireValidator(context, pair.validator))) burned.bonded += amount;
     else burned.notBonded += amount;
   }
-  burnFrom(context, keepers, BONDED_POOL, burned.bonded);
-  burnFrom(context, keepers, NOT_BONDED_POOL, burned.notBonded);
+  validators.burnFrom(context, keepers, BONDED_POOL, burned.bonded);
+  validators.burnFrom(context, keepers, NOT_BONDED_POOL, burned.notBonded);
   return due;
-}
-
-/** Information about a validator that contracts can read. Rates are decimals with 18 digits. */
-interface ValidatorTerms {
-  readonly operatorAddress: string;
-  readonly rate: string;
-  readonly maxRate: string;
-  readonly maxChangeRate: string;
-}
-
-/** A delegation and its tokens. Addresses are bech32. */
-interface OwnedTokens {
-  readonly delegatorAddress: string;
-  readonly validatorAddress: string;
-  readonly amount: Coin;
 }
 
 /** Reads for contracts. Each store access consumes gas, so their order and number match the deployed keeper's. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: Keepers) {
-  const validatorOf = (context: Context, { validatorAddress }: Delegation): Validator =>
-    requireValidator(context, operators.parse(validatorAddress));
+  const validatorOf = (context: Context, { validatorAddress }: records.Delegation): records.Validator =>
+    validators.requireValidator(context, operators.parse(validatorAddress));
   return {
     bondDenom,
-    bondedValidators: (context: Context): readonly ValidatorTerms[] => bonded(context).map(termsOf),
-    validator: (context: Context, operator: Uint8Array): ValidatorTerms | undefined => {
-      const validator = validators.get(context, operator);
+    bondedValidators: (context: Context) => bonded(context).map(termsOf),
+    validator: (context: Context, operator: Uint8Array) => {
+      const validator = validators.byOperator.get(context, operator);
       return validator === undefined ? undefined : termsOf(validator);
     },
-    delegationsOf: (context: Context, delegator: Uint8Array): readonly OwnedTokens[] => {
-      const found = [...delegations.entries(context, lengthPrefixed(delegator))];
+    delegationsOf: (context: Context, delegator: Uint8Array) => {
+      const found = [...delegations.byPair.entries(context, lengthPrefixed(delegator))];
       const denom = bondDenom(context);
       return found.map(([, delegation]) => withTokens(delegation, validatorOf(context, delegation), denom));
     },
-    delegation: (context: Context, delegator: Uint8Array, validator: Uint8Array): OwnedTokens | undefined => {
-      const delegation = delegations.get(context, { delegator, validator });
+    delegation: (context: Context, delegator: Uint8Array, validator: Uint8Array) => {
+      const delegation = delegations.byPair.get(context, { delegator, validator });
       if (delegation === undefined) return undefined;
       const found = validatorOf(context, delegation);
       return withTokens(delegation, found, bondDenom(context));
     },
-    isReceiving: hasReceiving,
+    isReceiving: delegations.hasReceiving,
   };
 }
 
@@ -291,18 +251,19 @@ function bondDenom(context: Context): string {
   return moduleParams.get(context).bondDenom;
 }
 
-function bonded(context: Context): readonly Validator[] {
+function bonded(context: Context): readonly records.Validator[] {
   const { maxValidators } = moduleParams.get(context);
-  const found: Validator[] = [];
-  for (const operator of operatorsByPower(context)) {
+  const found: records.Validator[] = [];
+  for (const operator of validators.operatorsByPower(context)) {
     if (found.length >= maxValidators) break;
-    const validator = requireValidator(context, operator);
-    if (isBonded(validator)) found.push(validator);
+    const validator = validators.requireValidator(context, operator);
+    if (validators.isBonded(validator)) found.push(validator);
   }
   return found;
 }
 
-function termsOf({ operatorAddress, commission }: Validator): ValidatorTerms {
+/** Returns the terms of a validator that contracts can read. Rates are decimals with 18 digits. */
+function termsOf({ operatorAddress, commission }: records.Validator) {
   return {
     operatorAddress,
     rate: formatDec18(commission.rate),
@@ -311,11 +272,12 @@ function termsOf({ operatorAddress, commission }: Validator): ValidatorTerms {
   };
 }
 
+/** Returns a delegation and its tokens. Addresses are bech32. */
 function withTokens(
-  { delegatorAddress, validatorAddress, shares }: Delegation,
-  validator: Validator,
+  { delegatorAddress, validatorAddress, shares }: records.Delegation,
+  validator: records.Validator,
   denom: string,
-): OwnedTokens {
-  const amount = truncateDec18(tokensFromShares(validator, shares));
+) {
+  const amount = truncateDec18(validators.tokensFromShares(validator, shares));
   return { delegatorAddress, validatorAddress, amount: { denom, amount } };
 }

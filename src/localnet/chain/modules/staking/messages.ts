@@ -6,21 +6,10 @@ import type { MsgCreateValidator } from "../../../../cosmos/proto/gen/cosmos/sta
 import { type Coin, isDenom, parseCoins, parseWireInt } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import {
-  ErrCommissionChangeRateGTMaxRate,
-  ErrCommissionChangeRateNegative,
-  ErrCommissionGTMaxChangeRate,
-  ErrCommissionGTMaxRate,
-  ErrCommissionHuge,
-  ErrCommissionLTMinRate,
-  ErrCommissionNegative,
-  ErrCommissionUpdateTime,
-  ErrEmptyValidatorPubKey,
-  ErrSelfDelegationBelowMinimum,
-} from "./errors.ts";
 import { moduleParams } from "./params.ts";
 import { type Commission, type Rates, toInteger } from "./records.ts";
 import type { AddressCodec } from "./types.ts";
+import * as stakingErrors from "./errors.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 
@@ -64,7 +53,7 @@ export interface NewValidator {
 
 /** Checks a `MsgCreateValidator` without reading the state, in the SDK's order. */
 export function validateCreate(message: MsgCreateValidator): NewValidator {
-  if (message.pubkey === undefined) throw ErrEmptyValidatorPubKey();
+  if (message.pubkey === undefined) throw stakingErrors.ErrEmptyValidatorPubKey();
   const value = positiveCoin(message.value, "invalid delegation amount");
   const { description } = message;
   if (description === undefined || isEmpty(description)) throw errors.ErrInvalidRequest("empty description");
@@ -80,7 +69,7 @@ export function validateCreate(message: MsgCreateValidator): NewValidator {
   const minSelfDelegation = parseWireInt(message.minSelfDelegation);
   if (minSelfDelegation <= 0n)
     throw errors.ErrInvalidRequest("minimum self delegation must be a positive integer");
-  if (value.amount < minSelfDelegation) throw ErrSelfDelegationBelowMinimum();
+  if (value.amount < minSelfDelegation) throw stakingErrors.ErrSelfDelegationBelowMinimum();
   return { value, rates, minSelfDelegation, description };
 }
 
@@ -89,12 +78,12 @@ function isEmpty(description: Description): boolean {
 }
 
 function validateRates({ rate, maxRate, maxChangeRate }: Rates): void {
-  if (maxRate < 0n) throw ErrCommissionNegative();
-  if (maxRate > DEC18_ONE) throw ErrCommissionHuge();
-  if (rate < 0n) throw ErrCommissionNegative();
-  if (rate > maxRate) throw ErrCommissionGTMaxRate();
-  if (maxChangeRate < 0n) throw ErrCommissionChangeRateNegative();
-  if (maxChangeRate > maxRate) throw ErrCommissionChangeRateGTMaxRate();
+  if (maxRate < 0n) throw stakingErrors.ErrCommissionNegative();
+  if (maxRate > DEC18_ONE) throw stakingErrors.ErrCommissionHuge();
+  if (rate < 0n) throw stakingErrors.ErrCommissionNegative();
+  if (rate > maxRate) throw stakingErrors.ErrCommissionGTMaxRate();
+  if (maxChangeRate < 0n) throw stakingErrors.ErrCommissionChangeRateNegative();
+  if (maxChangeRate > maxRate) throw stakingErrors.ErrCommissionChangeRateGTMaxRate();
 }
 
 /** Throws staking/40 if a rate is below the minimum in the parameters. */
@@ -102,7 +91,7 @@ export function requireMinimumRate(context: Context, { rate }: Rates): void {
   const least = toInteger(moduleParams.get(context).minCommissionRate);
   if (rate >= least) return;
   const text = `cannot set validator commission to less than minimum rate of ${formatDec18(least)}`;
-  throw ErrCommissionLTMinRate(text);
+  throw stakingErrors.ErrCommissionLTMinRate(text);
 }
 
 /** Throws sdk/18 if a text in the description is too long. */
@@ -144,8 +133,8 @@ export function validateNewRate(context: Context, rate: bigint): void {
 
 /** Changes a commission's rate: at most once in 24 hours, and within the bounds set when the validator was created. */
 export function editCommission(context: Context, commission: Commission, rate: bigint): Commission {
-  if (context.timeNs - commission.updateTimeNs < DAY_NS) throw ErrCommissionUpdateTime();
-  if (rate > commission.maxRate) throw ErrCommissionGTMaxRate();
-  if (rate - commission.rate > commission.maxChangeRate) throw ErrCommissionGTMaxChangeRate();
+  if (context.timeNs - commission.updateTimeNs < DAY_NS) throw stakingErrors.ErrCommissionUpdateTime();
+  if (rate > commission.maxRate) throw stakingErrors.ErrCommissionGTMaxRate();
+  if (rate - commission.rate > commission.maxChangeRate) throw stakingErrors.ErrCommissionGTMaxChangeRate();
   return { ...commission, rate, updateTimeNs: context.timeNs };
 }

@@ -1,39 +1,23 @@
 import { event } from "../../runtime/events.ts";
-import {
-  type DVPair,
-  type DVVTriplet,
-  BondStatus,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { removeValidator } from "./delegate.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
-import {
-  type ContractReads,
-  createContractReads,
-  createStakingKeeper,
-  type StakingKeeper,
-} from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { createQueryHandlers } from "./queries.ts";
 import { createKeepers, type Keepers, type StakingDeps, type StakingOptions } from "./types.ts";
-import {
-  completeRedelegation,
-  completeUnbonding,
-  forgetUnbonding,
-  redelegationQueue,
-  unbondingQueue,
-} from "./unbondings.ts";
 import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
-import { dueValidators, removeFromValidatorQueue, requireValidator, setValidator } from "./validators.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import * as keeper from "./keeper.ts";
 
-/** The module and the functions that slashing and the node use. */
 export interface StakingModule extends ChainModule {
-  readonly keeper: StakingKeeper;
-  readonly contractReads: ContractReads;
+  readonly keeper: keeper.StakingKeeper;
+  readonly contractReads: keeper.ContractReads;
 }
 
 /** Creates the `staking` module: validators, delegations and the chain's validator set. */
@@ -48,8 +32,8 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
     endBlock: (context) => endBlock(context, keepers),
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
     exportGenesis: (context) => exportGenesis(context, keepers),
-    keeper: createStakingKeeper(keepers),
-    contractReads: createContractReads(keepers),
+    keeper: keeper.createStakingKeeper(keepers),
+    contractReads: keeper.createContractReads(keepers),
   };
 }
 
@@ -57,20 +41,20 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
 function endBlock(context: Context, keepers: Keepers): void {
   updateValidatorSet(context, keepers);
   completeValidators(context, keepers);
-  for (const { pairs } of unbondingQueue.takeDue(context))
+  for (const { pairs } of delegations.unbondingQueue.takeDue(context))
     for (const pair of pairs) completePair(context, keepers, pair);
-  for (const { triplets } of redelegationQueue.takeDue(context))
+  for (const { triplets } of delegations.redelegationQueue.takeDue(context))
     for (const triplet of triplets) completeTriplet(context, keepers, triplet);
 }
 
 function completeValidators(context: Context, keepers: Keepers): void {
-  for (const address of dueValidators(context)) {
-    const validator = requireValidator(context, keepers.operators.parse(address));
+  for (const address of validators.dueValidators(context)) {
+    const validator = validators.requireValidator(context, keepers.operators.parse(address));
     if (validator.unbondingOnHoldRefCount > 0n) continue;
-    for (const id of validator.unbondingIds) forgetUnbonding(context, id);
-    const unbonded = { ...validator, status: BondStatus.BOND_STATUS_UNBONDED, unbondingIds: [] };
-    setValidator(context, keepers, unbonded);
-    removeFromValidatorQueue(context, unbonded);
+    for (const id of validator.unbondingIds) delegations.forgetUnbonding(context, id);
+    const unbonded = { ...validator, status: wire.BondStatus.BOND_STATUS_UNBONDED, unbondingIds: [] };
+    validators.setValidator(context, keepers, unbonded);
+    validators.removeFromValidatorQueue(context, unbonded);
     if (unbonded.delegatorShares === 0n) removeValidator(context, keepers, unbonded);
   }
 }
@@ -78,11 +62,11 @@ function completeValidators(context: Context, keepers: Keepers): void {
 function completePair(
   context: Context,
   keepers: Keepers,
-  { delegatorAddress, validatorAddress }: DVPair,
+  { delegatorAddress, validatorAddress }: wire.DVPair,
 ): void {
   const delegator = keepers.accounts.parse(delegatorAddress);
   const validator = keepers.operators.parse(validatorAddress);
-  const amount = completeUnbonding(context, keepers, { delegator, validator });
+  const amount = delegations.completeUnbonding(context, keepers, { delegator, validator });
   if (amount === undefined) return;
   const coins = formatCoins(bondCoins(context, amount));
   context.emit(
@@ -90,8 +74,8 @@ function completePair(
   );
 }
 
-function completeTriplet(context: Context, keepers: Keepers, texts: DVVTriplet): void {
-  const amount = completeRedelegation(context, {
+function completeTriplet(context: Context, keepers: Keepers, texts: wire.DVVTriplet): void {
+  const amount = delegations.completeRedelegation(context, {
     delegator: keepers.accounts.parse(texts.delegatorAddress),
     source: keepers.operators.parse(texts.validatorSrcAddress),
     destination: keepers.operators.parse(texts.validatorDstAddress),

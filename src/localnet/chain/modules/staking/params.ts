@@ -6,12 +6,12 @@ import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/stak
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import { MODULE_NAME, PARAMS } from "./keys.ts";
+import { MODULE_NAME } from "./keys.ts";
 
 /** All fields are zero until genesis stores parameters. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
-  key: PARAMS,
+  key: Uint8Array.of(0x51),
   type: Params,
   defaults: Params.decode(new Uint8Array(0)),
   validate: validateParams,

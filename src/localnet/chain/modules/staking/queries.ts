@@ -1,42 +1,29 @@
+import { invalidArgument, notFound, GrpcCode, QueryError } from "../../runtime/errors.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
-import {
-  BondStatus,
-  type DelegationResponse,
-  type RedelegationResponse,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { parseQueryAddress, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
 import { lengthPrefixed } from "../../store/collections.ts";
-import { delegations, delegationsByValidator } from "./delegations.ts";
 import { ErrNoDelegation } from "./errors.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
 import { moduleParams } from "./params.ts";
-import {
-  type Delegation,
-  delegationToWire,
-  type Redelegation,
-  redelegationToWire,
-  unbondingToWire,
-  validatorToWire,
-} from "./records.ts";
 import type { Keepers, Pair } from "./types.ts";
-import { redelegations, redelegationsBySource, unbondings, unbondingsByValidator } from "./unbondings.ts";
 import { historicalInfos } from "./validator-set.ts";
-import { requireValidator, tokensFromShares, validators } from "./validators.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
+import * as records from "./records.ts";
+import * as staking from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
   (["BOND_STATUS_UNBONDED", "BOND_STATUS_UNBONDING", "BOND_STATUS_BONDED"] as const).map((name) => [
     name,
-    BondStatus[name],
+    staking.BondStatus[name],
   ]),
 );
 
-/** The module's queries. */
 export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
   const { bech32Prefix, bank, operators } = keepers;
   const parseDelegator = (text: string): Uint8Array => parseQueryAddress(bech32Prefix, text);
@@ -59,47 +46,54 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
       },
     }),
     HistoricalInfo: (context, { height }) => {
-      if (height < 0n) throw new QueryError(GrpcCode.InvalidArgument, "height cannot be negative");
+      if (height < 0n) throw invalidArgument("height cannot be negative");
       return { hist: found(historicalInfos.get(context, height), `historical info for height ${height}`) };
     },
     Validators: (context, { status, pagination: request }) => {
       const wanted = STATUSES.get(status);
-      if (status !== "" && wanted === undefined)
-        throw new QueryError(GrpcCode.InvalidArgument, `invalid validator status ${status}`);
-      const { items, pagination } = filteredPageOf(validators.range(context), request, (validator) =>
-        wanted === undefined || validator.status === wanted ? validatorToWire(validator) : undefined,
+      if (status !== "" && wanted === undefined) throw invalidArgument(`invalid validator status ${status}`);
+      const { items, pagination } = filteredPageOf(
+        validators.byOperator.range(context),
+        request,
+        (validator) =>
+          wanted === undefined || validator.status === wanted
+            ? records.validatorToWire(validator)
+            : undefined,
       );
       return { validators: items, pagination };
     },
     Validator: (context, { validatorAddr }) => {
-      const validator = validators.get(context, validatorOf(validatorAddr));
-      return { validator: validatorToWire(found(validator, `validator ${validatorAddr}`)) };
+      const validator = validators.byOperator.get(context, validatorOf(validatorAddr));
+      return { validator: records.validatorToWire(found(validator, `validator ${validatorAddr}`)) };
     },
     Delegation: (context, request) => {
-      const delegation = delegations.get(context, pairOf(request));
+      const delegation = delegations.byPair.get(context, pairOf(request));
       if (delegation === undefined) throw noPair("delegation", request);
       return { delegationResponse: withBalance(context, keepers, delegation) };
     },
     UnbondingDelegation: (context, request) => {
-      const unbonding = unbondings.get(context, pairOf(request));
+      const unbonding = delegations.unbondings.get(context, pairOf(request));
       if (unbonding === undefined) throw noPair("unbonding delegation", request);
-      return { unbond: unbondingToWire(unbonding) };
+      return { unbond: records.unbondingToWire(unbonding) };
     },
     DelegatorDelegations: (context, request) => {
-      const range = delegations.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const range = delegations.byPair.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
       const { items, pagination } = pageOf(range, request.pagination, (one) =>
         withBalance(context, keepers, one),
       );
       return { delegationResponses: items, pagination };
     },
     DelegatorUnbondingDelegations: (context, request) => {
-      const range = unbondings.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
-      const { items, pagination } = pageOf(range, request.pagination, unbondingToWire);
+      const range = delegations.unbondings.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const { items, pagination } = pageOf(range, request.pagination, records.unbondingToWire);
       return { unbondingResponses: items, pagination };
     },
     ValidatorDelegations: (context, request) => {
-      const range = delegationsByValidator.range(context, lengthPrefixed(validatorOf(request.validatorAddr)));
-      const page = pageOf(range, request.pagination, (_value, pair) => delegations.get(context, pair));
+      const range = delegations.byValidator.range(
+        context,
+        lengthPrefixed(validatorOf(request.validatorAddr)),
+      );
+      const page = pageOf(range, request.pagination, (_value, pair) => delegations.byPair.get(context, pair));
       const known = page.items.filter((one) => one !== undefined);
       return {
         delegationResponses: known.map((one) => withBalance(context, keepers, one)),
@@ -107,22 +101,28 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
       };
     },
     ValidatorUnbondingDelegations: (context, request) => {
-      const range = unbondingsByValidator.range(context, lengthPrefixed(validatorOf(request.validatorAddr)));
-      const page = pageOf(range, request.pagination, (_value, pair) => unbondings.get(context, pair));
+      const range = delegations.unbondingsByValidator.range(
+        context,
+        lengthPrefixed(validatorOf(request.validatorAddr)),
+      );
+      const page = pageOf(range, request.pagination, (_value, pair) =>
+        delegations.unbondings.get(context, pair),
+      );
       const known = page.items.filter((one) => one !== undefined);
-      return { unbondingResponses: known.map(unbondingToWire), pagination: page.pagination };
+      return { unbondingResponses: known.map(records.unbondingToWire), pagination: page.pagination };
     },
     DelegatorValidators: (context, request) => {
-      const range = delegations.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
+      const range = delegations.byPair.range(context, lengthPrefixed(delegatorOf(request.delegatorAddr)));
       const { items, pagination } = pageOf(range, request.pagination, ({ validatorAddress }) =>
-        validatorToWire(requireValidator(context, operators.parse(validatorAddress))),
+        records.validatorToWire(validators.requireValidator(context, operators.parse(validatorAddress))),
       );
       return { validators: items, pagination };
     },
     DelegatorValidator: (context, request) => {
       const pair = pairOf(request);
-      if (!delegations.has(context, pair)) throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
-      return { validator: validatorToWire(requireValidator(context, pair.validator)) };
+      if (!delegations.byPair.has(context, pair))
+        throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
+      return { validator: records.validatorToWire(validators.requireValidator(context, pair.validator)) };
     },
     // As in the SDK, the source is ignored if the request has a delegator but no destination.
     Redelegations: (context, request) => {
@@ -131,20 +131,24 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
         const delegator = parseDelegator(delegatorAddr);
         const source = parseValidator(srcValidatorAddr);
         const triplet = { delegator, source, destination: parseValidator(dstValidatorAddr) };
-        const one = redelegations.get(context, triplet);
+        const one = delegations.redelegations.get(context, triplet);
         if (one === undefined) throw noRedelegation(request);
         return { redelegationResponses: [withBalances(context, keepers, one)], pagination: undefined };
       }
       if (delegatorAddr === "" && srcValidatorAddr !== "" && dstValidatorAddr === "") {
         const within = lengthPrefixed(parseValidator(srcValidatorAddr));
-        const page = pageOf(redelegationsBySource.range(context, within), pagination, (_value, triplet) => {
-          const one = redelegations.get(context, triplet);
-          return one === undefined ? [] : [withBalances(context, keepers, one)];
-        });
+        const page = pageOf(
+          delegations.redelegationsBySource.range(context, within),
+          pagination,
+          (_value, triplet) => {
+            const one = delegations.redelegations.get(context, triplet);
+            return one === undefined ? [] : [withBalances(context, keepers, one)];
+          },
+        );
         return { redelegationResponses: page.items.flat(), pagination: page.pagination };
       }
       const within = lengthPrefixed(parseDelegator(delegatorAddr));
-      const page = pageOf(redelegations.range(context, within), pagination, (one) =>
+      const page = pageOf(delegations.redelegations.range(context, within), pagination, (one) =>
         withBalances(context, keepers, one),
       );
       return { redelegationResponses: page.items, pagination: page.pagination };
@@ -153,18 +157,18 @@ export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
 }
 
 function requireGiven(role: "delegator" | "validator", text: string): string {
-  if (text === "") throw new QueryError(GrpcCode.InvalidArgument, `${role} address cannot be empty`);
+  if (text === "") throw invalidArgument(`${role} address cannot be empty`);
   return text;
 }
 
 function found<T>(value: T | undefined, words: string): T {
-  if (value === undefined) throw new QueryError(GrpcCode.NotFound, `${words} not found`);
+  if (value === undefined) throw notFound(`${words} not found`);
   return value;
 }
 
 function noPair(kind: string, { delegatorAddr, validatorAddr }: wire.QueryDelegationRequest): QueryError {
   const text = `${kind} with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
-  return new QueryError(GrpcCode.NotFound, text);
+  return notFound(text);
 }
 
 function noRedelegation({ delegatorAddr, srcValidatorAddr }: wire.QueryRedelegationsRequest): QueryError {
@@ -173,23 +177,34 @@ function noRedelegation({ delegatorAddr, srcValidatorAddr }: wire.QueryRedelegat
 }
 
 /** Adds a delegation's tokens to its response. */
-function withBalance(context: Context, keepers: Keepers, delegation: Delegation): DelegationResponse {
-  const validator = requireValidator(context, keepers.operators.parse(delegation.validatorAddress));
-  const amount = truncateDec18(tokensFromShares(validator, delegation.shares));
+function withBalance(
+  context: Context,
+  keepers: Keepers,
+  delegation: records.Delegation,
+): staking.DelegationResponse {
+  const validator = validators.requireValidator(
+    context,
+    keepers.operators.parse(delegation.validatorAddress),
+  );
+  const amount = truncateDec18(validators.tokensFromShares(validator, delegation.shares));
   const balance = { denom: moduleParams.get(context).bondDenom, amount: amount.toString() };
-  return { delegation: delegationToWire(delegation), balance };
+  return { delegation: records.delegationToWire(delegation), balance };
 }
 
 /** Returns the entries separately from the redelegation, each with the tokens that its shares are worth at the destination. */
-function withBalances(context: Context, keepers: Keepers, redelegation: Redelegation): RedelegationResponse {
+function withBalances(
+  context: Context,
+  keepers: Keepers,
+  redelegation: records.Redelegation,
+): staking.RedelegationResponse {
   const destination = keepers.operators.parse(redelegation.validatorDstAddress);
-  const validator = requireValidator(context, destination);
-  const { entries, ...rest } = redelegationToWire(redelegation);
+  const validator = validators.requireValidator(context, destination);
+  const { entries, ...rest } = records.redelegationToWire(redelegation);
   return {
     redelegation: { ...rest, entries: [] },
     entries: entries.map((redelegationEntry, index) => {
       const shares = redelegation.entries[index]?.sharesDst ?? 0n;
-      const balance = truncateDec18(tokensFromShares(validator, shares)).toString();
+      const balance = truncateDec18(validators.tokensFromShares(validator, shares)).toString();
       return { redelegationEntry, balance };
     }),
   };

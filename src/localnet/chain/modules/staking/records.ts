@@ -31,56 +31,35 @@ export interface Commission extends Rates {
   readonly updateTimeNs: bigint;
 }
 
-export interface Delegation {
-  readonly delegatorAddress: string;
-  readonly validatorAddress: string;
+export interface Delegation extends Omit<wire.Delegation, "shares"> {
   readonly shares: Dec18;
 }
 
-/** One pending undelegation. */
-export interface UnbondingEntry {
-  readonly creationHeight: bigint;
+export interface UnbondingEntry
+  extends Omit<wire.UnbondingDelegationEntry, "completionTime" | "initialBalance" | "balance"> {
   readonly completionTimeNs: bigint;
   readonly initialBalance: bigint;
   readonly balance: bigint;
-  readonly unbondingId: bigint;
-  readonly unbondingOnHoldRefCount: bigint;
 }
 
-export interface Unbonding {
-  readonly delegatorAddress: string;
-  readonly validatorAddress: string;
+export interface Unbonding extends Omit<wire.UnbondingDelegation, "entries"> {
   readonly entries: readonly UnbondingEntry[];
 }
 
-/** One pending redelegation. */
-export interface RedelegationEntry {
-  readonly creationHeight: bigint;
+export interface RedelegationEntry
+  extends Omit<wire.RedelegationEntry, "completionTime" | "initialBalance" | "sharesDst"> {
   readonly completionTimeNs: bigint;
   readonly initialBalance: bigint;
   readonly sharesDst: Dec18;
-  readonly unbondingId: bigint;
-  readonly unbondingOnHoldRefCount: bigint;
 }
 
-export interface Redelegation {
-  readonly delegatorAddress: string;
-  readonly validatorSrcAddress: string;
-  readonly validatorDstAddress: string;
+export interface Redelegation extends Omit<wire.Redelegation, "entries"> {
   readonly entries: readonly RedelegationEntry[];
 }
 
 /** Parses the digits of an amount or decimal as Go does: "010" is 8. Absent text is 0. Any other text throws a plain error. */
 export function toInteger(digits: string): bigint {
   return digits === "" ? 0n : parseGoBigInt(digits);
-}
-
-function ratesFromWire(rates: wire.CommissionRates | undefined): Rates {
-  return {
-    rate: toInteger(rates?.rate ?? ""),
-    maxRate: toInteger(rates?.maxRate ?? ""),
-    maxChangeRate: toInteger(rates?.maxChangeRate ?? ""),
-  };
 }
 
 export function validatorFromWire(message: wire.Validator): Validator {
@@ -92,7 +71,9 @@ export function validatorFromWire(message: wire.Validator): Validator {
     minSelfDelegation: toInteger(minSelfDelegation),
     unbondingTimeNs: timestampToNs(unbondingTime),
     commission: {
-      ...ratesFromWire(commission?.commissionRates),
+      rate: toInteger(commission?.commissionRates?.rate ?? ""),
+      maxRate: toInteger(commission?.commissionRates?.maxRate ?? ""),
+      maxChangeRate: toInteger(commission?.commissionRates?.maxChangeRate ?? ""),
       updateTimeNs: timestampToNs(commission?.updateTime),
     },
   };

@@ -12,13 +12,11 @@ export interface StakingDeps {
   readonly keyTypes: (context: Context) => readonly string[];
 }
 
-/** Converts addresses between bytes and text. */
 export interface AddressCodec {
   readonly parse: (text: string) => Uint8Array;
   readonly format: (bytes: Uint8Array) => string;
 }
 
-/** Options, other modules' keepers and address codecs. */
 export interface Keepers extends StakingOptions, StakingDeps {
   readonly accounts: AddressCodec;
   readonly operators: AddressCodec;

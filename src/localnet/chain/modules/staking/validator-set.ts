@@ -1,49 +1,30 @@
 import { lengthPrefixed, createMap, messageCodec, uint64Codec } from "../../store/collections.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
-import {
-  BondStatus,
-  HistoricalInfo,
-  ValidatorUpdates,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { Header } from "../../../../cosmos/proto/gen/tendermint/types/types.ts";
 import { compareBytes, concat, toHex } from "../../../../platform/base/bytes.ts";
 import type { ValidatorPower } from "../../runtime/abci.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { BlockInput } from "../../runtime/module.ts";
-import { HISTORICAL_INFO, MODULE_NAME, VALIDATORS } from "./keys.ts";
+import { MODULE_NAME, VALIDATORS } from "./keys.ts";
 import { moduleParams, unbondingTimeNs } from "./params.ts";
 import { consensusAddressOf, consensusKeyOf, type Validator, validatorToWire } from "./records.ts";
 import type { Keepers } from "./types.ts";
-import { indexUnbonding, takeUnbondingId, UNBONDING_KIND } from "./unbondings.ts";
-import {
-  addToPowerOrder,
-  addToValidatorQueue,
-  bondedToNotBonded,
-  isBonded,
-  lastPowers,
-  lastTotalPower,
-  lastUpdates,
-  notBondedToBonded,
-  operatorsByPower,
-  potentialPower,
-  removeFromPowerOrder,
-  removeFromValidatorQueue,
-  requireValidator,
-  setValidator,
-} from "./validators.ts";
+import * as validators from "./validators.ts";
+import * as delegations from "./delegations.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 /**
  * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
  * node. Validators that enter come first, highest power first, followed by those that leave, in operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
-  const last = new Map([...lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
+  const last = new Map([...validators.lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
   const updates: ValidatorPower[] = [];
   const entered = fillActiveSet(context, keepers, last, updates);
   const left = emptyActiveSet(context, keepers, [...last.values()], updates);
-  if (entered.tokens > left) notBondedToBonded(context, keepers, entered.tokens - left);
-  if (entered.tokens < left) bondedToNotBonded(context, keepers, left - entered.tokens);
-  if (updates.length > 0) lastTotalPower.set(context, entered.totalPower);
+  if (entered.tokens > left) validators.notBondedToBonded(context, keepers, entered.tokens - left);
+  if (entered.tokens < left) validators.bondedToNotBonded(context, keepers, left - entered.tokens);
+  if (updates.length > 0) validators.lastTotalPower.set(context, entered.totalPower);
   storeUpdates(context, updates);
 }
 
@@ -60,19 +41,19 @@ function fillActiveSet(
   let count = 0;
   let tokens = 0n;
   let totalPower = 0n;
-  for (const operator of operatorsByPower(context)) {
+  for (const operator of validators.operatorsByPower(context)) {
     if (count >= maxValidators) break;
-    const found = requireValidator(context, operator);
-    const power = potentialPower(found);
+    const found = validators.requireValidator(context, operator);
+    const power = validators.potentialPower(found);
     // Validators without power follow only after all others.
     if (power === 0n) break;
-    if (!isBonded(found)) {
+    if (!validators.isBonded(found)) {
       bond(context, keepers, found);
       tokens += found.tokens;
     }
     if (last.get(toHex(operator))?.[1] !== power) {
       updates.push({ publicKey: consensusKeyOf(found), power });
-      lastPowers.set(context, operator, power);
+      validators.lastPowers.set(context, operator, power);
     }
     last.delete(toHex(operator));
     count += 1;
@@ -90,48 +71,53 @@ function emptyActiveSet(
 ): bigint {
   let tokens = 0n;
   for (const [operator] of leaving.toSorted(([a], [b]) => compareBytes(a, b))) {
-    const validator = requireValidator(context, operator);
+    const validator = validators.requireValidator(context, operator);
     beginUnbonding(context, keepers, validator);
     tokens += validator.tokens;
-    lastPowers.delete(context, operator);
+    validators.lastPowers.delete(context, operator);
     updates.push({ publicKey: consensusKeyOf(validator), power: 0n });
   }
   return tokens;
 }
 
 function bond(context: Context, keepers: Keepers, validator: Validator): void {
-  removeFromPowerOrder(context, keepers, validator);
-  const bonded = { ...validator, status: BondStatus.BOND_STATUS_BONDED };
-  setValidator(context, keepers, bonded);
-  addToPowerOrder(context, keepers, bonded);
-  removeFromValidatorQueue(context, bonded);
+  validators.removeFromPowerOrder(context, keepers, validator);
+  const bonded = { ...validator, status: wire.BondStatus.BOND_STATUS_BONDED };
+  validators.setValidator(context, keepers, bonded);
+  validators.addToPowerOrder(context, keepers, bonded);
+  validators.removeFromValidatorQueue(context, bonded);
   const operator = keepers.operators.parse(validator.operatorAddress);
   keepers.hooks.afterValidatorBonded(context, consensusAddressOf(validator), operator);
 }
 
 function beginUnbonding(context: Context, keepers: Keepers, validator: Validator): void {
-  removeFromPowerOrder(context, keepers, validator);
-  const id = takeUnbondingId(context);
+  validators.removeFromPowerOrder(context, keepers, validator);
+  const id = delegations.takeUnbondingId(context);
   const unbonding = {
     ...validator,
-    status: BondStatus.BOND_STATUS_UNBONDING,
+    status: wire.BondStatus.BOND_STATUS_UNBONDING,
     unbondingTimeNs: context.timeNs + unbondingTimeNs(moduleParams.get(context)),
     unbondingHeight: context.height,
     unbondingIds: [...validator.unbondingIds, id],
   };
-  setValidator(context, keepers, unbonding);
-  addToPowerOrder(context, keepers, unbonding);
-  addToValidatorQueue(context, unbonding);
+  validators.setValidator(context, keepers, unbonding);
+  validators.addToPowerOrder(context, keepers, unbonding);
+  validators.addToValidatorQueue(context, unbonding);
   const operator = keepers.operators.parse(validator.operatorAddress);
   const { hooks } = keepers;
   hooks.afterValidatorBeginUnbonding(context, consensusAddressOf(validator), operator);
-  indexUnbonding(context, id, UNBONDING_KIND.validator, concat(VALIDATORS, lengthPrefixed(operator)));
+  delegations.indexUnbonding(
+    context,
+    id,
+    delegations.UNBONDING_KIND.validator,
+    concat(VALIDATORS, lengthPrefixed(operator)),
+  );
   hooks.afterUnbondingInitiated(context, id);
 }
 
 /** Stores a block's updates for {@link updatesOf}. */
 export function storeUpdates(context: Context, updates: readonly ValidatorPower[]): void {
-  lastUpdates.set(context, {
+  validators.lastUpdates.set(context, {
     updates: updates.map(({ publicKey, power }) => ({
       pubKey: { sum: { $case: "ed25519", value: publicKey } },
       power,
@@ -141,7 +127,7 @@ export function storeUpdates(context: Context, updates: readonly ValidatorPower[
 
 /** Returns the block's validator updates: keys and powers. A validator that left has power 0. */
 export function updatesOf(context: Context): readonly ValidatorPower[] {
-  const { updates } = lastUpdates.get(context) ?? ValidatorUpdates.decode(new Uint8Array(0));
+  const { updates } = validators.lastUpdates.get(context) ?? wire.ValidatorUpdates.decode(new Uint8Array(0));
   return updates.flatMap(({ pubKey, power }) =>
     pubKey?.sum?.$case === "ed25519" ? [{ publicKey: pubKey.sum.value, power }] : [],
   );
@@ -150,9 +136,9 @@ export function updatesOf(context: Context): readonly ValidatorPower[] {
 /** Headers and active sets of recent blocks, by height. */
 export const historicalInfos = createMap(
   MODULE_NAME,
-  HISTORICAL_INFO,
+  Uint8Array.of(0x50),
   uint64Codec,
-  messageCodec(HistoricalInfo),
+  messageCodec(wire.HistoricalInfo),
 );
 
 /**
@@ -165,7 +151,9 @@ export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   for (let old = context.height - entries; old >= 0n && historicalInfos.has(context, old); old -= 1n)
     historicalInfos.delete(context, old);
   if (entries === 0n) return;
-  const valset = [...lastPowers.entries(context)].map(([operator]) => requireValidator(context, operator));
+  const valset = [...validators.lastPowers.entries(context)].map(([operator]) =>
+    validators.requireValidator(context, operator),
+  );
   historicalInfos.set(context, context.height, {
     header: headerOf(context, block),
     valset: valset.toSorted(byPower).map(validatorToWire),
@@ -174,7 +162,7 @@ export function trackHistoricalInfo(context: Context, block: BlockInput): void {
 
 /** Compares validators in CometBFT's order: by power, then by address. */
 function byPower(a: Validator, b: Validator): number {
-  const [powerA, powerB] = [potentialPower(a), potentialPower(b)];
+  const [powerA, powerB] = [validators.potentialPower(a), validators.potentialPower(b)];
   if (powerA !== powerB) return powerA > powerB ? -1 : 1;
   return compareBytes(consensusAddressOf(a), consensusAddressOf(b));
 }

@@ -9,12 +9,7 @@ import {
 } from "../../store/collections.ts";
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
-import {
-  BondStatus,
-  ValAddresses,
-  ValidatorUpdates,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
-import { fromUtf8, prefixEnd } from "../../../../platform/base/bytes.ts";
+import { fromUtf8, prefixEnd, readUint64BigEndian } from "../../../../platform/base/bytes.ts";
 import {
   type Dec18,
   DEC18_ONE,
@@ -28,6 +23,7 @@ import * as keys from "./keys.ts";
 import { bondCoins } from "./params.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
 import type { Keepers } from "./types.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 /** A `google.protobuf.Int64Value`. */
 const powerCodec: Codec<bigint> = {
@@ -40,19 +36,13 @@ const powerCodec: Codec<bigint> = {
   },
 };
 
-/** Validators by operator. */
-export const validators = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
-const operatorsByConsensus = createMap(
-  keys.MODULE_NAME,
-  keys.VALIDATORS_BY_CONSENSUS,
-  addressCodec,
-  bytesCodec,
-);
+export const byOperator = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
+const operatorsByConsensus = createMap(keys.MODULE_NAME, Uint8Array.of(0x22), addressCodec, bytesCodec);
 /** Powers in the last block, by operator. */
-export const lastPowers = createMap(keys.MODULE_NAME, keys.LAST_POWER, addressCodec, powerCodec);
+export const lastPowers = createMap(keys.MODULE_NAME, Uint8Array.of(0x11), addressCodec, powerCodec);
 export const lastTotalPower = createItem(
   keys.MODULE_NAME,
-  keys.LAST_TOTAL_POWER,
+  Uint8Array.of(0x12),
   mappedCodec(
     messageCodec(IntProto),
     ({ int }) => toInteger(int),
@@ -62,25 +52,24 @@ export const lastTotalPower = createItem(
 /** The updates that the last block returned to the node. */
 export const lastUpdates = createItem(
   keys.MODULE_NAME,
-  keys.VALIDATOR_UPDATES,
-  messageCodec(ValidatorUpdates),
+  Uint8Array.of(0x61),
+  messageCodec(wire.ValidatorUpdates),
 );
 
 /** Returns a validator by operator. Throws staking/3 if there is none. */
 export function requireValidator(context: Context, operator: Uint8Array): Validator {
-  const validator = validators.get(context, operator);
+  const validator = byOperator.get(context, operator);
   if (validator === undefined) throw ErrNoValidatorFound();
   return validator;
 }
 
-/** Returns a validator by the address of its consensus key. */
 export function validatorByConsensus(context: Context, consensus: Uint8Array): Validator | undefined {
   const operator = operatorsByConsensus.get(context, consensus);
-  return operator === undefined ? undefined : validators.get(context, operator);
+  return operator === undefined ? undefined : byOperator.get(context, operator);
 }
 
 export function setValidator(context: Context, keepers: Keepers, validator: Validator): void {
-  validators.set(context, keepers.operators.parse(validator.operatorAddress), validator);
+  byOperator.set(context, keepers.operators.parse(validator.operatorAddress), validator);
 }
 
 export function setByConsensus(context: Context, keepers: Keepers, validator: Validator): void {
@@ -108,9 +97,8 @@ export function* operatorsByPower(context: Context): IterableIterator<Uint8Array
     yield operator;
 }
 
-/** Deletes a validator and its index entries. */
 export function deleteValidator(context: Context, keepers: Keepers, validator: Validator): void {
-  validators.delete(context, keepers.operators.parse(validator.operatorAddress));
+  byOperator.delete(context, keepers.operators.parse(validator.operatorAddress));
   operatorsByConsensus.delete(context, consensusAddressOf(validator));
   removeFromPowerOrder(context, keepers, validator);
 }
@@ -161,7 +149,7 @@ export function potentialPower({ tokens }: Validator): bigint {
 }
 
 export function isBonded({ status }: Validator): boolean {
-  return status === BondStatus.BOND_STATUS_BONDED;
+  return status === wire.BondStatus.BOND_STATUS_BONDED;
 }
 
 /** Returns whether all the validator's tokens have been slashed while shares remain, so that nobody can delegate to it. */
@@ -193,7 +181,7 @@ export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
   return fraction > DEC18_ONE ? DEC18_ONE : fraction;
 }
 
-const codec = messageCodec(ValAddresses);
+const codec = messageCodec(wire.ValAddresses);
 /** Combined length of the prefix and the time length, which precede the time in a key. */
 const TIME_OFFSET = 9;
 
@@ -233,7 +221,7 @@ export function dueValidators(context: Context): readonly string[] {
     .iterate(keys.VALIDATOR_QUEUE, keys.validatorQueueKey(context.timeNs, context.height + 1n));
   return [...range].flatMap(([key, value]) => {
     const time = fromUtf8(key.subarray(TIME_OFFSET, key.length - 8));
-    const isDue = time <= now && keys.heightOfQueueKey(key) <= context.height;
+    const isDue = time <= now && readUint64BigEndian(key, key.length - 8) <= context.height;
     return isDue ? codec.decode(value).addresses : [];
   });
 }

@@ -4,7 +4,14 @@ import { upperHex } from "../../../../platform/base/bytes.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { isOutOfGas, ModuleError, unregisteredError, wrapErrors, orThrow } from "../../runtime/errors.ts";
+import {
+  isOutOfGas,
+  ModuleError,
+  orThrow,
+  orThrowWith,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
@@ -224,9 +231,8 @@ function receiveTransfer(
 ): void {
   wrapErrors("error validating ICS-20 transfer packet data", () => validatePacketData(data));
   if (!moduleParams.get(context).receiveEnabled) throw ErrReceiveDisabled();
-  const receiver = orThrow(
-    () => parseAddress(keepers.bech32Prefix, data.receiver),
-    (reason) => unregisteredError(`failed to decode receiver address: ${data.receiver}: ${reason}`),
+  const receiver = orThrowWith(unregisteredError, `failed to decode receiver address: ${data.receiver}`, () =>
+    parseAddress(keepers.bech32Prefix, data.receiver),
   );
   const amount = parseAmount(data.amount);
   if (data.denom.startsWith(channelPrefix(source))) {

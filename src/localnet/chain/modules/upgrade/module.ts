@@ -12,9 +12,7 @@ import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../
 
 const MODULE_NAME = "upgrade";
 
-/** Plan for the next upgrade. */
 const plan = createItem(MODULE_NAME, Uint8Array.of(0), messageCodec(Plan));
-/** Upgrade heights by name. */
 const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 
 /** The authority may plan upgrades. */

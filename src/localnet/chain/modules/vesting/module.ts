@@ -1,11 +1,3 @@
-import {
-  orThrow,
-  orThrowWith,
-  ErrInvalidAddress,
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  ErrUnauthorized,
-} from "../../runtime/errors.ts";
 import type { AuthKeeper } from "../auth/keeper.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { Period } from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
@@ -17,13 +9,8 @@ import type { Context } from "../../runtime/context.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
-import {
-  endOfPeriods,
-  validateVesting,
-  type Vesting,
-  type VestingPeriod,
-  type VestingSchedule,
-} from "../../runtime/vesting.ts";
+import * as errors from "../../runtime/errors.ts";
+import * as schedules from "../../runtime/vesting.ts";
 
 /** Name of the module and of its empty member in the genesis document. It has no store: `auth` stores the accounts. */
 const MODULE_NAME = "vesting";
@@ -63,11 +50,11 @@ function createByTime(context: Context, message: tx.MsgCreateVestingAccount, dep
   const ends = readEnds(message, deps);
   const coins = readAmount(message.amount);
   const { endTime, delayed } = message;
-  if (endTime <= 0n) throw ErrInvalidRequest("invalid end time");
+  if (endTime <= 0n) throw errors.ErrInvalidRequest("invalid end time");
   deps.bank.requireSendEnabled(context, coins);
   requireNew(context, ends, deps);
   // An end before the block's time is accepted, as deployed: everything has vested one second later.
-  const schedule: VestingSchedule = delayed
+  const schedule: schedules.VestingSchedule = delayed
     ? { kind: "delayed" }
     : { kind: "continuous", startTime: splitNs(context.timeNs).seconds };
   fund(context, ends, newVesting(coins, endTime, schedule), deps);
@@ -93,14 +80,14 @@ function createPeriodic(
   const ends = readEnds(message, deps);
   const { startTime, vestingPeriods } = message;
   if (startTime < 1n)
-    throw ErrInvalidRequest(`invalid start time of ${startTime}, length must be greater than 0`);
+    throw errors.ErrInvalidRequest(`invalid start time of ${startTime}, length must be greater than 0`);
   const periods = vestingPeriods.map(readPeriod);
   const coins = sumCoins(periods.flatMap(({ amount }) => amount));
   requireNew(context, ends, deps);
   deps.bank.requireSendEnabled(context, coins);
-  const endTime = endOfPeriods(startTime, periods);
+  const endTime = schedules.endOfPeriods(startTime, periods);
   const vesting = newVesting(coins, endTime, { kind: "periodic", startTime, periods });
-  orThrow(() => validateVesting(vesting), ErrInvalidRequest);
+  errors.orThrow(() => schedules.validateVesting(vesting), errors.ErrInvalidRequest);
   fund(context, ends, vesting, deps);
 }
 
@@ -116,34 +103,46 @@ function readEnds(
   { accounts }: VestingDeps,
 ): Ends {
   const read = (name: string, text: string): Uint8Array =>
-    orThrowWith(ErrInvalidAddress, `invalid '${name}' address`, () => accounts.parseAddress(text));
+    errors.orThrowWith(errors.ErrInvalidAddress, `invalid '${name}' address`, () =>
+      accounts.parseAddress(text),
+    );
   return { from: read("from", fromAddress), to: read("to", toAddress), toText: toAddress };
 }
 
 function readAmount(amount: tx.MsgCreateVestingAccount["amount"]): readonly Coin[] {
   const coins = parseCoins(amount);
-  if (!arePositive(coins)) throw ErrInvalidCoins(formatCoins(coins));
+  if (!arePositive(coins)) throw errors.ErrInvalidCoins(formatCoins(coins));
   return coins;
 }
 
-function readPeriod({ length, amount }: Period, index: number): VestingPeriod {
+function readPeriod({ length, amount }: Period, index: number): schedules.VestingPeriod {
   if (length < 1n)
-    throw ErrInvalidRequest(
+    throw errors.ErrInvalidRequest(
       `invalid period length of ${length} in period ${index}, length must be greater than 0`,
     );
   return { lengthSeconds: length, amount: readAmount(amount) };
 }
 
 function requireNew(context: Context, { to, toText }: Ends, { accounts, bank }: VestingDeps): void {
-  if (bank.isBlocked(to)) throw ErrUnauthorized(`${toText} is not allowed to receive funds`);
-  if (accounts.get(context, to) !== undefined) throw ErrInvalidRequest(`account ${toText} already exists`);
+  if (bank.isBlocked(to)) throw errors.ErrUnauthorized(`${toText} is not allowed to receive funds`);
+  if (accounts.get(context, to) !== undefined)
+    throw errors.ErrInvalidRequest(`account ${toText} already exists`);
 }
 
-function newVesting(original: readonly Coin[], endTime: bigint, schedule: VestingSchedule): Vesting {
+function newVesting(
+  original: readonly Coin[],
+  endTime: bigint,
+  schedule: schedules.VestingSchedule,
+): schedules.Vesting {
   return { original, delegatedFree: [], delegatedVesting: [], endTime, schedule };
 }
 
-function fund(context: Context, { from, to }: Ends, vesting: Vesting, { accounts, bank }: VestingDeps): void {
+function fund(
+  context: Context,
+  { from, to }: Ends,
+  vesting: schedules.Vesting,
+  { accounts, bank }: VestingDeps,
+): void {
   accounts.createVesting(context, to, vesting);
   bank.send(context, from, to, vesting.original);
 }

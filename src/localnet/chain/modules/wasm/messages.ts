@@ -9,7 +9,7 @@ import {
   ErrInvalidCoins,
   ErrInvalidRequest,
   ErrUnauthorized,
-  orThrow,
+  orThrowWith,
   wrapErrors,
 } from "../../runtime/errors.ts";
 import { MAX_CODE_BYTES } from "./code-store.ts";
@@ -25,10 +25,7 @@ const MAX_PINNED_CODES = 50;
 /** Creates the checks that parse addresses. */
 export function createAddressChecks(bech32Prefix: string) {
   const requireAddress = (text: string, name: string): void => {
-    orThrow(
-      () => parseAddress(bech32Prefix, text),
-      (reason) => ErrInvalid(`${name}: ${reason}`),
-    );
+    orThrowWith(ErrInvalid, name, () => parseAddress(bech32Prefix, text));
   };
   const requireAddresses = (addresses: readonly string[]): void => {
     if (addresses.length === 0) throw ErrEmpty();

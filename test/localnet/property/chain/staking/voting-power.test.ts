@@ -2,8 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../../src/platform/base/json.ts";
 import { quoDec18, truncateDec18 } from "../../../../../src/platform/base/decimal.ts";
-import { delegations } from "../../../../../src/localnet/chain/modules/staking/delegations.ts";
-import { isBonded, validators } from "../../../../../src/localnet/chain/modules/staking/validators.ts";
+import { byPair as delegations } from "../../../../../src/localnet/chain/modules/staking/delegations.ts";
+import {
+  isBonded,
+  byOperator as validators,
+} from "../../../../../src/localnet/chain/modules/staking/validators.ts";
 import { formatAddress, parseAddress } from "../../../../../src/localnet/chain/runtime/address.ts";
 import { ModuleError } from "../../../../../src/localnet/chain/runtime/errors.ts";
 import {

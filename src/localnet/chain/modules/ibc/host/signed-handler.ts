@@ -18,7 +18,7 @@ import {
   ModuleError,
   QueryError,
   GrpcCode,
-  orThrow,
+  orThrowWith,
 } from "../../../runtime/errors.ts";
 
 /** An IBC message, which always has one signer. */
@@ -45,9 +45,8 @@ export function unsupported(typeUrl: string): () => never {
 
 /** Throws ibc/5 if a message's signer is not an address on this chain. */
 export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): void {
-  orThrow(
-    () => parseAddress(bech32Prefix, signer),
-    (reason) => ErrIbcInvalidAddress(`string could not be parsed as address: ${reason}`),
+  orThrowWith(ErrIbcInvalidAddress, "string could not be parsed as address", () =>
+    parseAddress(bech32Prefix, signer),
   );
 }
 

@@ -1,4 +1,9 @@
-import type { MsgDepositResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { MODULE_NAME, poolDenom } from "./keys.ts";
+import type {
+  DepositOptions,
+  MsgDepositResponse,
+  MsgWithdrawalResponse,
+} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import {
   addPrec,
   mulPrec,
@@ -14,40 +19,36 @@ import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ModuleError } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
-import {
-  ErrDoubleSidedSwapOnDeposit,
-  ErrSwapOnDepositSlopTolerance,
-  ErrTickOutsideRange,
-  panicked,
-} from "./errors.ts";
-import { type DepositFacts, depositLp } from "./events.ts";
-import { MODULE_NAME, poolDenom } from "./keys.ts";
-import type { DepositEntry, DepositRequest, PositionOptions } from "./messages.ts";
+import type { DepositEntry, DepositRequest, WithdrawalEntry, WithdrawalRequest } from "./messages.ts";
 import { moduleParams } from "./params.ts";
-import { type Amounts, buyingSide, calcDeposit, getOrCreatePool, savePool, withReserves } from "./pool.ts";
+import {
+  type Amounts,
+  buyingSide,
+  calcDeposit,
+  getOrCreatePool,
+  savePool,
+  withReserves,
+  calcWithdrawal,
+} from "./pool.ts";
 import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
-import type { DexKeepers, PoolKey, TickLiquidity, TradePairId } from "./types.ts";
+import type { DexKeepers, PoolKey, TickLiquidity, TradePairId, PairId } from "./types.ts";
+import * as events from "./events.ts";
 
 /** A position, with its tokens in byte order. */
 interface Position {
   readonly key: PoolKey;
   readonly amounts: Amounts;
-  readonly options: PositionOptions;
-}
-
-/** A position, and whether its creator is whitelisted and so may use any fee. */
-interface PermittedPosition extends Position {
+  readonly options: DepositOptions;
+  /** Whether the creator is whitelisted and so may use any fee. */
   readonly anyFee: boolean;
 }
 
-/** Shares issued for a deposit, and the data for its event. */
 interface Deposited {
-  readonly facts: DepositFacts;
+  readonly facts: events.DepositFacts;
   readonly shares: Coin;
 }
 
-/** A position that could not be deposited, and the reason. */
 interface Failed {
   readonly error: ModuleError;
 }
@@ -56,15 +57,15 @@ type Outcome = Deposited | Failed;
 
 /** MsgDeposit: processes positions one by one and discards a failed position's writes (dex.md, "Messages", rule 1). */
 export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
-  const positions = request.entries.map((entry) => toPosition(request, entry));
   const anyFee = moduleParams.get(context).whitelistedLps.includes(request.creator);
-  const outcomes = positions.map((position) => {
-    const outcome = tryPosition(context, { ...position, anyFee }, keepers);
+  const outcomes = request.entries.map((entry) => {
+    const position = toPosition(request, entry, anyFee);
+    const outcome = tryPosition(context, position, keepers);
     if ("error" in outcome && failsMessage(context, position, outcome)) throw outcome.error;
     return outcome;
   });
   const deposited = outcomes.filter((outcome) => "facts" in outcome);
-  for (const { facts } of deposited) context.emit(depositLp(request, facts));
+  for (const { facts } of deposited) context.emit(events.depositLp(request, facts));
   const shares = sumCoins(deposited.map((outcome) => outcome.shares));
   transferCoins(context, { request, deposited, shares }, keepers);
   return {
@@ -88,7 +89,7 @@ function depositedText(outcome: Outcome, token: 0 | 1): string {
 }
 
 /** Returns the position with token0 first. If this swaps the tokens, the amounts are swapped too, and the tick is negated. */
-function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Position {
+function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry, anyFee: boolean): Position {
   const { amountA, amountB, tick, fee, options } = entry;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
@@ -96,11 +97,12 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry): Po
     key: { pairId, tick: isSorted ? tick : -tick, fee },
     amounts: isSorted ? [amountA, amountB] : [amountB, amountA],
     options,
+    anyFee,
   };
 }
 
 /** Runs a position on its own state layer, which is discarded if the position fails. */
-function tryPosition(context: Context, position: PermittedPosition, keepers: DexKeepers): Outcome {
+function tryPosition(context: Context, position: Position, keepers: DexKeepers): Outcome {
   try {
     return context.atomically((inner) => depositPosition(inner, position, keepers));
   } catch (thrown) {
@@ -109,16 +111,12 @@ function tryPosition(context: Context, position: PermittedPosition, keepers: Dex
   }
 }
 
-function depositPosition(context: Context, position: PermittedPosition, keepers: DexKeepers): Outcome {
+function depositPosition(context: Context, position: Position, keepers: DexKeepers): Outcome {
   const { key, options } = position;
   const { chainName, bank } = keepers;
   if (!position.anyFee) requireFeeTier(context, key.fee);
   const { amountsIn, offered } = options.swapOnDeposit
-    ? swapOnDeposit(context, chainName, {
-        key,
-        amounts: position.amounts,
-        slopToleranceBps: options.slopToleranceBps,
-      })
+    ? swapOnDeposit(context, chainName, position)
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
@@ -144,8 +142,7 @@ function depositPosition(context: Context, position: PermittedPosition, keepers:
   if (amounts[0] === 0n && amounts[1] === 0n) throw errors.ErrZeroTrueDeposit();
   if (shares === 0n) throw errors.ErrDepositShareUnderflow();
   const paid = options.swapOnDeposit ? amountsIn : amounts;
-  const { pairId, tick, fee } = key;
-  const facts = { pairId, tick, fee, deposited: amounts, amountsIn: paid, shares };
+  const facts = { ...key, deposited: amounts, amountsIn: paid, shares };
   return { facts, shares: { denom, amount: shares } };
 }
 
@@ -192,10 +189,10 @@ function transferCoins(
   const tokens = tokenA < tokenB ? [tokenA, tokenB] : [tokenB, tokenA];
   for (const [token, denom] of tokens.entries()) {
     const amount = deposited.reduce((sum, { facts }) => checkInt(sum + (facts.amountsIn[token] ?? 0n)), 0n);
-    if (amount > 0n) bank.sendToDex(context, creator, [{ denom, amount }]);
+    if (amount > 0n) bank.sendToModule(context, creator, MODULE_NAME, [{ denom, amount }]);
   }
-  bank.mint(context, shares);
-  bank.sendFromDex(context, parseAddress(bech32Prefix, request.receiver), shares);
+  bank.mint(context, MODULE_NAME, shares);
+  bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, request.receiver), shares);
 }
 
 interface Payments {
@@ -210,19 +207,12 @@ interface SwappedOffer {
   readonly offered: Amounts;
 }
 
-/** A position that swaps before it deposits. */
-interface SwappingPosition {
-  readonly key: PoolKey;
-  readonly amounts: Amounts;
-  readonly slopToleranceBps: bigint;
-}
-
 /** Swaps each offered token against liquidity that is strictly better than the deposit's price. */
-function swapOnDeposit(context: Context, chainName: string, position: SwappingPosition): SwappedOffer {
+function swapOnDeposit(context: Context, chainName: string, position: Position): SwappedOffer {
   const { amounts } = position;
   const first = swapToken(context, chainName, position, 0);
   const second = swapToken(context, chainName, position, 1);
-  if (first !== undefined && second !== undefined) throw ErrDoubleSidedSwapOnDeposit();
+  if (first !== undefined && second !== undefined) throw errors.ErrDoubleSidedSwapOnDeposit();
   if (first !== undefined) return afterSwap(amounts, first, 0);
   return second === undefined ? { amountsIn: amounts, offered: amounts } : afterSwap(amounts, second, 1);
 }
@@ -231,7 +221,7 @@ function swapOnDeposit(context: Context, chainName: string, position: SwappingPo
 function swapToken(
   context: Context,
   chainName: string,
-  { key, amounts, slopToleranceBps }: SwappingPosition,
+  { key, amounts, options }: Position,
   token: 0 | 1,
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
@@ -241,7 +231,7 @@ function swapToken(
   const tradePairId = buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
   if (result.amountIn === 0n) return undefined;
-  requireWithinSlop(result, limitPrice, slopToleranceBps);
+  requireWithinSlop(result, limitPrice, options.swapOnDepositSlopToleranceBps);
   return result;
 }
 
@@ -254,7 +244,7 @@ function requireWithinSlop(
   // The swap's average price, not its last tick's price, must be within the tolerance.
   const tolerance = quoPrec(precFromInt(slopToleranceBps), precFromInt(10_000n));
   const highest = mulPrec(limit, addPrec(PREC_ONE, tolerance));
-  if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw ErrSwapOnDepositSlopTolerance();
+  if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw errors.ErrSwapOnDepositSlopTolerance();
 }
 
 /** A filled swap can leave a remainder too small to buy anything; the creator is not charged for it. */
@@ -272,6 +262,104 @@ function afterSwap(
 
 /** At the lowest ticks, the limit price is out of range, and the deployed module panics. */
 function calcPriceOrPanic(tick: bigint): PrecDec {
-  if (tick < -MAX_TICK) throw panicked(ErrTickOutsideRange().message);
+  if (tick < -MAX_TICK) throw errors.panicked(errors.ErrTickOutsideRange().message);
   return calcPrice(tick);
+}
+
+interface Withdrawn {
+  readonly facts: events.WithdrawalFacts;
+  readonly shares: Coin;
+}
+
+/** MsgWithdrawal: burns the creator's shares and pays the corresponding reserves to the receiver. */
+export function withdraw(
+  context: Context,
+  request: WithdrawalRequest,
+  keepers: DexKeepers,
+): MsgWithdrawalResponse {
+  const { tokenA, tokenB } = request;
+  const isSorted = tokenA < tokenB;
+  const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
+  /** This message's shares by denomination. They are burned after the last position. */
+  const requested = new Map<string, bigint>();
+  const withdrawn = request.entries.map((entry) => {
+    const position = isSorted ? entry : { ...entry, tick: -entry.tick };
+    return withdrawPosition(context, { pairId, creator: request.creator, position, requested }, keepers);
+  });
+  for (const { facts } of withdrawn) context.emit(events.withdrawLp(request, facts));
+  const shares = sumCoins(withdrawn.map((position) => position.shares));
+  const totals: Amounts = [totalOf(withdrawn, 0), totalOf(withdrawn, 1)];
+  burnShares(context, request.creator, shares, keepers);
+  payOut(context, { pairId, totals, receiver: request.receiver }, keepers);
+  return {
+    reserve0Withdrawn: totals[0].toString(),
+    reserve1Withdrawn: totals[1].toString(),
+    sharesBurned: shares.map(toWireCoin),
+  };
+}
+
+interface PositionScope {
+  readonly pairId: PairId;
+  readonly creator: string;
+  readonly position: WithdrawalEntry;
+  readonly requested: Map<string, bigint>;
+}
+
+function withdrawPosition(
+  context: Context,
+  { pairId, creator, position, requested }: PositionScope,
+  { chainName, bank, bech32Prefix }: DexKeepers,
+): Withdrawn {
+  const { tick, fee, shares } = position;
+  const pool = getOrCreatePool(context, chainName, { pairId, tick, fee });
+  const denom = poolDenom(pool.id);
+  const already = requested.get(denom) ?? 0n;
+  const owned = bank.balance(context, parseAddress(bech32Prefix, creator), denom).amount - already;
+  if (owned < shares)
+    throw errors.ErrInsufficientShares(`${creator} does not have ${shares} shares of type ${denom}`);
+  const { lower, upper } = pool;
+  const supply = bank.supply(context, denom) - already;
+  const out = calcWithdrawal([lower.reserves, upper.reserves], shares, supply);
+  requested.set(denom, already + shares);
+  savePool(context, chainName, {
+    lower: withReserves(lower, lower.reserves - out[0]),
+    upper: withReserves(upper, upper.reserves - out[1]),
+  });
+  return { facts: { pairId, tick, fee, withdrawn: out, shares }, shares: { denom, amount: shares } };
+}
+
+function totalOf(withdrawn: readonly Withdrawn[], token: 0 | 1): bigint {
+  return withdrawn.reduce((sum, { facts }) => checkInt(sum + facts.withdrawn[token]), 0n);
+}
+
+function burnShares(
+  context: Context,
+  creator: string,
+  shares: readonly Coin[],
+  { bank, bech32Prefix }: DexKeepers,
+): void {
+  bank.sendToModule(context, parseAddress(bech32Prefix, creator), MODULE_NAME, shares);
+  bank.burn(context, MODULE_NAME, shares);
+}
+
+interface Payout {
+  readonly pairId: PairId;
+  readonly totals: Amounts;
+  readonly receiver: string;
+}
+
+/** Pays token0 and then token1. */
+function payOut(
+  context: Context,
+  { pairId, totals, receiver }: Payout,
+  { bank, bech32Prefix, chainName }: DexKeepers,
+): void {
+  const coins = [
+    { denom: pairId.token0, amount: totals[0] },
+    { denom: pairId.token1, amount: totals[1] },
+  ];
+  for (const coin of coins.filter(({ amount }) => amount > 0n)) {
+    bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, receiver), [coin]);
+    context.emit(events.totalWithdrawn(chainName, coin));
+  }
 }
