@@ -189,16 +189,7 @@ class HttpConnection {
   }
 }
 
-/** Limits the total bytes that a server's clients have not read yet, across all connections. */
-export interface SendBudget {
-  /** Returns undefined if another reply fits now. Otherwise resolves once another reply fits, within about a second. */
-  readonly untilCapacity: () => Promise<void> | undefined;
-  /**
-   * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
-   * second and other clients need the capacity. `cut` must discard the bytes.
-   */
-  readonly hold: (bytes: number, cut: () => void) => () => void;
-}
+export type SendBudget = ReturnType<typeof createSendBudget>;
 
 interface Hold {
   readonly bytes: number;
@@ -209,8 +200,11 @@ interface Hold {
 /** Time that a client has to read a reply while others wait for capacity. A client on loopback reads 1 MB in a few ms. */
 const SLOW_AFTER_MS = 500;
 
-/** Creates a budget. One reply may exceed it, because a reply is counted only once its size is known. */
-export function createSendBudget(maxBytes: number): SendBudget {
+/**
+ * Creates a limit of the total bytes that a server's clients have not read yet, across all connections. One reply may exceed it,
+ * because a reply is counted only once its size is known.
+ */
+export function createSendBudget(maxBytes: number) {
   // In insertion order, so the oldest is first.
   const holds = new Set<Hold>();
   const waiters: (() => void)[] = [];
@@ -251,13 +245,18 @@ export function createSendBudget(maxBytes: number): SendBudget {
     }, delayMs + 1);
   };
   return {
-    untilCapacity: () => {
+    /** Returns undefined if another reply fits now. Otherwise resolves once another reply fits, within about a second. */
+    untilCapacity: (): Promise<void> | undefined => {
       if (heldBytes < maxBytes && waiters.length === 0) return undefined;
       const capacity = new Promise<void>((resolve) => waiters.push(resolve));
       wake();
       return capacity;
     },
-    hold: (bytes, cut) => {
+    /**
+     * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
+     * second and other clients need the capacity. `cut` must discard the bytes.
+     */
+    hold: (bytes: number, cut: () => void): (() => void) => {
       const hold = { bytes, sinceMs: performance.now(), cut };
       holds.add(hold);
       heldBytes += bytes;
