@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { silentLogger } from "../platform/base/logger.ts";
 import type { CliContext } from "../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommands } from "../platform/cli/lazy-command.ts";
 import { formattedContext } from "../platform/cli/output-options.ts";
@@ -108,17 +107,6 @@ export async function createProgram(context: CliContext): Promise<Command> {
   await addLazyCommands(program, COMMANDS, formatted);
   offerFormats(program);
   return withExamples(withSettings(program), []);
-}
-
-/** Creates the command line for these words. Its commands print and log nothing. */
-export function createSilentProgram(words: readonly string[]): Promise<Command> {
-  return createProgram({
-    words,
-    print: () => {},
-    signal: new AbortController().signal,
-    logger: async () => silentLogger,
-    isTerminal: false,
-  });
 }
 
 /** Sets how a command and all commands below it report errors. With `addCommand`, Commander does not inherit settings. */

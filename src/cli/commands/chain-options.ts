@@ -1,10 +1,14 @@
-import { Option } from "commander";
+import { basename } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { LocalnetRunOptions } from "../../../daemons/localnet/main.ts";
+import { accountsOf, type ChainProfile, CHAINS } from "../../localnet/accounts/chains.ts";
 import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import type { LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { errorMessage, EXIT } from "../../platform/base/errors.ts";
+import type { JsonValue } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { DEFAULT_BLOCK_TIME_MS, DEFAULT_POWERS } from "../../platform/cli/options.ts";
+import { corsOptions, DEFAULT_BLOCK_TIME_MS, DEFAULT_POWERS } from "../../platform/cli/options.ts";
 
 export interface ChainOptions {
   readonly chainConfig?: string;
@@ -14,6 +18,17 @@ export interface ChainOptions {
   readonly blockTime?: number;
   readonly localValidators?: readonly bigint[];
   readonly remoteValidators?: readonly bigint[];
+  /** The user's own contracts on the local chain, in command-line order. */
+  readonly contract?: readonly ContractOption[];
+  readonly watch?: true;
+}
+
+interface ContractOption {
+  readonly file: string;
+  init: JsonValue;
+  label: string;
+  admin: string;
+  migrate: string;
 }
 
 export type ChosenLocalnet = Pick<
@@ -21,8 +36,54 @@ export type ChosenLocalnet = Pick<
   "chains" | "roles" | "ports" | "validators" | "blockTimeMs" | "profile"
 >;
 
-export function chainConfigOptions(): readonly Option[] {
-  return [
+/**
+ * Adds the options of the chains' configuration, of browsers' access, and of the user's contracts: `--watch` and a repeatable
+ * `--contract FILE`. `--init`, `--label`, `--admin` and `--migrate` apply to the `--contract` that they follow.
+ */
+export function addChainOptions(command: Command): Command {
+  const contracts: ContractOption[] = [];
+  const ofLast =
+    (set: (contract: ContractOption, text: string) => void) =>
+    (text: string): string => {
+      const last = contracts.at(-1);
+      if (last === undefined)
+        throw new InvalidArgumentError("Put it after the --contract to which it belongs.");
+      set(last, text);
+      return text;
+    };
+  const options = [
+    new Option(
+      "--contract <file>",
+      "a contract in the genesis of a new local-1: WebAssembly, plain or gzip; repeatable",
+    ).argParser((file) => {
+      contracts.push({ file, init: {}, label: labelOf(file), admin: "operator", migrate: "{}" });
+      return contracts;
+    }),
+    new Option("--init <json>", "message that instantiates the contract; default: {}").argParser(
+      ofLast((contract, text) => {
+        contract.init = parseInit(text);
+      }),
+    ),
+    new Option("--label <text>", "the contract's label; default: the file's name").argParser(
+      ofLast((contract, text) => {
+        contract.label = text;
+      }),
+    ),
+    new Option("--admin <name>", "test account that may migrate the contract; default: operator").argParser(
+      ofLast((contract, text) => {
+        contract.admin = text;
+      }),
+    ),
+    new Option("--migrate <json>", "message for each migration by --watch; default: {}").argParser(
+      ofLast((contract, text) => {
+        parseInit(text);
+        contract.migrate = text;
+      }),
+    ),
+    new Option(
+      "--watch",
+      "when a contract's file changes, upload it and migrate the contract to the new code",
+    ),
     new Option(
       "--chain-config <file>",
       "YAML file with chain ids, accounts, validators, contracts and modules of both chains; default: local-1 and remote-1",
@@ -31,7 +92,51 @@ export function chainConfigOptions(): readonly Option[] {
       "--chain-dir <dir>",
       "folder of the files named in --chain-config; default: that file's folder",
     ),
+    ...corsOptions(),
   ];
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+function parseInit(text: string): JsonValue {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch (error) {
+    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
+  }
+}
+
+function labelOf(file: string): string {
+  return basename(file).replace(/\.wasm(\.gz)?$/, "");
+}
+
+/**
+ * Reads and validates the user's contracts, and returns the watch that `--watch` asks for. `report` receives one line per event of
+ * the watch. Throws `CliError`.
+ */
+export async function chosenContracts(
+  { contract: chosen = [], watch }: ChainOptions,
+  report: (line: string) => void,
+  chain: ChainProfile = CHAINS.local,
+): Promise<Pick<LocalnetRunOptions, "contracts" | "watch">> {
+  if (chosen.length === 0) {
+    if (watch) throw new CliError(EXIT.usage, "--watch needs a --contract to follow");
+    return {};
+  }
+  const { readContract: read } = await import("../../localnet/cli/contract-code.ts");
+  const names = accountsOf(chain).map(({ name }) => name);
+  if (!names.includes("operator"))
+    throw new CliError(EXIT.usage, `--contract needs an account named operator on ${chain.chainId}`);
+  const contracts = chosen.map(({ file, init, label, admin }) => {
+    if (!names.includes(admin))
+      throw new CliError(EXIT.usage, `--admin ${admin}: one of ${names.join(", ")} was expected`);
+    return { code: read(file), init, label, admin };
+  });
+  if (!watch) return { contracts };
+  if (new Set(chosen.map(({ label }) => label)).size < chosen.length)
+    throw new CliError(EXIT.usage, "--watch needs contracts with different labels: give each a --label");
+  return { contracts, watch: { contracts: chosen, read, report } };
 }
 
 /** Throws `ConfigError` and `CliError`. */

@@ -12,7 +12,6 @@ import {
   type AccessOptions,
   allowHostOption,
   blockTimeOption,
-  corsOptions,
   keepBlocksOption,
   logLevelOption,
   parseGas,
@@ -20,13 +19,7 @@ import {
   powersOption,
 } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../../platform/cli/state-home.ts";
-import { chainConfigOptions, type ChainOptions, chosenLocalnet } from "./chain-options.ts";
-import {
-  addContractOptions,
-  type ContractOption,
-  readContracts,
-  watchedContracts,
-} from "./contract-options.ts";
+import { addChainOptions, type ChainOptions, chosenContracts, chosenLocalnet } from "./chain-options.ts";
 
 interface StartOptions extends AccessOptions, ChainOptions {
   readonly home?: string;
@@ -34,16 +27,10 @@ interface StartOptions extends AccessOptions, ChainOptions {
   readonly scenario?: LocalnetScenario;
   readonly ibcRelayer?: true;
   readonly traffic?: bigint;
-  readonly watch?: true;
   readonly logLevel: LogLevel;
 }
 
-interface StartRequest extends StartOptions {
-  readonly contracts: readonly ContractOption[];
-}
-
 export function startCommand(context: CliContext): Command {
-  const contracts: ContractOption[] = [];
   const command = new Command()
     .addArgument(
       new Argument("[part...]", "parts to run in this process; default: all except ibc-relayer").choices(
@@ -87,11 +74,9 @@ local-1. It pays the gas price up to 1,000 times the minimum.
 The first time, start remote before local: local's genesis contains a light client of remote.`,
     )
     .action((parts: readonly LocalnetPart[], options: StartOptions) =>
-      startLocalnet(parts, { ...options, contracts }, context),
+      startLocalnet(parts, options, context),
     );
-  addContractOptions(command, contracts);
-  for (const option of [...chainConfigOptions(), ...corsOptions()]) command.addOption(option);
-  return command;
+  return addChainOptions(command);
 }
 
 /** Smallest accepted traffic setting. A transaction that calls a contract uses 133,000 gas even if the contract does nothing. */
@@ -109,7 +94,7 @@ const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== 
 
 async function startLocalnet(
   given: readonly LocalnetPart[],
-  options: StartRequest,
+  options: StartOptions,
   context: CliContext,
 ): Promise<void> {
   const chosen = given.length === 0 ? WHOLE : given;
@@ -119,14 +104,13 @@ async function startLocalnet(
       "--traffic needs the local chain in the same process: relaywatch localnet start local --traffic …";
     throw new CliError(EXIT.usage, text);
   }
-  if (options.contracts.length > 0 && !parts.includes("local"))
+  if (options.contract !== undefined && !parts.includes("local"))
     throw new CliError(
       EXIT.usage,
       "--contract needs the local chain: relaywatch localnet start local --contract …",
     );
   const net = await chosenLocalnet(options);
-  const contracts = await readContracts(options.contracts, net.chains?.local);
-  const watch = await watchedContracts(options.contracts, options.watch, context.print);
+  const contracts = await chosenContracts(options, context.print, net.chains?.local);
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
@@ -138,8 +122,7 @@ async function startLocalnet(
       ...net,
       home: options.home ?? ownHome,
       scenario: options.scenario,
-      contracts,
-      watch,
+      ...contracts,
       keepBlocks: options.keepBlocks,
       trafficGas: options.traffic,
       access: accessOf(options),

@@ -19,7 +19,6 @@ import {
   type AccessOptions,
   allowHostOption,
   blockTimeOption,
-  corsOptions,
   keepBlocksOption,
   logLevelOption,
   portOffsetOption,
@@ -32,14 +31,9 @@ import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { longestPollMs } from "../../watchdog/polling/freshness.ts";
 import {
-  addContractOptions,
-  type ContractOption,
-  readContracts,
-  watchedContracts,
-} from "./contract-options.ts";
-import {
-  chainConfigOptions,
+  addChainOptions,
   type ChainOptions,
+  chosenContracts,
   chosenLocalnet,
   type ChosenLocalnet,
 } from "./chain-options.ts";
@@ -51,7 +45,6 @@ interface Options extends AccessOptions, Omit<ChainOptions, "localValidators" | 
   readonly home?: string;
   readonly untilFirstResult?: true;
   readonly chainClock?: true;
-  readonly watch?: true;
   readonly logLevel: LogLevel;
 }
 
@@ -59,7 +52,6 @@ const FIRST_RESULT_MS = 60_000;
 const FIRST_RESULT_POLL_MS = 50;
 
 export function upCommand(context: CliContext): Command {
-  const contracts: ContractOption[] = [];
   const command = new Command()
     .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
     .option(
@@ -76,20 +68,14 @@ export function upCommand(context: CliContext): Command {
     .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
-    .action((options: Options) => up({ ...options, contracts }, context));
-  addContractOptions(command, contracts);
-  for (const option of [...chainConfigOptions(), ...corsOptions()]) command.addOption(option);
-  return command;
-}
-
-interface UpRequest extends Options {
-  readonly contracts: readonly ContractOption[];
+    .action((options: Options) => up(options, context));
+  return addChainOptions(command);
 }
 
 /** The user's own contracts on the local chain. */
 type OwnContracts = Pick<LocalnetRunOptions, "contracts" | "watch" | "onContract">;
 
-async function up(options: UpRequest, context: CliContext): Promise<void> {
+async function up(options: Options, context: CliContext): Promise<void> {
   const stop = new AbortController();
   const unwatch = onAbort(context.signal, (reason) => stop.abort(reason));
   const daemon = await daemonContext(context, options.logLevel);
@@ -98,8 +84,7 @@ async function up(options: UpRequest, context: CliContext): Promise<void> {
     context.screen === undefined ? context.print(line) : context.screen.above(() => context.print(line));
   const net = await chosenLocalnet(options);
   const contracts: OwnContracts = {
-    contracts: await readContracts(options.contracts, net.chains?.local),
-    watch: await watchedContracts(options.contracts, options.watch, print),
+    ...(await chosenContracts(options, print, net.chains?.local)),
     onContract: ({ label, address }) => print(`${`contract ${label}`.padEnd(24)} ${address}`),
   };
   const parts = createParts(options, own, { ...net, ...contracts }, print);

@@ -78,7 +78,7 @@ function exampleOfKind(
   const schema = keySchema(kind.schema);
   const secrets = secretVariables(exampleFile(schema, [], more));
   const path = `config/${kind.name}.example.yaml`;
-  return [path, exampleFile(schema, exampleHead(kind, { whose, path, secrets }), more)];
+  return [path, exampleFile(schema, exampleHead(kind, whose, path, secrets), more)];
 }
 
 /** Returns the variables from which a file reads its secrets. Ignores comments. */
@@ -86,15 +86,11 @@ function secretVariables(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/^[^#\n]*\{env: (\w+)\}/gm)].map(([, name = ""]) => name))];
 }
 
-interface ExampleHead {
-  readonly whose: string;
-  readonly path: string;
-  readonly secrets: readonly string[];
-}
-
 function exampleHead(
   { name, prefix }: ConfigKind<unknown>,
-  { whose, path, secrets }: ExampleHead,
+  whose: string,
+  path: string,
+  secrets: readonly string[],
 ): readonly string[] {
   return [
     `yaml-language-server: $schema=schema/${name}.schema.json`,
@@ -137,9 +133,9 @@ type MoreExamples = Readonly<Record<string, unknown>>;
  * @throws if a key has neither.
  */
 export function exampleFile(schema: KeySchema, head: readonly string[], more: MoreExamples = {}): string {
-  const shown = new Set<string>();
+  const file = { more, shown: new Set<string>() };
   const sections = Object.entries(schema.properties ?? {}).map(([key, value]) =>
-    keyLines({ key, schema: value, isRequired: isRequired(schema, key), path: key, more, shown }).join("\n"),
+    keyLines({ key, schema: value, section: schema, path: key, file }).join("\n"),
   );
   return `${head.map((line) => `# ${line}`.trimEnd()).join("\n")}\n\n${sections.join("\n\n")}\n`;
 }
@@ -147,55 +143,50 @@ export function exampleFile(schema: KeySchema, head: readonly string[], more: Mo
 interface ExampleKey {
   readonly key: string;
   readonly schema: KeySchema;
-  readonly isRequired: boolean;
+  /** The section with this key. */
+  readonly section: KeySchema;
   readonly path: string;
+  readonly file: ExampleFile;
+}
+
+interface ExampleFile {
   readonly more: MoreExamples;
-  /** Comments already written to the file. A key that several sections share is described only once. */
+  /** Comments already written. A key that several sections share is described only once. */
   readonly shown: Set<string>;
 }
 
 function keyLines(one: ExampleKey): readonly string[] {
-  const { schema, key } = one;
+  const { schema, key, file } = one;
   const comment = commentOf(one);
   const known = `${key}: ${comment}`;
   const lines = [
-    ...(comment === "" || one.shown.has(known) ? [] : wrapped(comment).map((line) => `# ${line}`)),
+    ...(comment === "" || file.shown.has(known) ? [] : wrapped(comment).map((line) => `# ${line}`)),
     ...valueLines(one),
   ];
-  one.shown.add(known);
+  file.shown.add(known);
   if (schema.commentedOut !== true) return lines;
   return lines.map((line) => (line.startsWith("#") ? line : `# ${line}`));
 }
 
-function commentOf({ schema, isRequired: required, more, path }: ExampleKey): string {
+function commentOf({ key, schema, section: { required = [] }, path, file }: ExampleKey): string {
   const { description, default: initial } = schema;
   if (description === undefined) return "";
   const sentence = `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
-  if (required) return sentence;
+  if (required.includes(key)) return sentence;
   if (initial === undefined) return description.includes("default: ") ? sentence : `No default. ${sentence}`;
-  const example = exampleOf(schema, more[path]);
+  const example = exampleOf(schema, file.more[path]);
   const isDefault = example === undefined || JSON.stringify(example) === JSON.stringify(initial);
   return isDefault ? sentence : `Default: ${inline(initial)}. ${sentence}`;
 }
 
-function valueLines({ key, schema, path, more, shown }: ExampleKey): readonly string[] {
-  const example = exampleOf(schema, more[path]);
+function valueLines({ key, schema, path, file }: ExampleKey): readonly string[] {
+  const example = exampleOf(schema, file.more[path]);
   const section = isEndpoint(schema) ? undefined : sectionOf(schema);
   if (example === undefined && section?.properties !== undefined && !isSecret(section)) {
-    const { properties } = section;
     return [
       `${key}:`,
-      ...Object.entries(properties).flatMap(([inner, value]) =>
-        indented(
-          keyLines({
-            key: inner,
-            schema: value,
-            isRequired: isRequired(section, inner),
-            path: `${path}.${inner}`,
-            more,
-            shown,
-          }),
-        ),
+      ...Object.entries(section.properties).flatMap(([inner, value]) =>
+        indented(keyLines({ key: inner, schema: value, section, path: `${path}.${inner}`, file })),
       ),
     ];
   }
@@ -203,32 +194,17 @@ function valueLines({ key, schema, path, more, shown }: ExampleKey): readonly st
   if (value === undefined) throw new Error(`${path} has no example`);
   if (Array.isArray(value) && value.some((item) => typeof item === "object") && schema.items !== undefined) {
     const { items } = schema;
-    return [
-      `${key}:`,
-      ...value.flatMap((item: unknown) => indented(itemLines(item, items, { path, more, shown }))),
-    ];
+    return [`${key}:`, ...value.flatMap((item: unknown) => indented(itemLines(item, items, path, file)))];
   }
   return [`${key}: ${inline(value)}`];
 }
 
 /** Formats an entry of a list section, with comments for its keys. */
-function itemLines(
-  item: unknown,
-  items: KeySchema,
-  { path, more, shown }: Pick<ExampleKey, "path" | "more" | "shown">,
-): readonly string[] {
-  const values = Object.entries(item ?? {});
-  const schema = optionOf(items, item);
-  const lines = values.flatMap(([key, value]) => {
-    const own = { ...schema.properties?.[key], examples: [value] };
-    return keyLines({
-      key,
-      schema: own,
-      isRequired: isRequired(schema, key),
-      path: `${path}.${key}`,
-      more,
-      shown,
-    });
+function itemLines(item: unknown, items: KeySchema, path: string, file: ExampleFile): readonly string[] {
+  const section = optionOf(items, item);
+  const lines = Object.entries(item ?? {}).flatMap(([key, value]) => {
+    const schema = { ...section.properties?.[key], examples: [value] };
+    return keyLines({ key, schema, section, path: `${path}.${key}`, file });
   });
   const first = lines.findIndex((line) => !line.startsWith("#"));
   return [
@@ -240,10 +216,6 @@ function itemLines(
 
 function exampleOf({ examples }: KeySchema, more: unknown): unknown {
   return more ?? examples?.[0];
-}
-
-function isRequired({ required = [] }: KeySchema, key: string): boolean {
-  return required.includes(key);
 }
 
 function inline(value: unknown): string {

@@ -19,7 +19,7 @@ import {
 } from "./alert-config-examples.ts";
 import { alertMessagesPage } from "./alert-messages.ts";
 import { caseFiles } from "./case-files.ts";
-import { createSilentProgram } from "../program.ts";
+import { createSilentProgram } from "./silent-program.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { httpApiTables } from "./http-api-tables.ts";

@@ -4,7 +4,7 @@ import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { TRAFFIC_FAULTS } from "../../localnet/traffic/traffic.ts";
 import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
-import { createSilentProgram } from "../program.ts";
+import { createSilentProgram } from "./silent-program.ts";
 import type { Located, RunbookText } from "./runbook-text.ts";
 
 const METRIC =

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, normalize } from "node:path";
+import { getOrCreate } from "../../platform/base/caches.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { RUNBOOK_FOLDER, writtenPart } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { usableMetrics } from "./metrics-page.ts";
@@ -55,11 +56,7 @@ export async function runbookErrors(root: string): Promise<readonly string[]> {
 export function createRunbookCheck(root: string): RunbookCheck {
   const metrics = usableMetrics();
   const commands = new Map<string, Promise<string | undefined>>();
-  const errorOf = (line: string): Promise<string | undefined> => {
-    const error = commands.get(line) ?? commandError(line);
-    commands.set(line, error);
-    return error;
-  };
+  const errorOf = (line: string): Promise<string | undefined> => getOrCreate(commands, line, commandError);
   return async (name, file) => {
     const [alert] = ALERTS_BY_RUNBOOK.get(name) ?? [];
     const runbook = readRunbook(file);
@@ -68,26 +65,18 @@ export function createRunbookCheck(root: string): RunbookCheck {
         ? [{ line: 1, text: "no alert has this runbook; give it the name of an alert, or delete it" }]
         : writtenPart(file) === undefined
           ? [{ line: 1, text: `the lines around the generated sections are missing: ${MARKERS}` }]
-          : [...textErrors(runbook, alert, { root, metrics }), ...(await commandErrors(runbook, errorOf))];
+          : [
+              ...runbook.frontMatter.errors,
+              ...alertErrors(runbook, alert),
+              ...sectionErrors(runbook),
+              ...metricErrors(runbook, metrics),
+              ...linkErrors(runbook, root),
+              ...(await commandErrors(runbook, errorOf)),
+            ];
     return errors
       .toSorted((a, b) => a.line - b.line)
       .map(({ line, text }) => `${runbookPathOf(name)}:${line}: ${text}`);
   };
-}
-
-interface Known {
-  readonly root: string;
-  readonly metrics: ReadonlySet<string>;
-}
-
-function textErrors(runbook: RunbookText, alert: AlertSpec, { root, metrics }: Known): readonly Located[] {
-  return [
-    ...runbook.frontMatter.errors,
-    ...alertErrors(runbook, alert),
-    ...sectionErrors(runbook),
-    ...metricErrors(runbook, metrics),
-    ...linkErrors(runbook, root),
-  ];
 }
 
 function alertErrors({ frontMatter, codes }: RunbookText, { alert }: AlertSpec): readonly Located[] {

@@ -19,28 +19,6 @@ interface TxResult {
   readonly events: readonly TextEvent[];
 }
 
-/** A transaction found by a search, with its inclusion proof. */
-interface SearchedTx {
-  readonly tx: Uint8Array;
-  readonly hash: Uint8Array;
-  readonly height: number;
-  readonly index: number;
-  readonly result: TxResult;
-  /** Undefined if the search did not ask for it. */
-  readonly proof:
-    | {
-        readonly data: Uint8Array;
-        readonly rootHash: Uint8Array;
-        readonly proof: {
-          readonly total: number;
-          readonly index: number;
-          readonly leafHash: Uint8Array;
-          readonly aunts: readonly Uint8Array[];
-        };
-      }
-    | undefined;
-}
-
 /** A block's data from `block_results`. Only these fields are read, whatever the version. */
 export interface BlockResults {
   /** Results, in the order of the block's transactions. */
@@ -62,11 +40,8 @@ export function decodeBlockResults(root: JsonField): BlockResults {
   };
 }
 
-/** Decodes a `tx_search` result. With `prove`, each transaction must have a proof. */
-export function decodeTxSearch(
-  root: JsonField,
-  { prove }: { readonly prove: boolean },
-): { readonly txs: readonly SearchedTx[]; readonly totalCount: number } {
+/** Decodes a `tx_search` result. With `prove`, each transaction must have an inclusion proof. */
+export function decodeTxSearch(root: JsonField, { prove }: { readonly prove: boolean }) {
   const txs = root.member("txs").elements();
   const events = eventReader(txs.flatMap((tx) => eventsOf(tx.member("tx_result").orEmpty())));
   const found = txs.map((field) => {
@@ -111,21 +86,15 @@ export function decodeTxCounts(root: JsonField): ReadonlyMap<bigint, number> {
   );
 }
 
-function decodeProof(field: JsonField, data: Uint8Array): NonNullable<SearchedTx["proof"]> {
+function decodeProof(field: JsonField, data: Uint8Array) {
   const proof = field.member("proof").required();
-  return {
-    data,
-    rootHash: new Uint8Array(),
-    proof: {
-      total: Number(proof.member("total").asInt64()),
-      index: Number(proof.member("index").asInt64()),
-      leafHash: proof.member("leaf_hash").asBase64(),
-      aunts: proof
-        .member("aunts")
-        .elements()
-        .map((aunt) => aunt.asBase64()),
-    },
-  };
+  const rootHash: Uint8Array = new Uint8Array();
+  const total = Number(proof.member("total").asInt64());
+  const index = Number(proof.member("index").asInt64());
+  const leafHash = proof.member("leaf_hash").asBase64();
+  const elements = proof.member("aunts").elements();
+  const aunts: readonly Uint8Array[] = elements.map((aunt) => aunt.asBase64());
+  return { data, rootHash, proof: { total, index, leafHash, aunts } };
 }
 
 /** Decodes a transaction's result. `events` reads its events. */

@@ -14,40 +14,32 @@ const ED25519_KEY_SIZE = 32;
 /** Length of a compressed secp256k1 public key in bytes. */
 export const SECP256K1_KEY_SIZE = 33;
 
-interface KeyType {
-  /** Name in CometBFT's error messages. */
-  readonly goName: string;
-  readonly size: number;
-  /** Type name in RPC JSON. */
-  readonly jsonType: string;
-  /** Bytes that precede the key in a length-prefixed, encoded `PublicKey` that is field 1 of a `SimpleValidator`. */
-  readonly hashPrefix: Uint8Array;
+/** Creates a key type. `hashPrefix` precedes the key in a length-prefixed `PublicKey` that is field 1 of a `SimpleValidator`. */
+function keyType(name: string, size: number, hashPrefix: string) {
+  // CometBFT's errors and RPC JSON have different names.
+  return {
+    goName: `PubKey${name}`,
+    jsonType: `tendermint/PubKey${name}`,
+    size,
+    hashPrefix: fromHex(hashPrefix),
+  };
 }
 
-const ED25519: KeyType = {
-  goName: "PubKeyEd25519",
-  size: ED25519_KEY_SIZE,
-  jsonType: "tendermint/PubKeyEd25519",
-  hashPrefix: fromHex("0a220a20"),
-};
-
-const SECP256K1: KeyType = {
-  goName: "PubKeySecp256k1",
-  size: SECP256K1_KEY_SIZE,
-  jsonType: "tendermint/PubKeySecp256k1",
-  hashPrefix: fromHex("0a231221"),
-};
-
 /** Both types, by their names in protobuf's `PublicKey`. */
-export const KEY_TYPES = { ed25519: ED25519, secp256k1: SECP256K1 } as const;
+export const KEY_TYPES = {
+  ed25519: keyType("Ed25519", ED25519_KEY_SIZE, "0a220a20"),
+  secp256k1: keyType("Secp256k1", SECP256K1_KEY_SIZE, "0a231221"),
+} as const;
 
-export function keyTypeOf(publicKey: Uint8Array): KeyType {
-  return publicKey.length === SECP256K1_KEY_SIZE ? SECP256K1 : ED25519;
+export function keyTypeOf(publicKey: Uint8Array) {
+  return publicKey.length === SECP256K1_KEY_SIZE ? KEY_TYPES.secp256k1 : KEY_TYPES.ed25519;
 }
 
 /** Returns the 20-byte address of a public key. */
 export function addressOf(publicKey: Uint8Array): Uint8Array {
-  return keyTypeOf(publicKey) === SECP256K1 ? secp256k1Address(publicKey) : ed25519Address(publicKey);
+  return keyTypeOf(publicKey) === KEY_TYPES.secp256k1
+    ? secp256k1Address(publicKey)
+    : ed25519Address(publicKey);
 }
 
 /** Formats a public key as in CometBFT's error messages. */
@@ -75,7 +67,7 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
  * If it rejects, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
  */
 export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
-  if (keyTypeOf(publicKey) === SECP256K1) return verifySecp256k1(publicKey, message, signature);
+  if (keyTypeOf(publicKey) === KEY_TYPES.secp256k1) return verifySecp256k1(publicKey, message, signature);
   if (publicKey.length !== ED25519_KEY_SIZE || signature.length !== 64) return false;
   const key = importKey(publicKey, ED25519_SPKI_PREFIX);
   return key !== undefined && verify(null, message, key, signature) ? true : undefined;

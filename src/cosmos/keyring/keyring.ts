@@ -14,18 +14,10 @@ const MAX_NAMES = 10;
 const MAX_NAME_BYTES = 200;
 
 /** Keys by name and address. */
-export interface Keyring {
-  /** All keys by name. Throws `bad-key` if one cannot be read. */
-  readonly list: () => readonly KeyRecord[];
-  /** Finds a key by name or bech32 address. If there is no such key, throws `bad-key` with the available names. */
-  readonly find: (nameOrAddress: string) => KeyRecord;
-  /** Adds a local key. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
-  readonly add: (record: KeyRecord) => void;
-  readonly remove: (name: string) => void;
-}
+export type Keyring = ReturnType<typeof openKeyring>;
 
 /** Opens a keyring in the SDK's format on a store. */
-export function openKeyring(store: KeyStore): Keyring {
+export function openKeyring(store: KeyStore) {
   const names = (): readonly string[] =>
     store.keys().flatMap((key) => (key.endsWith(".info") ? [key.slice(0, -".info".length)] : []));
   const read = (name: string): KeyRecord | undefined => {
@@ -33,14 +25,17 @@ export function openKeyring(store: KeyStore): Keyring {
     return data === undefined ? undefined : decodeKeyRecord(data, name);
   };
   return {
-    list: () => names().flatMap((name) => read(name) ?? []),
-    find: (nameOrAddress) => {
+    /** All keys by name. Throws `bad-key` if one cannot be read. */
+    list: (): readonly KeyRecord[] => names().flatMap((name) => read(name) ?? []),
+    /** Finds a key by name or bech32 address. If there is no such key, throws `bad-key` with the available names. */
+    find: (nameOrAddress: string): KeyRecord => {
       const record = read(nameOrAddress) ?? byAddress(store, nameOrAddress);
       if (record !== undefined) return record;
       throw badKeyring(`${store.name} has no key ${nameOrAddress}: ${listed(names())}`);
     },
-    add: (record) => addRecord(store, record),
-    remove: (name) => {
+    /** Adds a local key. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
+    add: (record: KeyRecord): void => addRecord(store, record),
+    remove: (name: string): void => {
       const { publicKey } = read(name) ?? {};
       store.remove(`${name}.info`);
       if (publicKey !== undefined) store.remove(addressKey(publicKey));

@@ -20,40 +20,21 @@ export interface LightClientState {
   readonly trustLevel: TrustLevel;
 }
 
-/** A light client's consensus state. */
-interface TrustedConsensus {
-  /** Nanoseconds since the Unix epoch. */
-  readonly timeNs: bigint;
-  /** Hash of the next block's validator set. */
-  readonly nextValidatorsHash: Uint8Array;
-}
-
-/** gRPC queries about a chain's light clients. All reject with `ClientError`, and with `LightClientError` where documented. */
-export interface LightClientQueries {
-  /** Returns the client id. Rejects with `LightClientError` "no-client". */
-  readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
-  readonly clientState: (clientId: string, signal: AbortSignal) => Promise<LightClientState>;
-  /** Returns "Active", "Expired", "Frozen", … */
-  readonly clientStatus: (clientId: string, signal: AbortSignal) => Promise<string>;
-  /** Rejects if there is no consensus state at this height. */
-  readonly consensusState: (
-    clientId: string,
-    at: RemoteHeight,
-    signal: AbortSignal,
-  ) => Promise<TrustedConsensus>;
-  /** Returns the heights that have a consensus state, unsorted. Rejects with `LightClientError` "too-many-pages". */
-  readonly consensusHeights: (clientId: string, signal: AbortSignal) => Promise<readonly RemoteHeight[]>;
-}
+export type LightClientQueries = ReturnType<typeof createLightClientQueries>;
 
 const PAGE_LIMIT = 100n;
 /** A list may have 100,000 entries. The limit protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
-export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">): LightClientQueries {
+/**
+ * Creates gRPC queries about a chain's light clients. All reject with `ClientError`, and with `LightClientError` where documented.
+ */
+export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">) {
   const query = queriesOf(client, ClientQuery);
   const queryConnection = queriesOf(client, ConnectionQuery);
   return {
-    clientOfConnection: async (connectionId, signal) => {
+    /** Returns the client id. Rejects with `LightClientError` "no-client". */
+    clientOfConnection: async (connectionId: string, signal: AbortSignal): Promise<string> => {
       const { connection } = await queryConnection("Connection", { connectionId }, signal);
       if (connection !== undefined && connection.clientId !== "") return connection.clientId;
       throw new LightClientError(
@@ -61,7 +42,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         `connection ${connectionId} has no client`,
       );
     },
-    clientState: async (clientId, signal) => {
+    clientState: async (clientId: string, signal: AbortSignal): Promise<LightClientState> => {
       const { clientState } = await query("ClientState", { clientId }, signal);
       const state = ClientState.decode(clientState?.value ?? new Uint8Array());
       return {
@@ -72,14 +53,21 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         trustLevel: toTrustLevel(state.trustLevel),
       };
     },
-    clientStatus: async (clientId, signal) => (await query("ClientStatus", { clientId }, signal)).status,
-    consensusState: async (clientId, at, signal) => {
+    /** Returns "Active", "Expired", "Frozen", … */
+    clientStatus: async (clientId: string, signal: AbortSignal): Promise<string> =>
+      (await query("ClientStatus", { clientId }, signal)).status,
+    /**
+     * Returns the time of a consensus state, and the hash of the next block's validator set. Rejects if there is no consensus
+     * state at this height.
+     */
+    consensusState: async (clientId: string, at: RemoteHeight, signal: AbortSignal) => {
       const height = { revisionNumber: at.revision, revisionHeight: at.height, latestHeight: false };
       const { consensusState } = await query("ConsensusState", { clientId, ...height }, signal);
       const state = ConsensusState.decode(consensusState?.value ?? new Uint8Array());
       return { timeNs: joinNs(state.timestamp), nextValidatorsHash: state.nextValidatorsHash };
     },
-    consensusHeights: (clientId, signal) =>
+    /** Returns the heights that have a consensus state, unsorted. Rejects with `LightClientError` "too-many-pages". */
+    consensusHeights: (clientId: string, signal: AbortSignal): Promise<readonly RemoteHeight[]> =>
       allPages(async (key) => {
         const request = { clientId, pagination: page(key) };
         const { consensusStateHeights, pagination } = await query("ConsensusStateHeights", request, signal);

@@ -36,22 +36,13 @@ export interface TrustDeps {
   readonly localTimeMs: () => number;
 }
 
-/** Chooses trusted heights for one client. It reads each height once, so create one finder per cycle. */
-export interface TrustFinder {
-  /**
-   * Returns the greatest height below `at` that has a consensus state with the same revision, and whose next header is available
-   * from some endpoint. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
-   * "trusted-headers-missing".
-   */
-  readonly below: (at: RemoteHeight) => Promise<Trust>;
-}
+export type TrustFinder = ReturnType<typeof createTrustFinder>;
 
-/** Creates a finder. `signal` aborts all its requests. */
-export function createTrustFinder(
-  deps: TrustDeps,
-  client: LightClientState,
-  signal: AbortSignal,
-): TrustFinder {
+/**
+ * Creates a finder, which chooses trusted heights for one client. It reads each height once, so create one finder per cycle.
+ * `signal` aborts all its requests.
+ */
+export function createTrustFinder(deps: TrustDeps, client: LightClientState, signal: AbortSignal) {
   const consensusOf = memoize(
     (height: RemoteHeight) => deps.local.consensusState(client.clientId, height, signal),
     keyOf,
@@ -90,7 +81,12 @@ export function createTrustFinder(
     return trust;
   };
   return {
-    below: async (at) => {
+    /**
+     * Returns the greatest height below `at` that has a consensus state with the same revision, and whose next header is available
+     * from some endpoint. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
+     * "trusted-headers-missing".
+     */
+    below: async (at: RemoteHeight): Promise<Trust> => {
       const missing: bigint[] = [];
       let unknown: unknown;
       let height = await greatestBelow(at);

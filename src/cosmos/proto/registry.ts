@@ -122,21 +122,7 @@ type ProtoErrorFacts =
 /** Thrown for an unusable message type, encoding or JSON format. */
 export class ProtoError extends CodedError<ProtoErrorFacts> {}
 
-interface MethodInfo {
-  readonly name: string;
-  /** gRPC path, e.g. `/cosmos.bank.v1beta1.Query/Balance`. */
-  readonly path: string;
-  readonly requestType: string;
-  readonly responseType: string;
-  readonly streaming: boolean;
-}
-
-export interface ServiceInfo {
-  /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
-  readonly name: string;
-  /** In definition order. */
-  readonly methods: readonly MethodInfo[];
-}
+export type ServiceInfo = ReturnType<typeof serviceInfo>;
 
 /** One definition file as served by gRPC reflection. */
 export interface FileInfo {
@@ -248,11 +234,14 @@ export function findFileOfSymbol(symbol: string): FileInfo | undefined {
   return found === undefined ? undefined : fileInfo(found.file);
 }
 
-function serviceInfo(desc: DescService): ServiceInfo {
+function serviceInfo(desc: DescService) {
   return {
+    /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
     name: desc.typeName,
+    /** In definition order. */
     methods: desc.methods.map((method) => ({
       name: method.name,
+      /** gRPC path, e.g. `/cosmos.bank.v1beta1.Query/Balance`. */
       path: `/${desc.typeName}/${method.name}`,
       requestType: method.input.typeName,
       responseType: method.output.typeName,

@@ -28,38 +28,37 @@ export interface FieldChange {
   readonly name?: string;
 }
 
-/** The definitions for a chain whose messages have different field numbers or names. Code works with the original definitions. */
-export interface ProtoVariant {
-  /** Returns a message's descriptor in the variant. Throws ProtoError `unknown-message`. */
-  readonly message: (typeName: string) => DescMessage;
-  /** Returns a definition file with the variant's names and numbers. */
-  readonly file: (file: FileInfo) => FileInfo;
-  /** Converts an encoded message to the variant's field numbers. Bytes that are not a message pass unchanged. */
-  readonly encode: (typeName: string, bytes: Uint8Array) => Uint8Array;
-  /** Converts an encoded message in the variant to the definitions' field numbers, like {@link encode}. */
-  readonly decode: (typeName: string, bytes: Uint8Array) => Uint8Array;
-  /** Returns whether an encoded message contains a field number that only the variant defines. */
-  readonly recognizes: (typeName: string, bytes: Uint8Array) => boolean;
-}
+export type ProtoVariant = ReturnType<typeof createProtoVariant>;
 
-/** Creates a variant. Its descriptors are built on first use (tens of ms). */
-export function createProtoVariant(changes: readonly FieldChange[]): ProtoVariant {
+/**
+ * Creates the definitions for a chain whose messages have different field numbers or names. Code works with the original
+ * definitions. The variant's descriptors are built on first use (tens of ms).
+ */
+export function createProtoVariant(changes: readonly FieldChange[]) {
   let registry: FileRegistry | undefined;
   let numbers: Numbers | undefined;
   const numbersOf = (): Numbers => (numbers ??= readNumbers(changes));
   return {
-    message: (typeName) => {
+    /** Returns a message's descriptor in the variant. Throws ProtoError `unknown-message`. */
+    message: (typeName: string): DescMessage => {
       registry ??= variantRegistry(changes);
       return registry.getMessage(typeName) ?? requireMessage(typeName);
     },
-    file: (file) => {
+    /** Returns a definition file with the variant's names and numbers. */
+    file: (file: FileInfo): FileInfo => {
       const descriptor = fromBinary(FileDescriptorProtoSchema, file.bytes);
       changeFile(descriptor, changes);
       return { ...file, bytes: toBinary(FileDescriptorProtoSchema, descriptor) };
     },
-    encode: (typeName, bytes) => renumber(requireMessage(typeName), bytes, numbersOf().encode) ?? bytes,
-    decode: (typeName, bytes) => renumber(requireMessage(typeName), bytes, numbersOf().decode) ?? bytes,
-    recognizes: (typeName, bytes) => hasOwnNumber(requireMessage(typeName), bytes, numbersOf().decode),
+    /** Converts an encoded message to the variant's field numbers. Bytes that are not a message pass unchanged. */
+    encode: (typeName: string, bytes: Uint8Array): Uint8Array =>
+      renumber(requireMessage(typeName), bytes, numbersOf().encode) ?? bytes,
+    /** Converts an encoded message in the variant to the definitions' field numbers, like `encode`. */
+    decode: (typeName: string, bytes: Uint8Array): Uint8Array =>
+      renumber(requireMessage(typeName), bytes, numbersOf().decode) ?? bytes,
+    /** Returns whether an encoded message contains a field number that only the variant defines. */
+    recognizes: (typeName: string, bytes: Uint8Array): boolean =>
+      hasOwnNumber(requireMessage(typeName), bytes, numbersOf().decode),
   };
 }
 

@@ -1,9 +1,4 @@
-export interface RecentCache<K, T> {
-  /** Returns the cached value. Without a cached value, calls `load` and caches its result unless it is undefined. */
-  readonly get: (key: K, load: () => T | undefined) => T | undefined;
-  readonly put: (key: K, value: T) => void;
-  readonly clear: () => void;
-}
+export type RecentCache<K, T> = ReturnType<typeof createRecentCache<K, T>>;
 
 /**
  * Creates a cache that holds at least the `capacity` most recently used values, and at most twice that many.
@@ -11,7 +6,7 @@ export interface RecentCache<K, T> {
  * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster than
  * a list in exact order.
  */
-export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
+export function createRecentCache<K, T>(capacity: number) {
   let younger = new Map<K, T>();
   let older = new Map<K, T>();
   const put = (key: K, value: T): void => {
@@ -21,6 +16,7 @@ export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
     }
     younger.set(key, value);
   };
+  /** Returns the cached value. Without a cached value, calls `load` and caches its result unless it is undefined. */
   const get = (key: K, load: () => T | undefined): T | undefined => {
     const young = younger.get(key);
     if (young !== undefined) return young;

@@ -16,19 +16,13 @@ export class UnknownFaultError extends CodedError<{
   readonly name: string;
 }> {}
 
-export interface FaultSwitches<Name extends string> {
-  readonly has: (name: Name) => boolean;
-  /** Switches a fault on or off. With `forMs`, the fault switches off again after that time. A second call replaces the first. */
-  readonly set: (name: Name, on: boolean, forMs?: number) => void;
-  /** All faults, in table order. */
-  readonly list: () => readonly FaultState[];
-}
+export type FaultSwitches<Name extends string> = ReturnType<typeof createFaultSwitches<Name>>;
 
 /** Creates switches that are all off. `effects` maps each name to its effect. */
 export function createFaultSwitches<Name extends string>(
   effects: Readonly<Record<Name, string>>,
   clock: Pick<Clock, "nowMs">,
-): FaultSwitches<Name> {
+) {
   const untilMs = new Map<string, number | undefined>();
   const isOn = (name: string): boolean => {
     const end = untilMs.get(name);
@@ -36,12 +30,14 @@ export function createFaultSwitches<Name extends string>(
     return untilMs.has(name);
   };
   return {
-    has: isOn,
-    set: (name, on, forMs) => {
+    has: (name: Name): boolean => isOn(name),
+    /** Switches a fault on or off. With `forMs`, the fault switches off again after that time. A second call replaces the first. */
+    set: (name: Name, on: boolean, forMs?: number): void => {
       if (on) untilMs.set(name, forMs === undefined ? undefined : clock.nowMs() + forMs);
       else untilMs.delete(name);
     },
-    list: () =>
+    /** All faults, in table order. */
+    list: (): readonly FaultState[] =>
       Object.entries<string>(effects).map(([name, effect]) => {
         const on = isOn(name);
         return { name, on, untilMs: on ? untilMs.get(name) : undefined, effect };

@@ -1,22 +1,19 @@
 import { abortReason, onAbort, raceAbort, waitAtMost, type WaitSignal } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
-/** Wakes all callers that wait for an event. The signal carries no value and stores no state. */
-export interface WakeSignal {
-  /** Resolves on the next `wake`. Rejects with the reason if `signal` aborts first. Any number of callers may wait. */
-  readonly next: (signal: WaitSignal) => Promise<void>;
-  readonly wake: () => void;
-}
-
 interface Caller {
   readonly resolve: () => void;
   unwatch?: () => void;
 }
 
-export function createWakeSignal(): WakeSignal {
+export type WakeSignal = ReturnType<typeof createWakeSignal>;
+
+/** Creates a signal that wakes all callers that wait for an event. The signal carries no value and stores no state. */
+export function createWakeSignal() {
   const waiting = new Set<Caller>();
   return {
-    next: (signal) =>
+    /** Resolves on the next `wake`. Rejects with the reason if `signal` aborts first. Any number of callers may wait. */
+    next: (signal: WaitSignal): Promise<void> =>
       new Promise((resolve, reject) => {
         const caller: Caller = { resolve };
         waiting.add(caller);
@@ -25,7 +22,7 @@ export function createWakeSignal(): WakeSignal {
           reject(reason);
         });
       }),
-    wake: () => {
+    wake: (): void => {
       // A woken caller may wait again immediately. Clear the set first, so that one call does not wake it twice.
       const woken = [...waiting];
       waiting.clear();
@@ -37,57 +34,38 @@ export function createWakeSignal(): WakeSignal {
   };
 }
 
-/** Wakes callers that wait for a change. Its version reveals a change that came before the wait. */
-export interface ChangeSignal {
-  readonly wake: () => void;
-  readonly version: () => number;
-  /**
-   * Resolves once the version differs from `version`, or after `maxMs` at the latest. Rejects with the signal's reason on abort.
-   */
-  readonly changedSince: (version: number, maxMs: number, signal: WaitSignal) => Promise<void>;
-  /** Like `changedSince`, but without a time limit. */
-  readonly changed: (version: number, signal: WaitSignal) => Promise<void>;
-}
+export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
-/** Creates a change signal at version 0. */
-export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
+/** Creates a signal that wakes callers that wait for a change. Its version, 0 at first, reveals a change before the wait. */
+export function createChangeSignal(clock: Pick<Clock, "sleep">) {
   const wakeSignal = createWakeSignal();
   let version = 0;
+  /** Like `changedSince`, but without a time limit. */
   const changed = async (since: number, signal: WaitSignal): Promise<void> => {
     if (signal.aborted) throw abortReason(signal);
     if (version === since) await wakeSignal.next(signal);
   };
   return {
-    version: () => version,
-    wake: () => {
+    version: (): number => version,
+    wake: (): void => {
       version += 1;
       wakeSignal.wake();
     },
     changed,
-    changedSince: async (since, maxMs, signal) => {
+    /** Resolves once the version differs from `since`, or after `maxMs` at the latest. Rejects with the signal's reason on abort. */
+    changedSince: async (since: number, maxMs: number, signal: WaitSignal): Promise<void> => {
       if (signal.aborted) throw abortReason(signal);
       if (version === since) await waitAtMost(maxMs, clock, signal, (inner) => changed(since, inner));
     },
   };
 }
 
-/** FIFO queue that holds at most `capacity` items. */
-export interface BoundedQueue<T> {
-  /** Adds an item. If the queue is full, drops and counts the item and returns false. */
-  readonly offer: (item: T) => boolean;
-  /** Removes the oldest item. Waits for one if the queue is empty. Rejects with the reason when the signal aborts. */
-  readonly take: (signal: WaitSignal) => Promise<T>;
-  readonly size: () => number;
-  readonly dropped: () => number;
-}
-
-/** `capacity` is at least 1. */
-export function createBoundedQueue<T extends object | string | number | bigint>(
-  capacity: number,
-): BoundedQueue<T> {
+/** Creates a FIFO queue that holds at most `capacity` items, at least 1. */
+export function createBoundedQueue<T extends object | string | number | bigint>(capacity: number) {
   const items: T[] = [];
   const added = createWakeSignal();
   let dropped = 0;
+  /** Adds an item. If the queue is full, drops and counts the item and returns false. */
   const offer = (item: T): boolean => {
     if (items.length >= capacity) {
       dropped += 1;
@@ -97,6 +75,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     added.wake();
     return true;
   };
+  /** Removes the oldest item. Waits for one if the queue is empty. Rejects with the reason when the signal aborts. */
   const take = async (signal: WaitSignal): Promise<T> => {
     for (;;) {
       const [oldest] = items.splice(0, 1);
@@ -105,7 +84,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
       await added.next(signal);
     }
   };
-  return { offer, take, size: () => items.length, dropped: () => dropped };
+  return { offer, take, size: (): number => items.length, dropped: (): number => dropped };
 }
 
 /**
@@ -152,16 +131,12 @@ export function backoffMs(attempt: number, options: BackoffOptions, random: () =
   return Math.round(floor + (ceiling - floor) * random());
 }
 
-/** Runs one piece of work at a time, in call order. */
-interface Mutex {
-  /** Waits for its turn and runs `work`. Rejects with the signal's reason if the signal aborts first. */
-  readonly runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-}
-
-export function createMutex(): Mutex {
+/** Creates a mutex, which runs one piece of work at a time, in call order. */
+export function createMutex() {
   let last: Promise<void> = Promise.resolve();
   return {
-    runExclusive: (work, signal) => {
+    /** Waits for its turn and runs `work`. Rejects with the signal's reason if the signal aborts first. */
+    runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
       const previous = last;
       const result = raceAbort(previous, signal).then(work);
       // An aborted caller leaves while `previous` may still run, so its successor must wait for both.

@@ -31,13 +31,6 @@ export function withItsDurations(clock: Clock, machine: Clock): Clock {
 
 const READ_EVERY_MS = 500;
 
-/** The localnet's time at one moment on this machine. */
-interface Reading {
-  readonly timeMs: number;
-  readonly rate: number;
-  readonly atMs: number;
-}
-
 /**
  * Returns the context with the clock of the localnet that the option names; without the option, returns it unchanged. Reads the
  * localnet's clock twice a second. If a read fails, the clock keeps running. Throws `CliError` if the localnet does not respond to
@@ -50,7 +43,8 @@ export async function followChainClock<Context extends DaemonContext>(
   if (chainClock === undefined) return context;
   const { clock, logger, signal } = context;
   const url = chainClock === true ? `http://127.0.0.1:${portsAt(portOffset).control}` : chainClock;
-  const read = async (): Promise<Reading> => {
+  /** Reads the localnet's time at one moment on this machine. */
+  const read = async () => {
     const reply = await askDaemon(
       {
         daemon: "the localnet's control API",

@@ -1,12 +1,4 @@
-/** Lines at the bottom of a terminal's output, updated in place. */
-export interface LiveScreen {
-  /** Replaces the shown lines. Lines may be coloured. A line is cut to the terminal's width. */
-  readonly show: (lines: readonly string[]) => void;
-  /** Runs a function that writes complete lines to the terminal. These lines stay above the live lines. */
-  readonly above: (write: () => void) => void;
-  /** Leaves the shown lines in place and restores the cursor. You may call it more than once. */
-  readonly close: () => void;
-}
+export type LiveScreen = ReturnType<typeof createLiveScreen>;
 
 /** The part of `process.stdout` that a screen uses. */
 export interface Terminal {
@@ -23,7 +15,8 @@ const SHOW_CURSOR = "\u001b[?25h";
 const ERASE_BELOW = "\u001b[J";
 const RESET = "\u001b[0m";
 
-export function createLiveScreen(terminal: Terminal): LiveScreen {
+/** Creates a screen: lines at the bottom of a terminal's output, updated in place. */
+export function createLiveScreen(terminal: Terminal) {
   let lines: readonly string[] = [];
   let drawn: readonly string[] = [];
   let isOpen = false;
@@ -49,7 +42,8 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
     draw();
   };
   return {
-    show: (shown) => {
+    /** Replaces the shown lines. Lines may be coloured. A line is cut to the terminal's width. */
+    show: (shown: readonly string[]): void => {
       if (!isOpen) {
         isOpen = true;
         terminal.write(HIDE_CURSOR);
@@ -58,13 +52,15 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
       lines = shown;
       draw();
     },
-    above: (write) => {
+    /** Runs a function that writes complete lines to the terminal. These lines stay above the live lines. */
+    above: (write: () => void): void => {
       if (drawn.length > 0) terminal.write(`${toFirstRow()}${ERASE_BELOW}`);
       drawn = [];
       write();
       if (isOpen) draw();
     },
-    close: () => {
+    /** Leaves the shown lines in place and restores the cursor. You may call it more than once. */
+    close: (): void => {
       if (!isOpen) return;
       isOpen = false;
       terminal.off("resize", onResize);

@@ -15,16 +15,7 @@ export interface HttpConnectionsOptions {
   readonly serve: (response: ServerResponse) => void;
 }
 
-/** An HTTP server's connections. As in Go, each handles one request at a time. */
-export interface HttpConnections {
-  readonly add: (socket: Socket) => void;
-  /** Accepts a request, identified by its reply. */
-  readonly take: (response: ServerResponse) => void;
-  /** Counts the bytes of an ended response that the socket has not taken yet. */
-  readonly sent: (response: ServerResponse, bytes: number) => void;
-  /** Stops serving requests on an upgraded connection. Returns false if the connection still has unanswered requests. */
-  readonly upgrade: (socket: Socket) => boolean;
-}
+export type HttpConnections = ReturnType<typeof createHttpConnections>;
 
 /** Number of queued requests at which the server stops reading from a connection. */
 const PAUSE_AT = 16;
@@ -38,10 +29,11 @@ const MAX_QUEUED = 4_096;
  */
 const MAX_QUEUED_TOTAL = 16_384;
 
-export function createHttpConnections(options: HttpConnectionsOptions): HttpConnections {
+/** Creates an HTTP server's set of connections. As in Go, each handles one request at a time. */
+export function createHttpConnections(options: HttpConnectionsOptions) {
   const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0, changes: 0 };
   return {
-    add: (socket) => {
+    add: (socket: Socket): void => {
       if (pool.all.size >= options.maxConnections && !evict(pool)) {
         socket.destroy();
         return;
@@ -55,13 +47,15 @@ export function createHttpConnections(options: HttpConnectionsOptions): HttpConn
       // The write side has ended. A client that keeps its own side open must not hold the connection.
       socket.once("finish", () => closeLater(socket));
     },
-    // A socket that `add` refused has no connection.
-    take: (response) => pool.all.get(response.req.socket)?.take(response),
-    sent: (response, bytes) => {
+    /** Accepts a request, identified by its reply. A socket that `add` refused has no connection. */
+    take: (response: ServerResponse): void => pool.all.get(response.req.socket)?.take(response),
+    /** Counts the bytes of an ended response that the socket has not taken yet. */
+    sent: (response: ServerResponse, bytes: number): void => {
       const { socket } = response;
       if (socket !== null && socket.writableLength > 0) holdUnsent(response, socket, bytes, options);
     },
-    upgrade: (socket) => pool.all.get(socket)?.upgrade() === true,
+    /** Stops serving requests on an upgraded connection. Returns false if the connection still has unanswered requests. */
+    upgrade: (socket: Socket): boolean => pool.all.get(socket)?.upgrade() === true,
   };
 }
 
@@ -195,16 +189,7 @@ class HttpConnection {
   }
 }
 
-/** Limits the total bytes that a server's clients have not read yet, across all connections. */
-export interface SendBudget {
-  /** Returns undefined if another reply fits now. Otherwise resolves once another reply fits, within about a second. */
-  readonly untilCapacity: () => Promise<void> | undefined;
-  /**
-   * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
-   * second and other clients need the capacity. `cut` must discard the bytes.
-   */
-  readonly hold: (bytes: number, cut: () => void) => () => void;
-}
+export type SendBudget = ReturnType<typeof createSendBudget>;
 
 interface Hold {
   readonly bytes: number;
@@ -215,8 +200,11 @@ interface Hold {
 /** Time that a client has to read a reply while others wait for capacity. A client on loopback reads 1 MB in a few ms. */
 const SLOW_AFTER_MS = 500;
 
-/** Creates a budget. One reply may exceed it, because a reply is counted only once its size is known. */
-export function createSendBudget(maxBytes: number): SendBudget {
+/**
+ * Creates a limit of the total bytes that a server's clients have not read yet, across all connections. One reply may exceed it,
+ * because a reply is counted only once its size is known.
+ */
+export function createSendBudget(maxBytes: number) {
   // In insertion order, so the oldest is first.
   const holds = new Set<Hold>();
   const waiters: (() => void)[] = [];
@@ -257,13 +245,18 @@ export function createSendBudget(maxBytes: number): SendBudget {
     }, delayMs + 1);
   };
   return {
-    untilCapacity: () => {
+    /** Returns undefined if another reply fits now. Otherwise resolves once another reply fits, within about a second. */
+    untilCapacity: (): Promise<void> | undefined => {
       if (heldBytes < maxBytes && waiters.length === 0) return undefined;
       const capacity = new Promise<void>((resolve) => waiters.push(resolve));
       wake();
       return capacity;
     },
-    hold: (bytes, cut) => {
+    /**
+     * Counts unsent bytes until the returned function is called. The budget calls `cut` if the bytes are still unsent after half a
+     * second and other clients need the capacity. `cut` must discard the bytes.
+     */
+    hold: (bytes: number, cut: () => void): (() => void) => {
       const hold = { bytes, sinceMs: performance.now(), cut };
       holds.add(hold);
       heldBytes += bytes;

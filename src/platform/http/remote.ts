@@ -41,7 +41,8 @@ export function endpointHeaders({ url, headers = {} }: Endpoint): Readonly<Recor
   return { ...authorization(new URL(url)), ...Object.fromEntries(own) };
 }
 
-function authorization(url: URL): Readonly<Record<string, string>> {
+/** Returns the header for the credentials in a URL, with `user:password@`. */
+function authorization(url: URL): { readonly authorization?: string } {
   if (url.username === "") return {};
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
@@ -52,28 +53,23 @@ export function trustedCertificates({ ca }: NetworkOptions): readonly string[] |
   return ca === undefined ? undefined : [...tls.rootCertificates, ca];
 }
 
-/** Connections to any number of servers, each through the proxy that the environment sets for it. */
-export interface RemoteConnections {
-  /** The dispatcher for requests to a URL's origin. */
-  readonly to: (url: URL) => Dispatcher;
-  /** Closes all connections, including those in use. */
-  readonly close: () => Promise<void>;
-}
-
-/** Creates connections. `settings` apply to the connections to each origin. */
+/**
+ * Creates connections to any number of servers, each through the proxy that the environment sets for it. `settings` apply to the
+ * connections to each origin.
+ */
 export function createRemoteConnections(
   {
     connect = {},
     ...settings
   }: Omit<Agent.Options, "connect"> & { readonly connect?: { readonly timeout?: number } },
   network: NetworkOptions = {},
-): RemoteConnections {
+) {
   const ca = trustedCertificates(network);
   const trust = ca === undefined ? {} : { ca: [...ca] };
   const direct = new Agent({ ...settings, connect: { ...connect, ...trust } });
   const proxies = new Map<string, ProxyAgent>();
   const through = (proxy: URL): ProxyAgent => {
-    const token = proxyAuthorization(proxy);
+    const { authorization: token } = authorization(proxy);
     return new ProxyAgent({
       ...settings,
       connect,
@@ -84,12 +80,14 @@ export function createRemoteConnections(
     });
   };
   return {
-    to: (url) => {
+    /** The dispatcher for requests to a URL's origin. */
+    to: (url: URL): Dispatcher => {
       const proxy = proxyOf(url, network);
       if (proxy === undefined) return direct;
       return getOrCreate(proxies, proxy.href, () => through(proxy));
     },
-    close: async () =>
+    /** Closes all connections, including those in use. */
+    close: async (): Promise<void> =>
       void (await Promise.all([direct, ...proxies.values()].map((agent) => agent.destroy()))),
   };
 }
@@ -121,11 +119,6 @@ export function proxyOf(
   if (!/^https?:/.test(url) || !URL.canParse(url))
     throw new Error(`the variable ${name} is not the URL of an HTTP proxy (expected http://HOST:PORT)`);
   return new URL(url);
-}
-
-/** Returns the authorization header for a proxy with `user:password@` in its URL. */
-function proxyAuthorization(proxy: URL): string | undefined {
-  return authorization(proxy)["authorization"];
 }
 
 /**
@@ -166,7 +159,7 @@ export function tunnelThrough(
   { ca, timeoutMs }: { readonly ca: readonly string[] | undefined; readonly timeoutMs: number },
 ): NonNullable<http.ClientRequestArgs["createConnection"]> {
   const trust = ca === undefined ? {} : { ca: [...ca] };
-  const credentials = proxyAuthorization(proxy);
+  const { authorization: credentials } = authorization(proxy);
   const headers = credentials === undefined ? {} : { "proxy-authorization": credentials };
   return ({ host, port, defaultPort }, done) => {
     const client = new Client(proxy.origin, {

@@ -38,35 +38,29 @@ export type LeaseAttempt =
       readonly expiresInMs: number;
     };
 
-/**
- * A lease in a PostgreSQL table. PostgreSQL's clock decides when it expires, so a jump of a process's clock does not affect the
- * lease.
- */
-export interface Lease {
-  /** Acquires the lease, or renews it for its full lifetime. */
-  readonly acquire: () => Promise<LeaseAttempt>;
-  /**
-   * Throws {@link LeaseLostError} unless this process holds the lease. Inside a transaction, it also prevents another process from
-   * taking the lease before the transaction ends.
-   */
-  readonly fence: (session: SqlSession) => Promise<void>;
-  /** Releases the lease, so that another process can take it immediately. Has no effect if this process does not hold the lease. */
-  readonly release: () => Promise<void>;
-}
+export type Lease = ReturnType<typeof createLease>;
 
 const NOW_MS = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-/** Creates a lease that this process does not hold yet. The table `lease` must exist in `database`. */
-export function createLease(options: LeaseOptions, database: SqlDatabase): Lease {
+/**
+ * Creates a lease that this process does not hold yet. The table `lease` must exist in `database`, of PostgreSQL. PostgreSQL's
+ * clock decides when the lease expires, so a jump of a process's clock does not affect it.
+ */
+export function createLease(options: LeaseOptions, database: SqlDatabase) {
   const { name, holder } = options;
   let epoch: bigint | undefined;
   return {
-    acquire: async () => {
+    /** Acquires the lease, or renews it for its full lifetime. */
+    acquire: async (): Promise<LeaseAttempt> => {
       const attempt = await database.transaction((session) => acquire(session, options));
       epoch = attempt.acquired ? attempt.epoch : undefined;
       return attempt;
     },
-    fence: async (session) => {
+    /**
+     * Throws {@link LeaseLostError} unless this process holds the lease. Inside a transaction, it also prevents another process
+     * from taking the lease before the transaction ends.
+     */
+    fence: async (session: SqlSession): Promise<void> => {
       const [row] = await session.run(
         `SELECT holder, epoch, expires_at_ms - ${NOW_MS} AS left_ms FROM lease WHERE name = ? FOR SHARE`,
         [name],
@@ -75,7 +69,8 @@ export function createLease(options: LeaseOptions, database: SqlDatabase): Lease
       if (isOwn && numberOf(row, "left_ms") > 0) return;
       throw new LeaseLostError({ code: "lease-lost", name }, lostText(options, row, isOwn));
     },
-    release: async () => {
+    /** Releases the lease, so that another process can take it immediately. Has no effect if this process does not hold it. */
+    release: async (): Promise<void> => {
       epoch = undefined;
       await database.run("UPDATE lease SET expires_at_ms = 0 WHERE name = ? AND holder = ?", [name, holder]);
     },

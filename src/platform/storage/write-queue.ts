@@ -16,25 +16,7 @@ interface WriteQueueStatus {
   readonly error: string | undefined;
 }
 
-/**
- * Writes to a database asynchronously and in order, with many writes per transaction.
- *
- * If the process dies, only the last writes are lost, never one in the middle. A program that can repeat its last steps therefore
- * loses nothing. Before a step that it must not repeat, the program waits for {@link WriteQueue.flushed}.
- */
-export interface WriteQueue {
-  /** Appends a write that must not be lost. The caller limits the number of these writes by waiting for `flushed`. */
-  readonly push: (write: Write) => void;
-  /** Appends a write that may be lost. A full queue drops and counts it. */
-  readonly offer: (write: Write) => void;
-  /** Resolves once all earlier writes are durable. Rejects if one was discarded, and with the signal's reason on abort. */
-  readonly flushed: (signal: AbortSignal) => Promise<void>;
-  /** Discards all writes that are not durable. */
-  readonly discard: () => void;
-  readonly status: () => WriteQueueStatus;
-  /** Stops retrying after an error. Writes that are not durable by then are lost. */
-  readonly stop: () => void;
-}
+export type WriteQueue = ReturnType<typeof createWriteQueue>;
 
 export interface WriteQueueDeps {
   readonly database: Pick<SqlDatabase, "transaction">;
@@ -61,8 +43,14 @@ interface BatchTries extends Tries {
   size: number;
 }
 
-/** Creates an empty queue. The first added write starts the writing. */
-export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
+/**
+ * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. The first added write
+ * starts the writing.
+ *
+ * If the process dies, only the last writes are lost, never one in the middle. A program that can repeat its last steps therefore
+ * loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
+ */
+export function createWriteQueue(deps: WriteQueueDeps) {
   const stopped = new AbortController();
   const progress = createWakeSignal();
   const writes: PendingWrite[] = [];
@@ -77,6 +65,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     error = next;
     if (isChange) deps.onError(next);
   };
+  /** Discards all writes that are not durable. */
   const discard = (): void => {
     writes.length = 0;
     discarded = added;
@@ -130,6 +119,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     // Start in a microtask, so that the writes of one program step share a transaction.
     queueMicrotask(() => void run());
   };
+  /** Resolves once all earlier writes are durable. Rejects if one was discarded, and with the signal's reason on abort. */
   const flushed = async (signal: AbortSignal): Promise<void> => {
     const upTo = added;
     for (;;) {
@@ -140,16 +130,19 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     }
   };
   return {
-    push: (write) => add({ write, mayDrop: false }),
-    offer: (write) => {
+    /** Appends a write that must not be lost. The caller limits the number of these writes by waiting for `flushed`. */
+    push: (write: Write): void => add({ write, mayDrop: false }),
+    /** Appends a write that may be lost. A full queue drops and counts it. */
+    offer: (write: Write): void => {
       const offered = writes.reduce((sum, { mayDrop }) => sum + (mayDrop ? 1 : 0), 0);
       if (offered < MAX_OFFERED) add({ write, mayDrop: true });
       else dropped += 1;
     },
     flushed,
     discard,
-    status: () => ({ pending: writes.length, dropped, error }),
-    stop: () => stopped.abort(new Error("the store is closed")),
+    status: (): WriteQueueStatus => ({ pending: writes.length, dropped, error }),
+    /** Stops retrying after an error. Writes that are not durable by then are lost. */
+    stop: (): void => stopped.abort(new Error("the store is closed")),
   };
 }
 

@@ -1,5 +1,5 @@
 import { toHex } from "../../../src/platform/base/bytes.ts";
-import { createIavlTree, type IavlCommit, type IavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
+import { createIavlTree, type IavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
 
 /** Storage of tree nodes in memory. */
 export interface TreeStorage {
@@ -7,7 +7,7 @@ export interface TreeStorage {
   readonly nodes: Map<string, Uint8Array>;
   /** Returns the number of reads. */
   readonly loads: () => number;
-  readonly keep: (commit: IavlCommit) => void;
+  readonly keep: (commit: ReturnType<IavlTree["commit"]>) => void;
   /** Releases a version of the tree and deletes the nodes that it returns. Throws if one of them is not stored. */
   readonly release: (tree: IavlTree, version: bigint) => void;
   /** Creates a tree over the stored nodes, as after a restart. */

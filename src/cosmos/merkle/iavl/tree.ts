@@ -15,7 +15,7 @@ import {
   savedHash,
   savedId,
 } from "./node.ts";
-import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootHashOf } from "./view.ts";
+import { createIavlReader, createIavlView, type IavlView, rootHashOf } from "./view.ts";
 
 /** Number of versions, up to the latest one, whose nodes a tree with storage holds in memory. */
 const RECENT_VERSIONS = 16;
@@ -27,51 +27,19 @@ export interface IavlStorage {
   readonly versions: readonly { readonly version: bigint; readonly rootId: Uint8Array | undefined }[];
 }
 
-/**
- * Result of a commit. `writes` are the new nodes. `rootId` names a node of an older version if nothing changed, and is
- * undefined for an empty tree.
- */
-export interface IavlCommit {
-  readonly version: bigint;
-  readonly rootHash: Uint8Array;
-  readonly rootId: Uint8Array | undefined;
-  readonly writes: readonly NodeBytes[];
-}
+export type IavlTree = ReturnType<typeof createIavlTree>;
 
 /**
- * A versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator reads the tree as it was
- * when the iterator was created. The tree does not copy keys and values, so callers must not change them.
- */
-export interface IavlTree extends IavlReader {
-  /** Throws `IavlError` for an empty key. */
-  readonly set: (key: Uint8Array, value: Uint8Array) => void;
-  /** Returns false if the tree does not contain the key. */
-  readonly remove: (key: Uint8Array) => boolean;
-  /** Returns the latest version; 0 before the first commit. */
-  readonly version: () => bigint;
-  /** Returns the retained versions, ascending. */
-  readonly versions: () => readonly bigint[];
-  /** Saves the working tree as the next version. The caller stores `writes`. */
-  readonly commit: () => IavlCommit;
-  /** Discards all changes since the last commit. */
-  readonly rollback: () => void;
-  /** Returns a retained version, or undefined. */
-  readonly at: (version: bigint) => IavlView | undefined;
-  /**
-   * Removes a retained version. Returns the ids of nodes that no retained version needs, for the caller to delete. Throws
-   * `IavlError` for the latest version and for a version that is not retained.
-   */
-  readonly release: (version: bigint) => readonly Uint8Array[];
-}
-
-/**
- * Creates a tree. Without storage, all nodes stay in memory. With storage, the tree reads nodes on demand.
+ * Creates a versioned IAVL tree. Reads see the working tree, which includes uncommitted changes. An iterator reads the tree as it
+ * was when the iterator was created. The tree does not copy keys and values, so callers must not change them.
+ *
+ * Without storage, all nodes stay in memory. With storage, the tree reads nodes on demand.
  *
  * With storage, only nodes of the working tree and of the latest 16 versions stay in memory, so the caller must store a commit's
  * writes before the 16th commit after it. The first commit of a new tree is version `firstVersion`. Throws `IavlError` if a node
  * is missing or broken, as does every read.
  */
-export function createIavlTree(storage?: IavlStorage, firstVersion = 1n): IavlTree {
+export function createIavlTree(storage?: IavlStorage, firstVersion = 1n) {
   const read = createNodeReader(storage);
   const retained: VersionRoot[] = (storage?.versions ?? []).map(({ version, rootId }) => ({
     version: toNumber(version),
@@ -82,31 +50,46 @@ export function createIavlTree(storage?: IavlStorage, firstVersion = 1n): IavlTr
   let working = rootNode(latest(), read);
   return {
     ...createIavlReader(() => working, read),
-    set: (key, value) => {
+    /** Throws `IavlError` for an empty key. */
+    set: (key: Uint8Array, value: Uint8Array): void => {
       working = setKey(working, requireKey(key), value, read);
     },
-    remove: (key) => {
+    /** Returns false if the tree does not contain the key. */
+    remove: (key: Uint8Array): boolean => {
       const removal = removeKey(working, key, read);
       if (removal !== undefined) working = removal.root;
       return removal !== undefined;
     },
-    version: () => BigInt(retained.at(-1)?.version ?? 0),
-    versions: () => retained.map(({ version }) => BigInt(version)),
+    /** Returns the latest version; 0 before the first commit. */
+    version: (): bigint => BigInt(retained.at(-1)?.version ?? 0),
+    /** Returns the retained versions, ascending. */
+    versions: (): readonly bigint[] => retained.map(({ version }) => BigInt(version)),
+    /**
+     * Saves the working tree as the next version. The caller stores `writes`, the new nodes. `rootId` names a node of an older
+     * version if nothing changed, and is undefined for an empty tree.
+     */
     commit: () => {
-      const committed = { version: latest().version + 1, root: working };
-      const writes = working === undefined ? [] : saveNewNodes(working, committed.version, read);
-      retained.push(committed);
+      const version = latest().version + 1;
+      const writes = working === undefined ? [] : saveNewNodes(working, version, read);
+      retained.push({ version, root: working });
       if (storage !== undefined) forgetNodes(retained);
-      return toCommit(committed.version, working, writes);
+      const rootId = working && encodeNodeId(savedId(working));
+      return { version: BigInt(version), rootHash: rootHashOf(working), rootId, writes };
     },
-    rollback: () => {
+    /** Discards all changes since the last commit. */
+    rollback: (): void => {
       working = rootNode(latest(), read);
     },
-    at: (version) => {
+    /** Returns a retained version, or undefined. */
+    at: (version: bigint): IavlView | undefined => {
       const found = retained.findLast((candidate) => BigInt(candidate.version) === version);
       return found && createIavlView(version, rootNode(found, read), read);
     },
-    release: (version) => releaseVersion(retained, version, read),
+    /**
+     * Removes a retained version. Returns the ids of nodes that no retained version needs, for the caller to delete. Throws
+     * `IavlError` for the latest version and for a version that is not retained.
+     */
+    release: (version: bigint): readonly Uint8Array[] => releaseVersion(retained, version, read),
   };
 }
 
@@ -122,15 +105,6 @@ function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;
   const old = retained[index];
   if (old?.root !== undefined) retained[index] = { version: old.version, root: idOf(old.root) };
-}
-
-function toCommit(version: number, root: IavlNode | undefined, writes: readonly NodeBytes[]): IavlCommit {
-  return {
-    version: BigInt(version),
-    rootHash: rootHashOf(root),
-    rootId: root && encodeNodeId(savedId(root)),
-    writes,
-  };
 }
 
 function releaseVersion(retained: VersionRoot[], version: bigint, read: ReadNode): readonly Uint8Array[] {
