@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { countPendingTransactions } from "../../cosmos/client/tx/create-tx-window.ts";
-import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -12,7 +11,8 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import type { FollowDeps } from "../registry/follow-chain.ts";
 import type { Registry } from "../registry/registry.ts";
-import { payerOf, signingKey } from "../config/signer-config.ts";
+import { openSigner, payerOf } from "../config/signer-config.ts";
+import { submitTypeUrl } from "../result/proven-result.ts";
 import type { RelayerStore } from "../state/store.ts";
 import type { Admission, AdmissionRequest, SubmitGate } from "../result/submit-gate.ts";
 import {
@@ -183,8 +183,7 @@ interface GateParts {
 export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps): Promise<GateParts> {
   const { client, store, localTimeMs, context } = deps;
   const { clock, random, logger } = context;
-  const { prefix, fee_granter: feeGranter } = config.signer;
-  const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
+  const signer = await openSigner(config.signer);
   const payer = payerOf(config.signer, signer.address);
   const { reserve: least, daily_fee: dailyFee, daily_gas_per_owner: dailyGasPerOwner } = config.spending;
   const budgets = config.urgency.flatMap(({ name, daily_fee: fee }) =>
@@ -203,7 +202,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
         countPending: (inner) => countPendingTransactions(client, signer, denom, inner),
         comet: client.comet,
         address: signer.address,
-        submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
+        submitTypeUrl: submitTypeUrl(config),
         journal: store.journal,
         onProgress,
       },
