@@ -51,7 +51,7 @@ export interface ConnectionWorker {
 }
 
 /** The parts of the configuration that a worker's cycles use. */
-export interface WorkerSettings {
+interface WorkerSettings {
   readonly queries: Pick<
     RelayerConfig["queries"],
     "allow_kv_callbacks" | "min_kv_update_period" | "skip_unchanged"
@@ -178,7 +178,7 @@ export function dueHeight(state: QueryState, localHeight: bigint): bigint {
  * The connection's health, as the submitter reports it to a worker. A worker learns a result's outcome only after later cycles have
  * started. An error that affects all results must stop the next cycle.
  */
-export type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
+type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
 
 export function createSubmissionHealth() {
   let error: Error | undefined;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DeadLetter } from "../state/journal.ts";
 import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import {
   type Attempt,
@@ -9,15 +10,6 @@ import {
   dayOf,
   MAX_ATTEMPTS_READ,
 } from "../state/attempt.ts";
-
-/** A remote transaction that the relayer sends again only if it is resubmitted. */
-interface DeadLetter {
-  readonly queryId: bigint;
-  /** Hex SHA-256 of the remote transaction. */
-  readonly hash: string;
-  readonly reason: string;
-  readonly atMs: number;
-}
 
 export interface RelayerData {
   readonly fromMs: number;
@@ -31,7 +23,7 @@ export interface RelayerData {
   /** Costs by day and owner, for every day that the range touches. */
   readonly costs: readonly DailyCost[];
   /** Newest first. */
-  readonly deadLetters: readonly DeadLetter[];
+  readonly deadLetters: readonly Omit<DeadLetter, "remoteHeight">[];
   /** Number of keys of each registered KV query, by id. */
   readonly keys: ReadonlyMap<bigint, number>;
   /** The fee denom and its display unit; undefined if the relayer does not report them. */
@@ -144,14 +136,12 @@ const costs = z.array(
 const deadLetters = z.array(
   z
     .object({ query_id: z.number(), submitted_tx_hash: z.string(), error_time: time, message: z.string() })
-    .transform(
-      (wire): DeadLetter => ({
-        queryId: BigInt(wire.query_id),
-        hash: wire.submitted_tx_hash,
-        atMs: wire.error_time,
-        reason: wire.message,
-      }),
-    ),
+    .transform((wire): RelayerData["deadLetters"][number] => ({
+      queryId: BigInt(wire.query_id),
+      hash: wire.submitted_tx_hash,
+      atMs: wire.error_time,
+      reason: wire.message,
+    })),
 );
 
 /** An older relayer does not report the number of keys. */
@@ -182,6 +172,6 @@ export function parseCosts(body: unknown): readonly DailyCost[] {
 }
 
 /** Decodes a relayer's `GET /unsuccessful-txs`. Throws a `ZodError`. */
-export function parseDeadLetters(body: unknown): readonly DeadLetter[] {
+export function parseDeadLetters(body: unknown): RelayerData["deadLetters"] {
   return deadLetters.parse(body);
 }

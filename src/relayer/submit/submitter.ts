@@ -268,4 +268,4 @@ function statusOf(state: SubmitterState) {
   };
 }
 
-export type SubmitterStatus = ReturnType<typeof statusOf>;
+type SubmitterStatus = ReturnType<typeof statusOf>;
