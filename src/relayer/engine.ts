@@ -26,8 +26,6 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
     readonly leads: () => boolean;
   };
 
-export type Engine = ReturnType<typeof createEngine>;
-
 const TYPES = ["kv", "tx"] as const;
 
 /**

@@ -83,7 +83,8 @@ const time = z.string().transform((text, context) => {
 // A newer relayer may report an unknown outcome.
 const outcome = z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast");
 const count = z.int().min(0);
-const summary = z.object({
+/** `GET /api/attempts/summary` of a relayer. */
+export const SUMMARY = z.object({
   outcomes: z.array(z.object({ outcome, part: count, attempts: count })),
   lateness: z.array(z.object({ blocks: z.int(), attempts: count })),
 });
@@ -122,8 +123,10 @@ const attempt = z
       simulations: wire.simulations,
     }),
   );
-const attempts = z.array(attempt);
-const costs = z.array(
+/** `GET /api/attempts` of a relayer. */
+export const ATTEMPTS = z.array(attempt);
+/** `GET /api/costs` of a relayer. */
+export const COSTS = z.array(
   z.object({
     day: z.number(),
     owner: z.string(),
@@ -133,7 +136,8 @@ const costs = z.array(
     fee: integer,
   }),
 );
-const deadLetters = z.array(
+/** `GET /unsuccessful-txs` of a relayer. */
+export const DEAD_LETTERS = z.array(
   z
     .object({ query_id: z.number(), submitted_tx_hash: z.string(), error_time: time, message: z.string() })
     .transform((wire): RelayerData["deadLetters"][number] => ({
@@ -154,24 +158,4 @@ export function parseKeyCounts(body: unknown): RelayerData["keys"] {
       .parse(body)
       .flatMap(({ id, type, key_count: keys }) => (type === "kv" && keys !== undefined ? [[id, keys]] : [])),
   );
-}
-
-/** Decodes a relayer's `GET /api/attempts`. Throws a `ZodError`. */
-export function parseAttempts(body: unknown): readonly Attempt[] {
-  return attempts.parse(body);
-}
-
-/** Decodes a relayer's `GET /api/attempts/summary`. Throws a `ZodError`. */
-export function parseSummary(body: unknown): AttemptSummary {
-  return summary.parse(body);
-}
-
-/** Decodes a relayer's `GET /api/costs`. Throws a `ZodError`. */
-export function parseCosts(body: unknown): readonly DailyCost[] {
-  return costs.parse(body);
-}
-
-/** Decodes a relayer's `GET /unsuccessful-txs`. Throws a `ZodError`. */
-export function parseDeadLetters(body: unknown): RelayerData["deadLetters"] {
-  return deadLetters.parse(body);
 }

@@ -7,7 +7,7 @@ import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts"
 import { createHealth } from "../../../src/relayer/health/create-health.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
-import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
+import { createEngine } from "../../../src/relayer/engine.ts";
 import { watchedClient, createWatches } from "../../../src/relayer/watch/watches.ts";
 import { createUrgency, type UrgencyRule } from "../../../src/relayer/gas-budget/urgency.ts";
 import { createMarket } from "../../../src/relayer/gas-budget/create-market.ts";
@@ -43,7 +43,7 @@ export interface SimWorld {
   readonly clock: ManualClock;
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
-  readonly engine: Engine;
+  readonly engine: ReturnType<typeof createEngine>;
   readonly registry: Registry;
   readonly journal: Journal;
   /** Everything that the submitter noted. */
