@@ -7,7 +7,6 @@ import type { ChainSubscription } from "../cosmos/client/events/subscription.ts"
 import { createWebSocketSubscription } from "../cosmos/client/events/websocket-subscription.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createTxWindow } from "../cosmos/client/tx/create-tx-window.ts";
-import { createSigner } from "../cosmos/client/tx/signer.ts";
 import type { GasPricePolicy } from "../cosmos/client/tx/tx-queries.ts";
 import type { TxWindow } from "../cosmos/client/tx/tx-types.ts";
 import { untilAborted } from "../platform/base/abort.ts";
@@ -17,8 +16,9 @@ import type { Logger } from "../platform/base/logger.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { DaemonContext } from "../platform/process/daemon-context.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
+import type { QueryFilter } from "./chain/registered-query.ts";
 import { queryChangeSubscriptions } from "./chain/query-events.ts";
-import { signingKey } from "./config/signer-config.ts";
+import { openSigner } from "./config/signer-config.ts";
 
 /** Creates a client that uses all the chain's endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
@@ -71,8 +71,7 @@ export async function openWindow(
   context: DaemonContext,
 ): Promise<TxWindow> {
   const { clock, random, logger } = context;
-  const { prefix, fee_granter: feeGranter, memo } = config.signer;
-  const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
+  const signer = await openSigner(config.signer);
   logger.info("relayer account", {
     address: signer.address,
     maxGasPrice: formatDec18(config.gas.max_price),
@@ -80,7 +79,7 @@ export async function openWindow(
   return createTxWindow(
     {
       chainId: config.chain.id,
-      memo,
+      memo: config.signer.memo,
       gasPrice: gasPricePolicy(config.gas),
       limits: { confirmDeadlineMs: config.deadlines.inclusion },
     },
@@ -136,4 +135,14 @@ async function checkChain(
 
 function isWrongChain(check: EndpointCheck): boolean {
   return !check.ok && check.error instanceof ClientError && check.error.facts.code === "wrong-chain";
+}
+
+/** Selects the queries that the configuration serves over these connections. */
+export function queryFilter(
+  config: Pick<RelayerConfig, "queries">,
+  connectionIds: readonly string[],
+): QueryFilter {
+  const { owners, ids, kv, tx } = config.queries;
+  const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
+  return { connectionIds, owners, queryIds: ids, types };
 }

@@ -20,7 +20,7 @@ import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./result/relayer-metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
-import { createChainCheck, followLocalChain, openClient, openWindow } from "./chain-access.ts";
+import { createChainCheck, followLocalChain, openClient, openWindow, queryFilter } from "./chain-access.ts";
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
@@ -31,17 +31,15 @@ import { createMarket } from "./gas-budget/create-market.ts";
 import { createUrgency } from "./gas-budget/urgency.ts";
 import { createLoads, createMarketView, createTransactionFee } from "./forecast/loads.ts";
 import { STANDBY_READ_MS } from "./health/problems.ts";
-import { createEngine, submitterOptions, workerSettings } from "./engine.ts";
+import { createEngine, submitterOptions } from "./engine.ts";
 import { createHealth } from "./health/create-health.ts";
 import { registerCostGauges, registerGateMetrics } from "./api/cost-gauges.ts";
 import { type ConnectionWatch, createWatches, watchedClient, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
-import type { QueryFilter } from "./chain/registered-query.ts";
 import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
-import { placeOf } from "./state/store-config.ts";
-import { attemptLimitsOf, openStore } from "./state/store.ts";
+import { openStore, placeOf } from "./state/store.ts";
 import { createResubmissions } from "./state/resubmissions.ts";
 
 export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
@@ -75,12 +73,11 @@ export async function createRelayer(
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const subscription = followLocalChain(config, chains.local.client.pool.order, context);
   const window = await openWindow(config, chains.local.client, context);
-  const limits = attemptLimitsOf(config.history);
   const localTimeMs = (): number => watches.local.view().chainMs;
   const activity = createActivity(clock.nowMs);
   const open = lasting.openStore ?? openStore;
   const storeDeps = { ...context, localTimeMs };
-  const store = await open(placeOf(config), { chainId: config.chain.id, limits }, storeDeps);
+  const store = await open(placeOf(config), { chainId: config.chain.id, history: config.history }, storeDeps);
   const { journal } = store;
   const payer = payerOf(config.signer, window.address);
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
@@ -182,15 +179,12 @@ export async function createRelayer(
         blockHash: createBlockHashReader(client),
       }),
       clients,
-      settings: workerSettings(config),
+      settings: config,
     })),
     height,
     tx: {
       journal,
-      lookbackBlocks: config.queries.tx_lookback_blocks,
-      skipPruned: config.queries.tx_skip_pruned,
-      giveUpAfterMs: config.queries.tx_give_up_after,
-      deadLetterErrors: config.queries.tx_dead_letter_errors,
+      queries: config.queries,
       resubmissions,
     },
     reloadMs: () =>
@@ -377,10 +371,4 @@ function openChains(
       ...open("remote", chain_id, rpc),
     })),
   };
-}
-
-function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): QueryFilter {
-  const { owners, ids, kv, tx } = config.queries;
-  const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
-  return { connectionIds, owners, queryIds: ids, types };
 }

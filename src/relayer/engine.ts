@@ -1,10 +1,11 @@
 import { createClientOfConnection } from "./connection/connection-view.ts";
-import { type ConnectionWorker, createSubmissionHealth, type WorkerSettings } from "./connection/worker.ts";
+import { type ConnectionWorker, createSubmissionHealth } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import { createListWatch } from "./watch/head-watch.ts";
 import type { SubmitterDeps, SubmitterOptions } from "./submit/submitter-state.ts";
 import { createSubmitter, type Submitter } from "./submit/submitter.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
+import { submitTypeUrl } from "./result/proven-result.ts";
 import { runWorker } from "./worker-loop.ts";
 import { truncateDec18 } from "../platform/base/decimal.ts";
 import { gasPricePolicy } from "./chain-access.ts";
@@ -24,8 +25,6 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
     /** Returns true if this process submits. If it does not, the workers pause and everything else continues. */
     readonly leads: () => boolean;
   };
-
-export type Engine = ReturnType<typeof createEngine>;
 
 const TYPES = ["kv", "tx"] as const;
 
@@ -102,19 +101,10 @@ function toWorker(
   };
 }
 
-export function workerSettings(config: RelayerConfig): WorkerSettings {
+export function submitterOptions(config: RelayerConfig): EngineDeps["submission"] {
+  const { gas, batch } = config;
   return {
-    allowKvCallbacks: config.queries.allow_kv_callbacks,
-    minKvUpdatePeriod: config.queries.min_kv_update_period,
-    skipUnchanged: BigInt(config.queries.skip_unchanged),
-    maxResultBytes: config.batch.bytes,
-    backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
-  };
-}
-
-export function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
-  return {
-    submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
+    submitTypeUrl: submitTypeUrl(config),
     gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
     limits: batch,
     gasPrice: gasPricePolicy(gas),

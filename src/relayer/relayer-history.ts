@@ -6,6 +6,7 @@ import type { RelayerConfig } from "./config/relayer-config.ts";
 import { type CostLedger, createCostLedger } from "./costs/cost-ledger.ts";
 import { createProblemTimeline } from "./health/problem-timeline.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_KEY, gasGuess } from "./result/gas-guess.ts";
+import { submitTypeUrl } from "./result/proven-result.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { PaidResult, PaidTransaction, PaidUpdate } from "./result/paid-transaction.ts";
 import type { RelayerStore } from "./state/store.ts";
@@ -68,7 +69,7 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
     address: signer,
     payer,
     denom: config.gas.denom,
-    submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
+    submitTypeUrl: submitTypeUrl(config),
     queries,
     connectionIds: config.connections.map(({ id }) => id),
     clientOfConnection: local.clientOfConnection,

@@ -268,7 +268,7 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
 }
 
 /** A worker's cycles that read and prove concurrently. */
-export type RunningCycles = ReturnType<typeof createRunningCycles>;
+type RunningCycles = ReturnType<typeof createRunningCycles>;
 
 /** Calls `onEnd` after each cycle. */
 export function createRunningCycles(onEnd: () => void) {

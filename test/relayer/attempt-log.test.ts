@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 function openLog(
   startMs: number,
-  limits = { maxAgeMs: 10 * DAY_MS, maxRows: 1_000 },
+  limits = { max_age: 10 * DAY_MS, max_attempts: 1_000 },
   localTimeMs?: () => number,
 ) {
   const file = new Database(":memory:");
@@ -88,7 +88,7 @@ describe("the attempt log", () => {
     const database = createSqliteDatabase(file);
     const clock = createManualClock(10);
     const queue = createWriteQueue({ database, clock, random: () => 0, onError: () => {} });
-    const limits = { maxAgeMs: DAY_MS, maxRows: 10 };
+    const limits = { max_age: DAY_MS, max_attempts: 10 };
     const log = createAttemptLog("local-1", limits, { database, queue, nowMs: clock.nowMs });
     const outcomes = (await log.find({ limit: 10 })).map(({ outcome }) => outcome);
     expect(outcomes).toEqual(["not-broadcast", "included", "not-broadcast"]);
@@ -150,7 +150,7 @@ describe("the attempt log", () => {
   });
 
   it("deletes attempts by age and by number, and keeps their cost", async () => {
-    const { log, clock, flushed } = openLog(100.5 * DAY_MS, { maxAgeMs: DAY_MS, maxRows: 500 });
+    const { log, clock, flushed } = openLog(100.5 * DAY_MS, { max_age: DAY_MS, max_attempts: 500 });
     const now = clock.nowMs();
     log.note([sampleAttempt({ startedAtMs: now - DAY_MS - 1 }), sampleAttempt({ startedAtMs: now - 10 })]);
     await flushed();

@@ -19,9 +19,9 @@ function present(localHeight: bigint, remote: readonly (readonly [bigint, bigint
     hasRemoteHalted: false,
     isRemotePaceKnown: true,
     remoteFrom: marks.firstFrom,
-    overdueBlocks: undefined,
+    overdue_blocks: undefined,
     marketBlocks: 0n,
-    minKvUpdatePeriod: 0n,
+    min_kv_update_period: 0n,
   };
   return result;
 }
@@ -43,7 +43,10 @@ describe("latenessOf", () => {
     const state = answeredAt(10n, 7n);
     const remote = [[9n, 11n]] as const;
     const at = (height: bigint, limit?: bigint) =>
-      latenessOf(state, { ...present(height, remote), overdueBlocks: limit }).isOverdue;
+      latenessOf(state, {
+        ...present(height, remote),
+        overdue_blocks: limit === undefined ? undefined : Number(limit),
+      }).isOverdue;
     expect([at(35n), at(36n)]).toEqual([false, true]);
     expect([at(17n, 2n), at(18n, 2n)]).toEqual([false, true]);
   });
@@ -52,7 +55,11 @@ describe("latenessOf", () => {
     const state = answeredAt(10n, 7n);
     const remote = [[9n, 11n]] as const;
     const at = (height: bigint, limit?: bigint) =>
-      latenessOf(state, { ...present(height, remote), marketBlocks: 7n, overdueBlocks: limit }).isOverdue;
+      latenessOf(state, {
+        ...present(height, remote),
+        marketBlocks: 7n,
+        overdue_blocks: limit === undefined ? undefined : Number(limit),
+      }).isOverdue;
     expect([at(42n), at(43n)]).toEqual([false, true]);
     expect([at(17n, 2n), at(18n, 2n)]).toEqual([false, true]);
   });
@@ -108,11 +115,11 @@ describe("latenessOf", () => {
 
   it("gives a query with a least number of remote blocks between two results that time", () => {
     const state = answeredAt(10n, 7n, 1n);
-    const at = { ...present(40n, [[9n, 11n]]), minKvUpdatePeriod: 5n };
+    const at = { ...present(40n, [[9n, 11n]]), min_kv_update_period: 5n };
     expect(latenessOf(state, at)).toMatchObject({ unanswerable: "no-newer-remote-block", isOverdue: false });
     // Until the remote chain's pace is known, nobody can say that it has not halted.
     expect(latenessOf(state, { ...at, isRemotePaceKnown: false }).isOverdue).toBe(true);
-    const later = { ...present(40n, [[13n, 20n]]), minKvUpdatePeriod: 5n };
+    const later = { ...present(40n, [[13n, 20n]]), min_kv_update_period: 5n };
     expect(latenessOf(state, later).isOverdue).toBe(true);
   });
 

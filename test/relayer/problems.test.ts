@@ -22,10 +22,10 @@ import {
 
 const HOUR_MS = 3_600_000;
 const limits: HealthLimits = {
-  noBlockMs: 60_000,
-  overdueBlocks: undefined,
-  minKvUpdatePeriod: 0n,
-  expiryNotice: { trustingPeriodShare: DEC18_ONE / 5n, withinMs: 24 * HOUR_MS },
+  no_block_after: 60_000,
+  overdue_blocks: undefined,
+  min_kv_update_period: 0n,
+  client_expires_soon: { trusting_period_share: DEC18_ONE / 5n, within: 24 * HOUR_MS },
 };
 
 function facts(fields: Partial<HealthFacts> = {}): HealthFacts {
@@ -147,7 +147,7 @@ describe("findProblems", () => {
   });
 
   it("follows the block time of a chain when no time is configured: ten blocks, 15 s to 60 s", () => {
-    const own = { ...limits, noBlockMs: undefined };
+    const own = { ...limits, no_block_after: undefined };
     const limitOf = (blockMs: number | undefined): readonly boolean[] =>
       [15_000, 15_001, 30_000, 30_001, 60_000, 60_001].map(
         (sinceBlockMs) => found({ limits: own, ...withRemote({ blockMs, sinceBlockMs }) }).length > 0,
@@ -179,8 +179,8 @@ describe("findProblems", () => {
   });
 
   /** The latest expiry, in ms from now, at which a client with this trusting period expires soon. */
-  const noticeOf = (trustingPeriodMs: number, notice: Partial<HealthLimits["expiryNotice"]> = {}) => {
-    const given = { ...limits, expiryNotice: { ...limits.expiryNotice, ...notice } };
+  const noticeOf = (trustingPeriodMs: number, notice: Partial<HealthLimits["client_expires_soon"]> = {}) => {
+    const given = { ...limits, client_expires_soon: { ...limits.client_expires_soon, ...notice } };
     const isSoon = (leftMs: number): boolean =>
       found({
         limits: given,
@@ -205,10 +205,10 @@ describe("findProblems", () => {
     // Less: a quarter, which comes after the refresh at a third.
     expect(noticeOf(2 * HOUR_MS)).toBe(HOUR_MS / 2);
     expect(noticeOf(100_000)).toBe(25_000);
-    expect(noticeOf(14 * 24 * HOUR_MS, { trustingPeriodShare: DEC18_ONE / 10n })).toBe(
+    expect(noticeOf(14 * 24 * HOUR_MS, { trusting_period_share: DEC18_ONE / 10n })).toBe(
       (14 * 24 * HOUR_MS) / 10,
     );
-    expect(noticeOf(14 * 24 * HOUR_MS, { withinMs: 72 * HOUR_MS })).toBe(72 * HOUR_MS);
+    expect(noticeOf(14 * 24 * HOUR_MS, { within: 72 * HOUR_MS })).toBe(72 * HOUR_MS);
     const text = found(withClient({ expiresAtMs: NOW_MS + 6 * HOUR_MS }));
     expect(text).toEqual([
       "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-01-02T06:00:00.000Z, in 6 h, unless it is updated before then; it should have been refreshed when a third of its trusting period was left",

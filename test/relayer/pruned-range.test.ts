@@ -26,7 +26,7 @@ async function plan(earliest: bigint, { isSkipped = true, tip = 100n } = {}) {
     },
     {
       journal: { recordSearched: (id, height) => void marks.push(`${id} to ${height}`) },
-      skipPruned: isSkipped,
+      queries: { tx_skip_pruned: isSkipped },
     },
     { queryId: 7n, range: { from: 10n, to: 50n }, tip },
     signal,

@@ -7,9 +7,9 @@ export function openTestStore(
   place: string | undefined | StorePlace,
   chainId = "local-1",
 ): Promise<RelayerStore> {
-  const limits = { maxAgeMs: Number.MAX_SAFE_INTEGER, maxRows: 100_000 };
+  const history = { max_age: Number.MAX_SAFE_INTEGER, max_attempts: 100_000 };
   const deps = { clock: systemClock, random: () => 0, logger: silentLogger };
-  return openStore(toPlace(place), { chainId, limits }, deps);
+  return openStore(toPlace(place), { chainId, history }, deps);
 }
 
 function toPlace(place: string | undefined | StorePlace): StorePlace {

@@ -33,22 +33,6 @@ export function secondsSeries(ms: number | undefined, labels: Series["labels"] =
   return ms === undefined ? [] : [series(ms / 1_000, labels)];
 }
 
-/** Returns one series for each known value, labelled with its name. */
-export function seriesBy(
-  label: string,
-  values: Readonly<Record<string, bigint | number | undefined>>,
-): readonly Series[] {
-  return Object.entries(values).flatMap(([name, value]) => knownSeries(value, { [label]: name }));
-}
-
-/** Returns the rows for one section of `docs/metrics.md`. */
-export function answering<S>(
-  question: MetricDefinition["question"],
-  rows: readonly Omit<StatusMetric<S>, "question">[],
-): readonly StatusMetric<S>[] {
-  return rows.map((row) => ({ ...row, question }));
-}
-
 /**
  * Registers metrics that read their values from the status at scrape time, so that they cannot go stale when a loop hangs. All
  * series are absent while the status is undefined.

@@ -1,8 +1,8 @@
 import type { Registry } from "prom-client";
 import {
+  knownSeries,
   registerStatusMetrics,
   type Series,
-  series,
   type StatusMetric,
 } from "../../platform/process/status-metrics.ts";
 
@@ -46,8 +46,8 @@ function seriesOf(
   [label = "", ...inner]: readonly string[],
   labels: Series["labels"],
 ): readonly Series[] {
-  if (value === undefined) return [];
-  if (typeof value !== "object") return [series(Number(value), labels)];
+  if (typeof value !== "object")
+    return knownSeries(typeof value === "boolean" ? Number(value) : value, labels);
   return value.flatMap(([key, one]) => seriesOf(one, inner, { ...labels, [label]: key }));
 }
 

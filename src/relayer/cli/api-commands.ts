@@ -110,18 +110,25 @@ export function deadLettersCommand(context: CliContext): Command {
   const list = addRelayerApiOptions(new Command("list"))
     .description("list them, newest first")
     .action((options: RelayerApiOptions) => listLetters(options, context));
-  const resubmit = addRelayerApiOptions(new Command("resubmit"))
-    .description("read, prove and send them again")
-    .argument("[tx...]", "transactions to send: <query-id>/<hash>")
-    .option("--all", "all dead letters")
-    .option("--token-file <file>", "file with the relayer's bearer token")
-    .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
-  const acknowledge = addRelayerApiOptions(new Command("acknowledge"))
-    .description("remove dead letters that need not be sent again")
-    .argument("[tx...]", "transactions: <query-id>/<hash>")
-    .option("--all", "all dead letters")
-    .option("--token-file <file>", "file with the relayer's bearer token")
-    .action((txs: readonly string[], options: ResubmitOptions) => acknowledgeLetters(txs, options, context));
+  const change = (name: string, description: string, argument: string, work: typeof resubmitLetters) =>
+    addRelayerApiOptions(new Command(name))
+      .description(description)
+      .argument("[tx...]", argument)
+      .option("--all", "all dead letters")
+      .option("--token-file <file>", "file with the relayer's bearer token")
+      .action((txs: readonly string[], options: ResubmitOptions) => work(txs, options, context));
+  const resubmit = change(
+    "resubmit",
+    "read, prove and send them again",
+    "transactions to send: <query-id>/<hash>",
+    resubmitLetters,
+  );
+  const acknowledge = change(
+    "acknowledge",
+    "remove dead letters that need not be sent again",
+    "transactions: <query-id>/<hash>",
+    acknowledgeLetters,
+  );
   return new Command().addCommand(list).addCommand(resubmit).addCommand(acknowledge);
 }
 

@@ -43,10 +43,23 @@ that this relayer would have sent the same. Exits 1 when a query cannot be answe
     .action((options: DryRunOptions) => dryRun(options, context));
 }
 
-async function dryRun(options: DryRunOptions, context: CliContext): Promise<void> {
+/** Opens a preview of the selected configuration for one command. */
+async function withPreview<T>(
+  options: RelayerConfigOptions,
+  context: CliContext,
+  work: (preview: Preview) => Promise<T>,
+): Promise<T> {
   const selected = await selectRelayerConfig(options, context);
   const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
   try {
+    return await work(preview);
+  } finally {
+    preview.close();
+  }
+}
+
+function dryRun(options: DryRunOptions, context: CliContext): Promise<void> {
+  return withPreview(options, context, async (preview) => {
     const rows = await previewAll(preview, options.query ?? [], context.signal);
     context.print(options.json ? stringifyJson(rows, 2) : formatTable(PREVIEW_COLUMNS, rows));
     const bad = rows.filter(
@@ -54,9 +67,7 @@ async function dryRun(options: DryRunOptions, context: CliContext): Promise<void
     ).length;
     if (bad > 0)
       throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
-  } finally {
-    preview.close();
-  }
+  });
 }
 
 const PREVIEW_COLUMNS = [
@@ -196,10 +207,8 @@ async function readPart(read: () => Promise<unknown>, signal: AbortSignal): Prom
   }
 }
 
-async function previewOne(id: bigint, options: InspectOptions, context: CliContext): Promise<JsonObject> {
-  const selected = await selectRelayerConfig(options, context);
-  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
-  try {
+function previewOne(id: bigint, options: InspectOptions, context: CliContext): Promise<JsonObject> {
+  return withPreview(options, context, async (preview) => {
     for (const connection of preview.connections) {
       const [query] = await servedQueries(preview, connection.id, [id], context.signal);
       if (query?.type === "tx")
@@ -208,9 +217,7 @@ async function previewOne(id: bigint, options: InspectOptions, context: CliConte
       if (kv !== undefined) return kvPreviewJson(kv);
     }
     return { error: "the configuration does not serve this query: check its connections, owners and ids" };
-  } finally {
-    preview.close();
-  }
+  });
 }
 
 /** Converts a preview to JSON for `relayer dry-run` and `relayer inspect`. */
@@ -291,10 +298,8 @@ export function doctorCommand(context: CliContext): Command {
     .action((options: DoctorOptions) => printFindings(options, context));
 }
 
-async function printFindings(options: DoctorOptions, context: CliContext): Promise<void> {
-  const selected = await selectRelayerConfig(options, context);
-  const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
-  try {
+function printFindings(options: DoctorOptions, context: CliContext): Promise<void> {
+  return withPreview(options, context, async (preview) => {
     const { findings, matrix } = await runDoctor(preview, context.signal);
     if (options.json) context.print(stringifyJson(findings.map(findingJson), 2));
     else {
@@ -302,9 +307,7 @@ async function printFindings(options: DoctorOptions, context: CliContext): Promi
       context.print(`\n${matrixText(matrix)}`);
     }
     requireHealthy(findings);
-  } finally {
-    preview.close();
-  }
+  });
 }
 
 function requireHealthy(findings: readonly Finding[]): void {

@@ -11,13 +11,13 @@ import { httpUrl } from "../../platform/config/config-fields.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
 import {
-  parseAttempts,
-  parseCosts,
-  parseDeadLetters,
+  ATTEMPTS,
+  COSTS,
+  DEAD_LETTERS,
   parseKeyCounts,
-  parseSummary,
   readRelayerData,
   type RelayerData,
+  SUMMARY,
 } from "../report/relayer-data.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -75,16 +75,16 @@ async function readRelayer(
     {
       find: async ({ sinceMs = 0, untilMs = range.toMs, limit }) => {
         const [since, until] = [sinceMs, untilMs].map((ms) => new Date(ms).toISOString());
-        return parseAttempts(await ask(`/api/attempts?since=${since}&until=${until}&limit=${limit}`));
+        return ATTEMPTS.parse(await ask(`/api/attempts?since=${since}&until=${until}&limit=${limit}`));
       },
       summary: async ({ fromMs, toMs, parts }) => {
         const [since, until] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
-        return parseSummary(await ask(`/api/attempts/summary?since=${since}&until=${until}&parts=${parts}`));
+        return SUMMARY.parse(await ask(`/api/attempts/summary?since=${since}&until=${until}&parts=${parts}`));
       },
-      costs: async ({ from, to }) => parseCosts(await ask(`/api/costs?from=${from}&to=${to}`)),
+      costs: async ({ from, to }) => COSTS.parse(await ask(`/api/costs?from=${from}&to=${to}`)),
     },
     {
-      deadLetters: parseDeadLetters(await ask("/unsuccessful-txs")),
+      deadLetters: DEAD_LETTERS.parse(await ask("/unsuccessful-txs")),
       keys: parseKeyCounts(await ask("/api/queries")),
       ...(await readUnit(ask)),
     },

@@ -19,13 +19,7 @@ import { connectionSchema, endpoints, requestsSchema } from "./endpoint-config.t
 import { urgencySchema } from "../gas-budget/urgency.ts";
 import { budgetOf, displaySchema, valueSchema } from "./amount-config.ts";
 import { signerSchema } from "./signer-config.ts";
-import {
-  historySchema,
-  leaseSchema,
-  shardsSchema,
-  spendingSchema,
-  storeField,
-} from "../state/store-config.ts";
+import { historySchema, leaseSchema, shardsSchema, spendingSchema, storeField } from "./store-config.ts";
 
 /** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as in Go, makes it ignore case. */
 function regularExpressionField() {

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import type { KeyringKey } from "../../cosmos/keyring/keyring.ts";
-import type { SigningKey } from "../../cosmos/client/tx/signer.ts";
+import { createSigner, type Signer, type SigningKey } from "../../cosmos/client/tx/signer.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
-import type { Secret } from "../../platform/base/secret.ts";
 import {
   durationField,
   issueText,
@@ -119,29 +117,10 @@ function isAddress(text: string): boolean {
   }
 }
 
-export interface SignerKeyConfig {
-  readonly mnemonic?: Secret | undefined;
-  readonly keyring?:
-    | {
-        readonly home: string;
-        readonly key: string;
-        readonly backend: KeyringKey["backend"];
-        readonly password?: Secret | undefined;
-      }
-    | undefined;
-  readonly external?:
-    | {
-        readonly command: readonly string[];
-        readonly deadline: number;
-        readonly concurrency: number;
-        readonly environment: readonly string[];
-      }
-    | undefined;
-  readonly hd_path: string;
-}
+type SignerConfig = z.output<ReturnType<typeof signerSchema>>;
 
 /** Returns the key that a validated section names. Reads no files. */
-export function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerKeyConfig): SigningKey {
+function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerConfig): SigningKey {
   if (external !== undefined) {
     const { command, deadline: deadlineMs, concurrency, environment } = external;
     return { kind: "external", command, deadlineMs, concurrency, environment };
@@ -154,9 +133,14 @@ export function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: Sig
   return { kind: "keyring", home, name, backend, password };
 }
 
+/** Opens the account that signs. Throws `ClientError` "bad-key". */
+export function openSigner(signer: SignerConfig): Promise<Signer> {
+  return createSigner(signingKey(signer), signer.prefix, signer.fee_granter);
+}
+
 /** Returns the account that pays the fees: the fee grant's granter, or without a grant the signing account. */
 export function payerOf(
-  { fee_granter: granter }: { readonly fee_granter?: string | undefined },
+  { fee_granter: granter }: Pick<SignerConfig, "fee_granter">,
   address: string,
 ): string {
   return granter === undefined || granter === "" ? address : granter;

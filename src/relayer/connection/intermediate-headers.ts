@@ -157,9 +157,6 @@ function changed({ block, from, client: { clientId } }: Way, what: string): Rela
   );
 }
 
-/** Plans intermediate headers without sending them. Collects the updates for the caller. */
-export type DryIntermediateHeaders = ReturnType<typeof createDryIntermediateHeaders>;
-
 /** Creates intermediate headers for a dry run. The caller puts the collected updates before its own messages. */
 export function createDryIntermediateHeaders(
   deps: Omit<IntermediateHeadersDeps, "send">,

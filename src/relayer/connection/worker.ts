@@ -14,6 +14,7 @@ import {
   sameQuestion,
 } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { Urgency } from "../gas-budget/urgency.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Attempt, AttemptSink, AttemptStart } from "../state/attempt.ts";
@@ -49,15 +50,14 @@ export interface ConnectionWorker {
   readonly urgency: Pick<Urgency, "maxAgeOf">;
 }
 
-export interface WorkerSettings {
-  readonly allowKvCallbacks: boolean;
-  /** Minimum number of remote blocks between two results of a KV query; 0: no minimum. */
-  readonly minKvUpdatePeriod: bigint;
-  /** Age of the last KV result, in local blocks, up to which the relayer skips unchanged values; 0: it always sends them. */
-  readonly skipUnchanged: bigint;
-  /** Size of the largest result that fits in a transaction. */
-  readonly maxResultBytes: number;
-  readonly backoff: BackoffOptions;
+/** The parts of the configuration that a worker's cycles use. */
+interface WorkerSettings {
+  readonly queries: Pick<
+    RelayerConfig["queries"],
+    "allow_kv_callbacks" | "min_kv_update_period" | "skip_unchanged"
+  >;
+  readonly batch: Pick<RelayerConfig["batch"], "bytes">;
+  readonly retry: RelayerConfig["retry"];
 }
 
 export function intermediateHeadersOf(
@@ -106,7 +106,7 @@ export function recordFailure(
   const { connectionId, clock, random, settings, metrics, registry, logger } = worker;
   const before = registry.state(query.id)?.error?.code;
   updateState(worker, query, (current) =>
-    failed(current, error, { nowMs: clock.monotonicMs(), backoff: settings.backoff, random }),
+    failed(current, error, { nowMs: clock.monotonicMs(), backoff: backoffOf(settings), random }),
   );
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
   // Log one warning per new code. The reason differs at each attempt, because it contains heights and counts.
@@ -115,6 +115,10 @@ export function recordFailure(
     connectionId,
     ...error,
   });
+}
+
+function backoffOf({ retry: { first, most } }: WorkerSettings): BackoffOptions {
+  return { minMs: first / 2, baseMs: first, maxMs: most };
 }
 
 /** Like {@link recordFailure}, for an attempt that ended without a result. */
@@ -174,7 +178,7 @@ export function dueHeight(state: QueryState, localHeight: bigint): bigint {
  * The connection's health, as the submitter reports it to a worker. A worker learns a result's outcome only after later cycles have
  * started. An error that affects all results must stop the next cycle.
  */
-export type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
+type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
 
 export function createSubmissionHealth() {
   let error: Error | undefined;

@@ -8,7 +8,8 @@ import {
 } from "../../platform/storage/sql-database.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { RelayerStore } from "../state/store.ts";
-import { attributeCost, type CostPart, type SharingQuery } from "./payment.ts";
+import { addAmounts } from "../result/amounts.ts";
+import { attributeCost, type CostPart, type CostSum, type SharingQuery } from "./payment.ts";
 import type { PaidTransaction } from "../result/paid-transaction.ts";
 
 /** Lengths of the stored time spans, in ms. */
@@ -192,7 +193,7 @@ async function write(session: SqlSession, key: Key, batch: readonly Entry[]): Pr
       hash,
       height,
     ]);
-    for (const part of parts) for (const [span] of STORED_MS) add(sums, part, span, atMs);
+    for (const part of parts) for (const [span] of STORED_MS) addPart(sums, part, span, atMs);
   }
   const rows = [...sums.values()];
   for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
@@ -202,25 +203,23 @@ async function write(session: SqlSession, key: Key, batch: readonly Entry[]): Pr
   }
 }
 
-interface Row extends CostPart {
+interface Row extends SharingQuery {
   readonly span: number;
   readonly startMs: number;
+  readonly sum: CostSum;
 }
 
-function add(sums: Map<string, Row>, part: CostPart, span: number, atMs: number): void {
+function addPart(rows: Map<string, Row>, part: CostPart, span: number, atMs: number): void {
+  const { queryId, owner, ...sum } = part;
   const startMs = Math.floor(atMs / span) * span;
-  const key = `${span} ${startMs} ${part.queryId}`;
-  const sum = sums.get(key);
-  sums.set(key, {
+  const key = `${span} ${startMs} ${queryId}`;
+  const known = rows.get(key);
+  rows.set(key, {
     span,
     startMs,
-    queryId: part.queryId,
-    owner: part.owner === "" ? (sum?.owner ?? "") : part.owner,
-    results: part.results + (sum?.results ?? 0),
-    gas: part.gas + (sum?.gas ?? 0n),
-    fee: part.fee + (sum?.fee ?? 0n),
-    updateFee: part.updateFee + (sum?.updateFee ?? 0n),
-    failedFee: part.failedFee + (sum?.failedFee ?? 0n),
+    queryId,
+    owner: owner || (known?.owner ?? ""),
+    sum: known === undefined ? sum : addAmounts(known.sum, sum),
   });
 }
 
@@ -234,9 +233,9 @@ const ON_CONFLICT = `ON CONFLICT (chain, payer, span, start_ms, query_id) DO UPD
   (name) => `${name} = query_cost.${name} + excluded.${name}`,
 ).join(", ")}`;
 
-function toValues(row: Row): readonly SqlValue[] {
-  const amounts = [row.fee, row.updateFee, row.failedFee].flatMap((fee) => [fee / LOW, fee % LOW]);
-  return [row.span, row.startMs, row.queryId, row.owner, row.results, row.gas, ...amounts];
+function toValues({ span, startMs, queryId, owner, sum }: Row): readonly SqlValue[] {
+  const amounts = [sum.fee, sum.updateFee, sum.failedFee].flatMap((fee) => [fee / LOW, fee % LOW]);
+  return [span, startMs, queryId, owner, sum.results, sum.gas, ...amounts];
 }
 
 async function prune(session: SqlSession, key: Key, nowMs: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
+import { sumsBy } from "../result/amounts.ts";
 import { type CostLedger, type QuerySum, SPANS } from "./cost-ledger.ts";
 
 /** Cost windows, as named in JSON, commands and metrics. "month" is the current UTC calendar month. */
@@ -64,23 +65,20 @@ export interface OwnerSum extends Omit<QuerySum, "queryId"> {
 
 /** Adds up costs by owner, most expensive first. The owner "" receives costs that belong to no query. */
 export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
-  const owners = new Map<string, OwnerSum>();
-  for (const { queryId, ...one } of queries) {
-    const sum = owners.get(one.owner) ?? NOTHING;
-    owners.set(one.owner, {
-      owner: one.owner,
-      queries: sum.queries + (queryId === 0n ? 0 : 1),
-      results: sum.results + one.results,
-      gas: sum.gas + one.gas,
-      fee: sum.fee + one.fee,
-      updateFee: sum.updateFee + one.updateFee,
-      failedFee: sum.failedFee + one.failedFee,
-    });
-  }
-  return [...owners.values()].toSorted(mostExpensive);
+  const sums = sumsBy(
+    queries,
+    ({ owner }) => owner,
+    ({ queryId, results, gas, fee, updateFee, failedFee }) => ({
+      queries: queryId === 0n ? 0 : 1,
+      results,
+      gas,
+      fee,
+      updateFee,
+      failedFee,
+    }),
+  );
+  return [...sums].map(([owner, sum]) => ({ owner, ...sum })).toSorted(mostExpensive);
 }
-
-const NOTHING = { queries: 0, results: 0, gas: 0n, fee: 0n, updateFee: 0n, failedFee: 0n };
 
 /** Orders costs, highest fee first. */
 export function mostExpensive(

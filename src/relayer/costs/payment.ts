@@ -1,10 +1,11 @@
+import { sumsBy } from "../result/amounts.ts";
 import type { PaidResult, PaidTransaction } from "../result/paid-transaction.ts";
 
 /** A query that shares its connection's client updates with others. */
 export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 
-/** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
-export interface CostPart extends SharingQuery {
+/** Paid amounts. */
+export interface CostSum {
   /** In the fee denom's base unit. */
   readonly fee: bigint;
   /** The part of `fee` that pays for client updates. */
@@ -15,6 +16,9 @@ export interface CostPart extends SharingQuery {
   /** Delivered results. */
   readonly results: number;
 }
+
+/** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
+export interface CostPart extends SharingQuery, CostSum {}
 
 /** Receives costs that belong to no query: updates of a light client without registered queries. */
 const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
@@ -36,23 +40,23 @@ export function attributeCost(
   const weights = shares.map(({ weight }) => weight);
   const fees = divide(transaction.fee, weights);
   const gas = divide(transaction.gasUsed, weights);
-  const parts = new Map<bigint, CostPart>();
-  for (const [index, { query, isUpdate, results }] of shares.entries()) {
-    const fee = fees[index] ?? 0n;
-    const sum = parts.get(query.queryId) ?? { ...EMPTY, queryId: query.queryId, owner: query.owner };
-    parts.set(query.queryId, {
-      ...sum,
-      fee: sum.fee + fee,
-      updateFee: sum.updateFee + (isUpdate ? fee : 0n),
-      failedFee: sum.failedFee + (transaction.isFailed ? fee : 0n),
-      gas: sum.gas + (gas[index] ?? 0n),
-      results: sum.results + (transaction.isFailed ? 0 : results),
-    });
-  }
-  return [...parts.values()];
+  const owners = new Map(shares.map(({ query }) => [query.queryId, query.owner]));
+  const parts = sumsBy(
+    shares.entries(),
+    ([, { query }]) => query.queryId,
+    ([index, { isUpdate, results }]): CostSum => {
+      const fee = fees[index] ?? 0n;
+      return {
+        fee,
+        updateFee: isUpdate ? fee : 0n,
+        failedFee: transaction.isFailed ? fee : 0n,
+        gas: gas[index] ?? 0n,
+        results: transaction.isFailed ? 0 : results,
+      };
+    },
+  );
+  return [...parts].map(([queryId, sum]) => ({ queryId, owner: owners.get(queryId) ?? "", ...sum }));
 }
-
-const EMPTY = { fee: 0n, updateFee: 0n, failedFee: 0n, gas: 0n, results: 0 };
 
 interface Share {
   readonly query: SharingQuery;

@@ -6,7 +6,8 @@ import { isoTime } from "../../platform/base/time.ts";
 import type { TimeLeft } from "../forecast/forecast.ts";
 import { byOwner, COST_WINDOWS, type CostWindow, mostExpensive } from "./cost-windows.ts";
 import type { CostsView, GrantView } from "./create-costs.ts";
-import type { CostPart } from "./payment.ts";
+import { addAmounts } from "../result/amounts.ts";
+import type { CostSum } from "./payment.ts";
 
 /** The rows of a window: the contracts that own the queries, or the queries themselves. */
 export const COST_GROUPS = ["owner", "query"] as const;
@@ -216,17 +217,14 @@ function windowView(
   };
 }
 
-type Sum = Omit<CostPart, "queryId" | "owner">;
+const NOTHING: CostSum = { results: 0, gas: 0n, fee: 0n, updateFee: 0n, failedFee: 0n };
 
-function total(sums: readonly Sum[]) {
-  const add = (read: (one: Sum) => bigint): bigint => sums.reduce((all, one) => all + read(one), 0n);
-  return {
-    results: sums.reduce((all, { results }) => all + results, 0),
-    gas: add(({ gas }) => gas),
-    fee: add(({ fee }) => fee),
-    update_fee: add(({ updateFee }) => updateFee),
-    failed_fee: add(({ failedFee }) => failedFee),
-  };
+function total(sums: readonly CostSum[]) {
+  const { results, gas, fee, updateFee, failedFee } = sums.reduce(
+    (all, one) => addAmounts(all, one),
+    NOTHING,
+  );
+  return { results, gas, fee, update_fee: updateFee, failed_fee: failedFee };
 }
 
 function leftView(left: TimeLeft | undefined) {

@@ -6,6 +6,7 @@ import { formatAmount } from "../../platform/base/display-unit.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { isoTime } from "../../platform/base/time.ts";
+import { gasPricePolicy } from "../chain-access.ts";
 import { readAllowance } from "../costs/fee-allowance.ts";
 import type { Forecast } from "../forecast/forecast.ts";
 import { adviseOnPrices, ceilingOf, transactionFee } from "../forecast/loads.ts";
@@ -72,9 +73,9 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
 /** Returns the expected fee for a transaction with all KV results. A separate finding reports a price above `gas.max_price`. */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;
-  const { denom, max_price: cap, fallback_price: fallback } = config.gas;
+  const { max_price: cap } = config.gas;
   const [price, ...queries] = await Promise.all([
-    readGasPrice(localClient, { denom, multiplier: DEC18_ONE, cap, fallback }, signal).catch(
+    readGasPrice(localClient, { ...gasPricePolicy(config.gas), multiplier: DEC18_ONE }, signal).catch(
       (error: unknown) => {
         if (isPriceAboveCap(error)) return cap;
         throw error;
@@ -96,9 +97,9 @@ function isPriceAboveCap(error: unknown): error is ClientError {
 
 async function checkGasPrice({ localClient, config }: Preview, signal: AbortSignal): Promise<Finding> {
   const subject = "gas price";
-  const { denom, price_multiplier: multiplier, max_price: cap, fallback_price: fallback } = config.gas;
+  const { denom, max_price: cap } = config.gas;
   try {
-    const found = await readGasPrice(localClient, { denom, multiplier, cap, fallback }, signal);
+    const found = await readGasPrice(localClient, gasPricePolicy(config.gas), signal);
     return good(subject, `${priceText(found)} ${denom}, at most ${priceText(cap)}`);
   } catch (error) {
     signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { type Dec18, DEC18_ONE, mulDec18 } from "../../platform/base/decimal.ts";
+import { addAmounts, sumsBy } from "../result/amounts.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import {
@@ -148,17 +149,22 @@ export function forecastSpending(input: SpendingInput): SpendingForecast | undef
       { width, spent },
     );
   const perDay = atBothPrices((at) => feeRange(totals, price[at], { width, spent: 0n }));
-  const spentBy = feesByOwner(month);
+  const spentBy = sumsBy(
+    month,
+    ({ owner }) => owner,
+    ({ fee }) => ({ fee }),
+  );
+  const spentInMonth = sumOf(month.map(({ fee }) => fee));
   const owners = new Set([...spentBy.keys(), ...rates.flatMap((byOwner) => [...byOwner.keys()])]);
   return {
     regimes: regimes.map(({ name }, index) => ({ name, feePerDay: feesOf(totals[index] ?? 0n, price.now) })),
     width,
     perDay,
-    month: atBothPrices((at) => rest(totals, at, sumOf(spentBy.values()))),
+    month: atBothPrices((at) => rest(totals, at, spentInMonth)),
     empty: atBothPrices((at) => timeLeft(available, perDay[at])),
     owners: [...owners]
       .map((owner) => {
-        const spent = spentBy.get(owner) ?? 0n;
+        const spent = spentBy.get(owner)?.fee ?? 0n;
         const gas = rates.map((byOwner) => byOwner.get(owner) ?? 0n);
         return { owner, spent, month: rest(gas, "now", spent) };
       })
@@ -173,12 +179,6 @@ function atBothPrices<T>(read: (price: ForecastPrice) => T): Record<ForecastPric
 
 function sumOf(values: Iterable<bigint>): bigint {
   return [...values].reduce((sum, value) => sum + value, 0n);
-}
-
-function feesByOwner(queries: readonly MeasuredQuery[]): ReadonlyMap<string, bigint> {
-  const fees = new Map<string, bigint>();
-  for (const { owner, fee } of queries) fees.set(owner, (fees.get(owner) ?? 0n) + fee);
-  return fees;
 }
 
 function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, Dec18> {
@@ -231,15 +231,12 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
 
 /** Measured gas per result for this owner; otherwise the average over all owners, or the expected gas. */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
-  const owners = new Map<string, { gas: bigint; results: number }>();
-  for (const { owner, gas, results } of queries) {
-    const sum = owners.get(owner) ?? { gas: 0n, results: 0 };
-    owners.set(owner, { gas: sum.gas + gas, results: sum.results + results });
-  }
-  const all = meanGas({
-    gas: sumOf(queries.map(({ gas }) => gas)),
-    results: queries.reduce((sum, { results }) => sum + results, 0),
-  });
+  const owners = sumsBy(
+    queries,
+    ({ owner }) => owner,
+    ({ gas, results }) => ({ gas, results }),
+  );
+  const all = meanGas([...owners.values()].reduce((a, b) => addAmounts(a, b), { gas: 0n, results: 0 }));
   return ({ owner, gas }) => meanGas(owners.get(owner)) ?? all ?? gas * DEC18_ONE;
 }
 

@@ -4,8 +4,7 @@ import { createPrivateDirectory } from "../../platform/process/private-file.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
-import { placeOf } from "../state/store-config.ts";
-import { attemptLimitsOf, openStore, type StoreDeps } from "../state/store.ts";
+import { openStore, placeOf, type StoreDeps } from "../state/store.ts";
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
@@ -226,7 +225,7 @@ export async function importLevelDb(
   createPrivateDirectory(scratch);
   // Read the storage before creating the store. Otherwise a failed import would look like a completed one.
   const storage = await readGoStorage(directory, scratch);
-  const options = { chainId: config.chain.id, limits: attemptLimitsOf(config.history) };
+  const options = { chainId: config.chain.id, history: config.history };
   const store = await openStore(place, options, deps);
   try {
     const queries = importGoStorage(storage, store.journal);

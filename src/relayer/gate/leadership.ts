@@ -11,21 +11,7 @@ import { errorBackoff } from "../chain/relay-error.ts";
 /** Values of {@link LeadershipStatus.role}, as they appear in JSON and metrics. */
 export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
-export interface LeadershipStatus {
-  /**
-   * - "leader": it submits;
-   * - "starting": only this process may submit, but it is still reading the previous process's transactions;
-   * - "standby": another process has the lease;
-   * - "unknown": the lease could not be read for its whole lifetime, so this process sends nothing. Possibly no process sends.
-   */
-  readonly role: (typeof ROLES)[number];
-  /** The process that has the lease; undefined without a lease and before the first read. */
-  readonly holder: string | undefined;
-  /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
-  readonly error: string | undefined;
-  /** The event for which a starting process waits, with a count and the remaining time; undefined if it does not wait. */
-  readonly progress: string | undefined;
-}
+export type LeadershipStatus = ReturnType<Leadership["status"]>;
 
 /** How well this process sees and reaches the local chain. Durations are in ms. */
 export interface LeaderFitness {
@@ -103,10 +89,19 @@ export function createLeadership(deps: LeadershipDeps) {
       },
     },
     leads: (): boolean => roleOf(state, deps.clock) === "leader",
-    status: (): LeadershipStatus => ({
+    status: () => ({
+      /**
+       * - "leader": it submits;
+       * - "starting": only this process may submit, but it is still reading the previous process's transactions;
+       * - "standby": another process has the lease;
+       * - "unknown": the lease could not be read for its whole lifetime, so this process sends nothing. Possibly no process sends.
+       */
       role: roleOf(state, deps.clock),
+      /** The process that has the lease; undefined without a lease and before the first read. */
       holder: state.holder,
+      /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
       error: state.leaseError ?? state.startError,
+      /** The event for which a starting process waits, with a count and the remaining time; undefined if it does not wait. */
       progress: state.progress,
     }),
     /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
@@ -117,10 +112,7 @@ export function createLeadership(deps: LeadershipDeps) {
   };
 }
 
-function roleOf(
-  { term, preparedTerm, validUntilMs }: LeadershipState,
-  clock: Clock,
-): LeadershipStatus["role"] {
+function roleOf({ term, preparedTerm, validUntilMs }: LeadershipState, clock: Clock): (typeof ROLES)[number] {
   if (clock.monotonicMs() >= validUntilMs) return "unknown";
   if (term === undefined) return "standby";
   return term === preparedTerm ? "leader" : "starting";

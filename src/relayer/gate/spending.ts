@@ -41,14 +41,7 @@ interface SpendingRefusal {
 export type Spending = ReturnType<typeof createSpending>;
 
 /** Fees that this process admitted in the last 24 hours, or since its start. */
-export interface RecentFees {
-  readonly fee: bigint;
-  /**
-   * Length of that period, ms. The length is at least ten minutes, so that the first fees are not extrapolated from seconds to a
-   * day.
-   */
-  readonly ms: number;
-}
+export type RecentFees = ReturnType<Spending["lastDay"]>;
 
 const MIN_RECENT_MS = 600_000;
 const MINUTE_MS = 60_000;
@@ -148,11 +141,15 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       const { day, fee, gas, feeByRule } = now();
       return { day, fee, gasByOwner: gas, feeByRule };
     },
-    lastDay: (): RecentFees => {
+    lastDay: () => {
       const nowMs = deps.clock.monotonicMs();
       const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
       return {
         fee: fees.reduce((sum, fee) => sum + fee, 0n),
+        /**
+         * Length of that period, ms. The length is at least ten minutes, so that the first fees are not extrapolated from seconds to a
+         * day.
+         */
         ms: Math.min(DAY_MS, Math.max(MIN_RECENT_MS, nowMs - startMs)),
       };
     },

@@ -60,15 +60,7 @@ export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
   const statusDeps: StatusDeps = {
     ...deps,
     clock,
-    limits: {
-      noBlockMs: health.no_block_after,
-      overdueBlocks: health.overdue_blocks === undefined ? undefined : BigInt(health.overdue_blocks),
-      minKvUpdatePeriod: queries.min_kv_update_period,
-      expiryNotice: {
-        trustingPeriodShare: health.client_expires_soon.trusting_period_share,
-        withinMs: health.client_expires_soon.within,
-      },
-    },
+    limits: { ...health, min_kv_update_period: queries.min_kv_update_period },
     endpoints: () => endpointsOf(chains),
   };
   const { nameSettings = (text: string) => text } = context;

@@ -34,11 +34,11 @@ export interface Present {
   /** When this process first saw a height of the query's remote chain, or a higher one. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
-  readonly overdueBlocks: bigint | undefined;
+  readonly overdue_blocks?: number | undefined;
   /** Number of blocks by which every result is late because demand exceeds the fee market; 0 if it does not. */
   readonly marketBlocks: bigint;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
-  readonly minKvUpdatePeriod: bigint;
+  readonly min_kv_update_period: bigint;
 }
 
 /** Failures that end only when the contract, its query or the remote state changes. An operator can fix all other failures. */
@@ -61,7 +61,9 @@ export function latenessOf(state: QueryState, present: Present) {
   const blocks = positive(present.localHeight - dueHeight);
   const newer = newerRemoteBlock(state, present);
   const unanswerable = whyUnanswerable(state, newer);
-  const limit = present.overdueBlocks ?? 3n * state.query.updatePeriod + 5n + present.marketBlocks;
+  const configured = present.overdue_blocks;
+  const limit =
+    configured === undefined ? 3n * state.query.updatePeriod + 5n + present.marketBlocks : BigInt(configured);
   // A block can include a result at the earliest one block after the remote block was seen.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
@@ -123,9 +125,12 @@ function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark |
   return firstAfter(query.lastRemoteHeight.height, present);
 }
 
-function firstAfter(height: bigint, { remoteFrom, minKvUpdatePeriod }: Present): HeightMark | undefined {
+function firstAfter(
+  height: bigint,
+  { remoteFrom, min_kv_update_period: least }: Present,
+): HeightMark | undefined {
   // Header h + 1 proves the state at height h.
-  return remoteFrom(height + maxInt(minKvUpdatePeriod, 1n) + 1n);
+  return remoteFrom(height + maxInt(least, 1n) + 1n);
 }
 
 function whyUnanswerable(

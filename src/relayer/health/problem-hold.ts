@@ -1,9 +1,6 @@
 import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./relayer-status.ts";
 
-/** Filters out problems that last less than a block. */
-export type ProblemHold = ReturnType<typeof createProblemHold>;
-
 /** Problems that are reported immediately, because nothing works yet or nothing can be sent. */
 const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "starting",

@@ -1,5 +1,7 @@
 import { type EndpointFacts, endpointProblem } from "./endpoint-problem.ts";
-import { type ExpiryNotice, expiryNoticeMs } from "./expiry-notice.ts";
+import { DEC18_ONE } from "../../platform/base/decimal.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
@@ -7,7 +9,7 @@ import { isDemandAboveMarket, isFresh, type MarketStatus } from "../forecast/mar
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView, ListView } from "../watch/head-watch.ts";
 import { latestOf, lateText, type Lateness } from "./lateness.ts";
-import type { AccountView, ClientView } from "../watch/watches.ts";
+import type { AccountView, ClientReading, ClientView } from "../watch/watches.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
 export const PROBLEM_CODES = [
@@ -113,15 +115,8 @@ interface ConnectionFacts {
   readonly error: string | undefined;
 }
 
-export interface HealthLimits {
-  /** Maximum time without a new block. Undefined: depends on the block time ({@link hasNoNewBlock}). */
-  readonly noBlockMs: number | undefined;
-  /** Number of blocks by which a query may be late. Undefined: 3 × its update period + 5, plus the market's delay. */
-  readonly overdueBlocks: bigint | undefined;
-  /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
-  readonly minKvUpdatePeriod: bigint;
-  readonly expiryNotice: ExpiryNotice;
-}
+/** The limits of the configuration. Defaults that depend on a chain's pace are in {@link hasNoNewBlock} and `latenessOf`. */
+export type HealthLimits = RelayerConfig["health"] & Pick<RelayerConfig["queries"], "min_kv_update_period">;
 
 const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
@@ -133,7 +128,7 @@ const MAX_NO_BLOCK_MS = 60_000;
  */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
-  { noBlockMs }: Pick<HealthLimits, "noBlockMs">,
+  { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
 ): boolean {
   // While the block time is unknown, the shortest limit applies: a chain may halt within its first blocks after this process's
   // start.
@@ -289,11 +284,23 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
       text: `client ${clientId} ${status === "Active" ? "expires" : `is ${status.toLowerCase()}, expired`} at ${expiry}; nothing can be proven until governance replaces it (MsgRecoverClient)`,
     };
   const leftMs = expiresAtMs - facts.local.chainMs;
-  if (leftMs > expiryNoticeMs(reading, facts.limits.expiryNotice)) return undefined;
+  if (leftMs > expiryNoticeMs(reading, facts.limits.client_expires_soon)) return undefined;
   return {
     code: "client-expires-soon",
     text: `client ${clientId} expires at ${expiry}, in ${formatDuration(leftMs)}, unless it is updated before then; it should have been refreshed when a third of its trusting period was left`,
   };
+}
+
+/**
+ * Returns the remaining time below which a client "expires soon", ms: the share or the time, whichever is longer. The relayer
+ * refreshes a client when a third of its trusting period is left. A client below this limit could therefore not be refreshed.
+ */
+function expiryNoticeMs(
+  { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
+  { trusting_period_share: least, within: withinMs }: HealthLimits["client_expires_soon"],
+): number {
+  const share = Number((trustingPeriodNs * least) / DEC18_ONE / NS_PER_MS);
+  return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }
 
 /** A query that fails repeatedly is late for its own reason, which the problem states. */

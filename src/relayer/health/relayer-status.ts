@@ -82,14 +82,6 @@ export interface QueryCost {
   readonly fee: bigint;
 }
 
-/** Time since a query's last result. */
-export interface ResultAge {
-  readonly blocks: bigint;
-  readonly ms: number;
-  /** True if the result is older than the first block that this process saw; `ms` then counts from that block. */
-  readonly isAtLeast: boolean;
-}
-
 interface EngineState {
   readonly localHeight: () => bigint;
   readonly list: () => ListView;
@@ -221,20 +213,18 @@ function createLateness(
   return (state) => latenessOf(state, byConnection.get(state.query.connectionId) ?? unseen);
 }
 
-function createResultAge({
-  engine,
-  watches,
-  clock,
-}: StatusDeps): (state: QueryState) => ResultAge | undefined {
+/** Returns a function that gives the time since a query's last result; undefined without one. */
+function createResultAge({ engine, watches, clock }: StatusDeps) {
   const localHeight = engine.localHeight();
   const nowMs = clock.monotonicMs();
   const oldest = watches.local.firstFrom(0n);
-  return ({ query: { lastLocalHeight } }) => {
+  return ({ query: { lastLocalHeight } }: QueryState) => {
     const seen = watches.local.firstFrom(lastLocalHeight);
     if (lastLocalHeight === 0n || seen === undefined) return undefined;
     return {
       blocks: localHeight > lastLocalHeight ? localHeight - lastLocalHeight : 0n,
       ms: nowMs - seen.atMs,
+      /** True if the result is older than the first block that this process saw; `ms` then counts from that block. */
       isAtLeast: seen === oldest && seen.height > lastLocalHeight,
     };
   };
@@ -243,7 +233,7 @@ function createResultAge({
 interface ViewContext extends Pick<StatusDeps, "costOf"> {
   readonly monotonicMs: number;
   readonly lateness: (state: QueryState) => Lateness;
-  readonly ageOf: (state: QueryState) => ResultAge | undefined;
+  readonly ageOf: ReturnType<typeof createResultAge>;
 }
 
 function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: ViewContext) {

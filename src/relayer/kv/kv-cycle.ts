@@ -80,7 +80,7 @@ export async function planKvCycle(
   const view = await viewConnection(worker, signal);
   if (view === undefined) return undefined;
   const newer = candidatesAt(due(), view.stateAt, {
-    minBlocks: worker.settings.minKvUpdatePeriod,
+    minBlocks: worker.settings.queries.min_kv_update_period,
     // The height of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
@@ -142,11 +142,12 @@ async function readLastHeights(
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
   const { settings, registry, submitter, urgency, connectionId, metrics } = worker;
-  if (settings.skipUnchanged === 0n) return false;
+  const skipped = BigInt(settings.queries.skip_unchanged);
+  if (skipped === 0n) return false;
   const { state, result, values } = proof;
   const { query } = result;
   // An urgency rule's `max_age` also applies to unchanged results.
-  const maxAge = minInt(settings.skipUnchanged, urgency.maxAgeOf(query) ?? settings.skipUnchanged);
+  const maxAge = minInt(skipped, urgency.maxAgeOf(query) ?? skipped);
   const read = { at: view.stateAt, hash: hashOf(values) };
   // The block that would include the result.
   const localHeight = maxInt(dueHeightOf(state), worker.localHeight() + 1n);
@@ -163,7 +164,7 @@ function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: 
 }
 
 function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint {
-  return gasGuess(query, settings.allowKvCallbacks);
+  return gasGuess(query, settings.queries.allow_kv_callbacks);
 }
 
 /**
@@ -228,15 +229,15 @@ async function prove(
   reads: RemoteReads,
   signal: AbortSignal,
 ): Promise<readonly ProvenState[]> {
-  const { maxResultBytes } = worker.settings;
+  const { batch } = worker.settings;
   const update = updateOf(worker, cycle.view, reads);
   return (await proveValues(worker, cycle, reads, signal)).flatMap((proof) => {
     const { state, result } = proof;
-    if (result.ok && result.value.message.length <= maxResultBytes) {
+    if (result.ok && result.value.message.length <= batch.bytes) {
       const { values, message } = result.value;
       return [{ state, values, result: toResult(worker, cycle, update, { state, message }) }];
     }
-    const error = result.ok ? tooLarge(result.value.message, { bytes: maxResultBytes }) : result.error;
+    const error = result.ok ? tooLarge(result.value.message, batch) : result.error;
     recordUnproven(worker, state, error, cycle.started);
     return [];
   });
@@ -244,7 +245,7 @@ async function prove(
 
 /** Proves all values. If an endpoint's proof is wrong, reads its values again from the next endpoint. */
 async function proveValues(
-  { remote, settings: { allowKvCallbacks }, submitter }: ConnectionWorker,
+  { remote, settings, submitter }: ConnectionWorker,
   { candidates, view: { stateAt } }: KvCycle,
   { block, answers: first }: RemoteReads,
   signal: AbortSignal,
@@ -254,6 +255,7 @@ async function proveValues(
     wrong.add(endpoint);
     remote.distrust(endpoint, reason);
   };
+  const allowKvCallbacks = settings.queries.allow_kv_callbacks;
   const options = { sender: submitter.address, allowKvCallbacks, onInvalidProof };
   for (let answers = first; ; ) {
     const before = wrong.size;

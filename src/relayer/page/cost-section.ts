@@ -1,4 +1,5 @@
 import { counted, formatDuration, formatTime } from "../../platform/base/text.ts";
+import { sumsBy } from "../result/amounts.ts";
 import { html, type Html, type HtmlPart } from "../../platform/web/html.ts";
 import {
   ago,
@@ -96,7 +97,11 @@ function marketFacts(market: MarketStatus): readonly Fact[] {
 }
 
 function resultFacts({ queries, spending, reserve, account }: RelayerStatus): readonly Fact[] {
-  const { results, gas } = [...costByOwner(queries).values()].reduce(add, NO_COST);
+  const { results, gas } = sumsBy(
+    queries,
+    () => "all",
+    ({ results: count, cost }) => ({ results: count, gas: cost?.gas ?? 0n }),
+  ).get("all") ?? { results: 0, gas: 0n };
   const { fee, limits } = spending;
   const { dailyFee } = limits;
   const isUsedUp = dailyFee !== undefined && fee >= dailyFee;
@@ -133,22 +138,15 @@ interface Cost {
 }
 
 function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
-  const costs = new Map<string, Cost>();
-  for (const { owner, results, keyCount, cost } of queries) {
-    const keys = results * Math.max(1, keyCount);
-    costs.set(owner, add(costs.get(owner) ?? NO_COST, { results, keys, gas: cost?.gas ?? 0n }));
-  }
-  return costs;
-}
-
-const NO_COST: Cost = { results: 0, keys: 0, gas: 0n };
-
-function add(a: Cost, b: Cost): Cost {
-  return {
-    results: a.results + b.results,
-    keys: a.keys + b.keys,
-    gas: a.gas + b.gas,
-  };
+  return sumsBy(
+    queries,
+    ({ owner }) => owner,
+    ({ results, keyCount, cost }) => ({
+      results,
+      keys: results * Math.max(1, keyCount),
+      gas: cost?.gas ?? 0n,
+    }),
+  );
 }
 
 /** Maximum number of owners on the page. Owners with the most gas come first. */

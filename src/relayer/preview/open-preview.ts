@@ -3,17 +3,16 @@ import type { PooledChainClient } from "../../cosmos/client/create-chain-client.
 import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
-import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { expectedSequence } from "../../cosmos/client/tx/tx-queries.ts";
 import type { WireMessage, SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import { openClient } from "../chain-access.ts";
+import { gasPricePolicy, openClient, queryFilter } from "../chain-access.ts";
 import { configuredPrice, configuredUnit } from "../config/amount-config.ts";
-import { signingKey } from "../config/signer-config.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
+import { openSigner } from "../config/signer-config.ts";
 import { createLocalQueries } from "../chain/local-queries.ts";
 import { isServed, type RegisteredQuery } from "../chain/registered-query.ts";
 
@@ -30,8 +29,7 @@ export interface PreviewConnection {
 export async function openPreview(config: RelayerConfig, context: DaemonContext) {
   const open = (id: string, rpc: readonly Endpoint[]): PooledChainClient =>
     openClient({ id, rpc }, config, { context, observer: silentObserver });
-  const { prefix, fee_granter: feeGranter, memo } = config.signer;
-  const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
+  const signer = await openSigner(config.signer);
   const localClient = open(config.chain.id, config.chain.rpc);
   const connections = config.connections.map(({ id, chain_id: chainId, rpc }) => ({
     id,
@@ -41,13 +39,8 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
   const { address, simulate } = createTxSender(
     {
       chainId: config.chain.id,
-      memo,
-      gasPrice: {
-        denom: config.gas.denom,
-        multiplier: config.gas.price_multiplier,
-        cap: config.gas.max_price,
-        fallback: config.gas.fallback_price,
-      },
+      memo: config.signer.memo,
+      gasPrice: gasPricePolicy(config.gas),
     },
     { client: localClient, signer, clock: context.clock, random: context.random, logger: context.logger },
   );
@@ -116,9 +109,7 @@ export async function servedQueries(
   ids: readonly bigint[],
   signal: AbortSignal,
 ): Promise<readonly RegisteredQuery[]> {
-  const { owners, ids: configured, kv, tx } = config.queries;
-  const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
-  const filter = { connectionIds: [connectionId], owners, queryIds: configured, types };
+  const filter = queryFilter(config, [connectionId]);
   return (await local.registeredQueries(connectionId, signal))
     .filter((query) => isServed(query, filter) && (ids.length === 0 || ids.includes(query.id)))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -24,6 +24,7 @@ import {
 } from "../connection/connection-view.ts";
 import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
 import { proveResults, readKeys } from "../kv/prove.ts";
+import { submitTypeUrl } from "../result/proven-result.ts";
 import { refreshed } from "../registry/query-state.ts";
 import { failureText, isRedundant } from "../submit/apply-failure.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
@@ -82,13 +83,13 @@ export async function previewKv(
     );
   const proven = await proveAt(preview, connection, { queries, at: view.stateAt }, signal);
   const updates = await updateMessages(preview, connection, view, signal);
-  const submitUrl = `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`;
+  const typeUrl = submitTypeUrl(config);
   return mapLimit(proven, CONCURRENCY, async ({ query, result }) => {
     const other = await compare(preview, connection, query, signal);
     const common = { query, at: view.stateAt, other };
     if (!result.ok) return { ...common, outcome: { kind: "unproven", reason: result.reason } as const };
     const simulate = (value: Uint8Array): Promise<SimulationOutcome> =>
-      account.simulate([...updates, { typeUrl: submitUrl, value }], signal);
+      account.simulate([...updates, { typeUrl, value }], signal);
     const simulation = await simulate(result.message);
     if (!simulation.ok) return { ...common, outcome: refusalOf(failureText(simulation)) };
     const values = valuesOf(result.message);

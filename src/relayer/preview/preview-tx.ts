@@ -6,6 +6,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import { createClientOfConnection, viewConnection } from "../connection/connection-view.ts";
 import { createDryIntermediateHeaders } from "../connection/intermediate-headers.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
+import { submitTypeUrl } from "../result/proven-result.ts";
 import { parseTxFilter } from "../tx/tx-filter.ts";
 import { txFinderOf } from "../tx/tx-finder.ts";
 import { createTxProver } from "../tx/tx-prover.ts";
@@ -152,8 +153,8 @@ async function simulate(
   { query, result }: { readonly query: RegisteredQuery; readonly result: MsgSubmitQueryResult["result"] },
   signal: AbortSignal,
 ): Promise<Pick<TxPreview["txs"][number], "gas" | "reason">> {
+  const typeUrl = submitTypeUrl(config);
   const message = { queryId: query.id, sender: account.address, clientId: "", result };
-  const typeUrl = `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`;
   const value = MsgSubmitQueryResult.encode(message).finish();
   const simulation = await account.simulate([...updates, { typeUrl, value }], signal);
   if (simulation.ok) return { gas: simulation.gasUsed, reason: undefined };

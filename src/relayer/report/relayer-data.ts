@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DeadLetter } from "../state/journal.ts";
 import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import {
   type Attempt,
@@ -9,15 +10,6 @@ import {
   dayOf,
   MAX_ATTEMPTS_READ,
 } from "../state/attempt.ts";
-
-/** A remote transaction that the relayer sends again only if it is resubmitted. */
-interface DeadLetter {
-  readonly queryId: bigint;
-  /** Hex SHA-256 of the remote transaction. */
-  readonly hash: string;
-  readonly reason: string;
-  readonly atMs: number;
-}
 
 export interface RelayerData {
   readonly fromMs: number;
@@ -31,7 +23,7 @@ export interface RelayerData {
   /** Costs by day and owner, for every day that the range touches. */
   readonly costs: readonly DailyCost[];
   /** Newest first. */
-  readonly deadLetters: readonly DeadLetter[];
+  readonly deadLetters: readonly Omit<DeadLetter, "remoteHeight">[];
   /** Number of keys of each registered KV query, by id. */
   readonly keys: ReadonlyMap<bigint, number>;
   /** The fee denom and its display unit; undefined if the relayer does not report them. */
@@ -91,7 +83,8 @@ const time = z.string().transform((text, context) => {
 // A newer relayer may report an unknown outcome.
 const outcome = z.enum(ATTEMPT_OUTCOMES).catch("not-broadcast");
 const count = z.int().min(0);
-const summary = z.object({
+/** `GET /api/attempts/summary` of a relayer. */
+export const SUMMARY = z.object({
   outcomes: z.array(z.object({ outcome, part: count, attempts: count })),
   lateness: z.array(z.object({ blocks: z.int(), attempts: count })),
 });
@@ -130,8 +123,10 @@ const attempt = z
       simulations: wire.simulations,
     }),
   );
-const attempts = z.array(attempt);
-const costs = z.array(
+/** `GET /api/attempts` of a relayer. */
+export const ATTEMPTS = z.array(attempt);
+/** `GET /api/costs` of a relayer. */
+export const COSTS = z.array(
   z.object({
     day: z.number(),
     owner: z.string(),
@@ -141,17 +136,16 @@ const costs = z.array(
     fee: integer,
   }),
 );
-const deadLetters = z.array(
+/** `GET /unsuccessful-txs` of a relayer. */
+export const DEAD_LETTERS = z.array(
   z
     .object({ query_id: z.number(), submitted_tx_hash: z.string(), error_time: time, message: z.string() })
-    .transform(
-      (wire): DeadLetter => ({
-        queryId: BigInt(wire.query_id),
-        hash: wire.submitted_tx_hash,
-        atMs: wire.error_time,
-        reason: wire.message,
-      }),
-    ),
+    .transform((wire): RelayerData["deadLetters"][number] => ({
+      queryId: BigInt(wire.query_id),
+      hash: wire.submitted_tx_hash,
+      atMs: wire.error_time,
+      reason: wire.message,
+    })),
 );
 
 /** An older relayer does not report the number of keys. */
@@ -164,24 +158,4 @@ export function parseKeyCounts(body: unknown): RelayerData["keys"] {
       .parse(body)
       .flatMap(({ id, type, key_count: keys }) => (type === "kv" && keys !== undefined ? [[id, keys]] : [])),
   );
-}
-
-/** Decodes a relayer's `GET /api/attempts`. Throws a `ZodError`. */
-export function parseAttempts(body: unknown): readonly Attempt[] {
-  return attempts.parse(body);
-}
-
-/** Decodes a relayer's `GET /api/attempts/summary`. Throws a `ZodError`. */
-export function parseSummary(body: unknown): AttemptSummary {
-  return summary.parse(body);
-}
-
-/** Decodes a relayer's `GET /api/costs`. Throws a `ZodError`. */
-export function parseCosts(body: unknown): readonly DailyCost[] {
-  return costs.parse(body);
-}
-
-/** Decodes a relayer's `GET /unsuccessful-txs`. Throws a `ZodError`. */
-export function parseDeadLetters(body: unknown): readonly DeadLetter[] {
-  return deadLetters.parse(body);
 }

@@ -1,4 +1,5 @@
 import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
+import { sumsBy } from "../result/amounts.ts";
 import {
   counted,
   formatCount,
@@ -239,31 +240,21 @@ export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
         gas,
         fee,
       }));
-  const sums = new Map<string, OwnerSum>();
-  for (const part of parts) {
-    const sum = sums.get(part.owner);
-    sums.set(part.owner, sum === undefined ? part : add(sum, part));
-  }
+  const sums = sumsBy(
+    parts,
+    ({ owner }) => owner,
+    ({ attempts, included, gas, fee }) => ({ attempts, included, gas, fee }),
+  );
   const callbacks = callbacksByOwner(data);
-  return [...sums.values()]
-    .map((sum) => {
-      const part = callbacks.get(sum.owner);
-      return { ...sum, callbackGas: part && (sum.gas * part.called) / part.gas };
+  return [...sums]
+    .map(([owner, sum]) => {
+      const part = callbacks.get(owner);
+      return { owner, ...sum, callbackGas: part && (sum.gas * part.called) / part.gas };
     })
     .toSorted((a, b) => (a.fee === b.fee ? (a.owner < b.owner ? -1 : 1) : a.fee > b.fee ? -1 : 1));
 }
 
 type OwnerSum = Omit<OwnerCost, "callbackGas">;
-
-function add(a: OwnerSum, b: OwnerSum): OwnerSum {
-  return {
-    owner: a.owner,
-    attempts: a.attempts + b.attempts,
-    included: a.included + b.included,
-    gas: a.gas + b.gas,
-    fee: a.fee + b.fee,
-  };
-}
 
 /** Gas of an owner's attempts, above 0, and the part that its contract used. */
 interface CallbackPart {

@@ -56,6 +56,11 @@ export type OutcomeListener = (result: ProvenResult, outcome: ResultOutcome) => 
 /** A result that waits longer than this for its transaction is read again, because its value is too old. */
 export const MAX_AGE_MS = 10_000;
 
+/** Type URL of `MsgSubmitQueryResult`, which contains the chain's own name. */
+export function submitTypeUrl({ chain }: { readonly chain: { readonly name: string } }): string {
+  return `/${chain.name}.interchainqueries.MsgSubmitQueryResult`;
+}
+
 /** Encodes a `MsgSubmitQueryResult`. `sender` is a bech32 address. */
 export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {
   return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();

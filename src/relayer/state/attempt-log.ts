@@ -7,6 +7,7 @@ import {
   type SqlValue,
   textOf,
 } from "../../platform/storage/sql-database.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 import {
   type Attempt,
@@ -19,13 +20,6 @@ import {
   dayOf,
   MAX_ATTEMPTS_READ,
 } from "./attempt.ts";
-
-export interface AttemptLimits {
-  /** Age at which the log deletes an attempt, ms. */
-  readonly maxAgeMs: number;
-  /** Maximum number of attempts for one local chain. The oldest are deleted first. */
-  readonly maxRows: number;
-}
 
 export interface AttemptLogDeps {
   readonly database: SqlDatabase;
@@ -55,7 +49,11 @@ const PLACEHOLDERS = `(${COLUMNS.split(", ")
   .join(", ")})`;
 
 /** Creates one local chain's log in an open store (`openStore`). */
-export function createAttemptLog(chain: string, limits: AttemptLimits, deps: AttemptLogDeps): AttemptLog {
+export function createAttemptLog(
+  chain: string,
+  limits: RelayerConfig["history"],
+  deps: AttemptLogDeps,
+): AttemptLog {
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write also deletes old rows. With many restarts and few attempts each, the count would never be reached.
   let sincePrune = PRUNE_EVERY;
@@ -170,16 +168,16 @@ function sums(attempts: readonly Attempt[]): readonly DailyCost[] {
 async function prune(
   session: SqlSession,
   chain: string,
-  limits: AttemptLimits,
+  limits: RelayerConfig["history"],
   nowMs: number,
 ): Promise<void> {
   const [oldest] = await session.run(
     "SELECT started_at_ms FROM attempts WHERE chain = ? ORDER BY started_at_ms DESC LIMIT 1 OFFSET ?",
-    [chain, limits.maxRows],
+    [chain, limits.max_attempts],
   );
-  // Also delete rows of the first surplus row's instant, so that at most `maxRows` remain.
+  // Also delete rows of the first surplus row's instant, so that at most `max_attempts` remain.
   const cut = Math.max(
-    nowMs - limits.maxAgeMs,
+    nowMs - limits.max_age,
     oldest === undefined ? 0 : numberOf(oldest, "started_at_ms") + 1,
   );
   await session.run("DELETE FROM attempts WHERE chain = ? AND started_at_ms < ?", [chain, cut]);

@@ -18,7 +18,8 @@ import {
 import { isDamaged, isDiskFull, MAKE_ROOM } from "../../platform/storage/sqlite-errors.ts";
 import { createWriteQueue, type WriteQueue } from "../../platform/storage/write-queue.ts";
 import { RelayError } from "../chain/relay-error.ts";
-import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
+import { createAttemptLog } from "./attempt-log.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { AttemptLog } from "./attempt.ts";
 import { createJournal, type Journal } from "./journal.ts";
 
@@ -31,6 +32,14 @@ export type StorePlace =
       readonly address: PostgresAddress;
       readonly password: Secret | undefined;
     };
+
+export function placeOf({
+  state_dir: stateDir,
+  store,
+}: Pick<RelayerConfig, "state_dir" | "store">): StorePlace {
+  if (store !== undefined) return { kind: "postgres", address: store.url, password: store.password };
+  return stateDir === undefined ? { kind: "memory" } : { kind: "sqlite", stateDir };
+}
 
 /** The relayer's state for one local chain: journal, attempts, and daily spending. */
 export interface RelayerStore {
@@ -65,16 +74,6 @@ export interface StoreDeps {
   readonly logger: Logger;
 }
 
-export function attemptLimitsOf({
-  max_age,
-  max_attempts,
-}: {
-  readonly max_age: number;
-  readonly max_attempts: number;
-}): AttemptLimits {
-  return { maxAgeMs: max_age, maxRows: max_attempts };
-}
-
 export const STORE_FILE = "relayer.sqlite";
 
 /** Deadline of a connection attempt and of a statement. It is shorter than a lease's lifetime. */
@@ -88,7 +87,7 @@ const CLOSE_MS = 5_000;
  */
 export async function openStore(
   place: StorePlace,
-  options: { readonly chainId: string; readonly limits: AttemptLimits },
+  options: { readonly chainId: string; readonly history: RelayerConfig["history"] },
   deps: StoreDeps,
 ): Promise<RelayerStore> {
   const { database, leaseDatabase, release: unlock } = await openDatabases(place, deps);
@@ -116,7 +115,7 @@ export async function openStore(
   };
   const journal = createJournal(options.chainId, { session: database, queue });
   const { nowMs } = deps.clock;
-  const attempts = createAttemptLog(options.chainId, options.limits, { ...deps, database, queue, nowMs });
+  const attempts = createAttemptLog(options.chainId, options.history, { ...deps, database, queue, nowMs });
   try {
     await journal.reload();
   } catch (error) {

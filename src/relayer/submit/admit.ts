@@ -7,7 +7,7 @@ import { groupOf, layOut, stop, toMessages } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import {
   entriesOf,
-  gasItem,
+  gasOf,
   gasOfEntries,
   type Prepared,
   requeue,
@@ -109,11 +109,11 @@ function gasByOwner(
   { slots, draft }: Pick<AdmittedTransaction, "slots" | "draft">,
 ): ReadonlyMap<string, bigint> {
   const entries = entriesOf(slots);
-  const total = entries.reduce((sum, entry) => sum + state.gas.estimate(gasItem(entry)), 0n);
+  const total = gasOf(state, entries);
   const gas = new Map<string, bigint>();
   for (const entry of entries) {
     const { owner } = entry.result.query;
-    const share = (draft.gasLimit * state.gas.estimate(gasItem(entry))) / (total > 0n ? total : 1n);
+    const share = (draft.gasLimit * gasOf(state, [entry])) / (total > 0n ? total : 1n);
     gas.set(owner, (gas.get(owner) ?? 0n) + share);
   }
   return gas;
@@ -121,15 +121,11 @@ function gasByOwner(
 
 /** Returns the fee for urgent results by rule, in proportion to their expected gas. Contains only rules with their own budget. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
-  const gasOf = (entry: Entry): bigint => state.gas.estimate(gasItem(entry));
-  const total = maxInt(
-    entries.reduce((sum, entry) => sum + gasOf(entry), 0n),
-    1n,
-  );
+  const total = maxInt(gasOf(state, entries), 1n);
   const gas = new Map<string, bigint>();
   for (const entry of entries) {
     const rule = urgentRule(state, entry.result.query);
-    if (rule?.daily_fee !== undefined) gas.set(rule.name, (gas.get(rule.name) ?? 0n) + gasOf(entry));
+    if (rule?.daily_fee !== undefined) gas.set(rule.name, (gas.get(rule.name) ?? 0n) + gasOf(state, [entry]));
   }
   return new Map([...gas].map(([rule, part]) => [rule, (fee * part) / total]));
 }

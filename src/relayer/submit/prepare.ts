@@ -9,7 +9,7 @@ import {
   gasInFlight,
   gasItem,
   gasOfEntries,
-  gasOfResults,
+  gasOf,
   type Prepared,
   recordReach,
   requeue,
@@ -143,17 +143,12 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
   // Above the ceiling, the ready results are urgent and the others are not sent.
   if (isAboveCeiling(state)) return false;
-  const gasIn = (entries: readonly (Entry | ExpectedEntry)[]): bigint =>
-    gasOfResults(
-      state,
-      entries.map(({ result }) => result),
-    );
   const inFlight = pipeline
     .sent()
     .reduce((total, { stage }) => total + ("gas" in stage ? stage.gas : 0n), 0n);
-  const before = inFlight + gasIn(pipeline.planned());
-  const own = gasIn(ready);
-  const others = gasIn(pipeline.expected()) + gasIn(pipeline.queued()) - own;
+  const before = inFlight + gasOf(state, pipeline.planned());
+  const own = gasOf(state, ready);
+  const others = gasOf(state, pipeline.expected()) + gasOf(state, pipeline.queued()) - own;
   // "Nearly" is nine tenths. "Far more" is over ten times as many.
   return before * 10n > block.gas() * 9n && own * 10n < others;
 }

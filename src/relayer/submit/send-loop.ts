@@ -11,7 +11,7 @@ import { prepare } from "./prepare.ts";
 import type { Backlog } from "../gas-budget/budget.ts";
 import { rereadQueries } from "./apply-failure.ts";
 import { dueHeightOf, isDue } from "../registry/query-state.ts";
-import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
+import { gasOf, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 
 const LIMITS_MS = 60_000;
 /** Pauses after a block between lookups of transactions in flight. A node indexes transactions slightly later. */
@@ -246,7 +246,7 @@ function backlogOf(state: SubmitterState): Backlog {
   for (const known of deps.registry.states()) {
     const { query } = known;
     if (query.type === "tx") continue;
-    const own = gasOfResults(state, [{ query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) }]);
+    const own = gasOf(state, [{ result: { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) } }]);
     if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
     // A transaction sent before the newest block is probably in that block, but not yet looked up. A transaction sent after it
     // takes its part of the next block. Without it, a second plan for the block would find less due than the first plan.
@@ -259,8 +259,7 @@ function backlogOf(state: SubmitterState): Backlog {
     const lateBlocks = Number(height - (lastLocalHeight === 0n ? registeredAtHeight : dueHeightOf(at)));
     if (blockMs !== undefined && lateBlocks * blockMs > OLD_BACKLOG_MS) oldGas += own;
   }
-  for (const { result } of unsent(state))
-    if (result.query.type === "tx") gas += gasOfResults(state, [result]);
+  for (const { result } of unsent(state)) if (result.query.type === "tx") gas += gasOf(state, [{ result }]);
   return { gas, oldGas, demandGas: BigInt(Math.ceil(demand)) };
 }
 

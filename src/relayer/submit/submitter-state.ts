@@ -362,13 +362,17 @@ export const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded"
 /** The data from which a result's gas is estimated. */
 type GasParts = Pick<ExpectedResult, "query" | "gasGuess">;
 
-export function gasOfResults({ gas }: Pick<SubmitterState, "gas">, results: readonly GasParts[]): bigint {
-  return results.reduce((total, result) => total + gas.estimate(gasItem({ result })), 0n);
+/** Expected gas of these results, without their transactions. */
+export function gasOf(
+  { gas }: Pick<SubmitterState, "gas">,
+  entries: readonly { readonly result: GasParts }[],
+): bigint {
+  return entries.reduce((total, entry) => total + gas.estimate(gasItem(entry)), 0n);
 }
 
 /** Expected gas of a transaction with these entries, without client updates. */
 export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
-  return entries.reduce((total, entry) => total + state.gas.estimate(gasItem(entry)), GAS_PER_TRANSACTION);
+  return GAS_PER_TRANSACTION + gasOf(state, entries);
 }
 
 /** Returns the key and the guess under which an entry's gas is learned. */

@@ -6,7 +6,7 @@ import { runPreparing, runSending } from "./send-loop.ts";
 import {
   byNeed,
   createSubmitterState,
-  gasItem,
+  gasOf,
   recordOutcome,
   recordReach,
   resolve,
@@ -169,20 +169,12 @@ function gasBehind(
   let before = 0n;
   let behind = 0n;
   for (const one of byNeed(state, waiting)) {
-    const gas = gasOfOne(state, one);
+    const gas = gasOf(state, [one]);
     const cut = maxInt(before + gas - maxInt(leaving, before), 0n);
     if (one.result.query.connectionId === connectionId) behind += cut;
     before += gas;
   }
   return behind;
-}
-
-function gasOf(state: SubmitterState, entries: readonly { readonly result: ExpectedResult }[]): bigint {
-  return entries.reduce((total, entry) => total + gasOfOne(state, entry), 0n);
-}
-
-function gasOfOne({ gas }: SubmitterState, entry: { readonly result: ExpectedResult }): bigint {
-  return gas.estimate(gasItem(entry));
 }
 
 /**
@@ -209,7 +201,7 @@ function choose(
     // Also read the result that crosses the limit, because its gas is an estimate.
     const isFull = before >= leaving + state.block.gas() && own >= ownPart;
     if (one.isCandidate && isFull) break;
-    const oneGas = gasOfOne(state, one);
+    const oneGas = gasOf(state, [one]);
     before += oneGas;
     if (!one.isCandidate) continue;
     own += oneGas;
@@ -226,7 +218,7 @@ function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]):
   const fitting = byNeed(
     state,
     urgent.map((result) => ({ result })),
-  ).filter((one) => (gas += gasOfOne(state, one)) <= most);
+  ).filter((one) => (gas += gasOf(state, [one])) <= most);
   return fitting.map(({ result }) => result);
 }
 
@@ -276,4 +268,4 @@ function statusOf(state: SubmitterState) {
   };
 }
 
-export type SubmitterStatus = ReturnType<typeof statusOf>;
+type SubmitterStatus = ReturnType<typeof statusOf>;

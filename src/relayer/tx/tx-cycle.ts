@@ -5,7 +5,6 @@ import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { toHex } from "../../platform/base/bytes.ts";
 import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
-import { DAY_MS } from "../../platform/base/time.ts";
 import { mapLimit } from "../../platform/base/waits.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
@@ -81,7 +80,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   if (!filter.ok) return recordUnproven(worker, state, { code: "bad-filter", reason: filter.error }, started);
   // Search only up to H−1, because the next header contains the proof of delivery.
   const done = deps.journal.searchedTo(id);
-  const planned = planSearch(done, view.stateAt.height, deps.lookbackBlocks);
+  const planned = planSearch(done, view.stateAt.height, deps.queries.tx_lookback_blocks);
   if (planned === undefined) {
     const at = { localHeight: worker.localHeight(), results: 0 };
     return updateState(worker, state.query, (current) => searched(current, at));
@@ -234,7 +233,7 @@ async function proveBlock(
 
 /**
  * Returns true if a block's transactions can never be proven. The reason is a block below all trusted heights, a final error, or
- * data that no endpoint has had for `giveUpAfterMs`. A request limit, an outage or a wrong response is never a reason.
+ * data that no endpoint has had for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };
@@ -252,7 +251,7 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   const blocks = lacking.get(id) ?? new Map<bigint, number>();
   const sinceMs = blocks.get(height) ?? nowMs;
   lacking.set(id, blocks.set(height, sinceMs));
-  return nowMs - sinceMs >= (deps.giveUpAfterMs ?? DAY_MS);
+  return nowMs - sinceMs >= deps.queries.tx_give_up_after;
 }
 
 function readFailed(error: unknown): QueryFailure {
@@ -287,11 +286,14 @@ interface PruningWorker {
 
 /**
  * Returns the part of a planned range that the endpoints still have, or undefined if all of it is pruned. Skips the pruned part, or
- * returns the query's failure if `skipPruned` is false.
+ * returns the query's failure if `tx_skip_pruned` is false.
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,
-  deps: { readonly journal: Pick<Journal, "recordSearched">; readonly skipPruned?: boolean },
+  deps: {
+    readonly journal: Pick<Journal, "recordSearched">;
+    readonly queries: Pick<TxDeps["queries"], "tx_skip_pruned">;
+  },
   planned: { readonly queryId: bigint; readonly range: BlockRange; readonly tip: bigint },
   signal: AbortSignal,
 ): Promise<Result<BlockRange | undefined, QueryFailure>> {
@@ -300,7 +302,7 @@ export async function skipPruned(
   const { pruned, left } = splitPruned(range, await remote.earliestHeight(signal));
   if (pruned === undefined) return good(left);
   const blocks = `${pruned.from} to ${pruned.to}`;
-  if (deps.skipPruned === false)
+  if (!deps.queries.tx_skip_pruned)
     return bad({ code: "pruned", reason: `every endpoint has pruned the remote blocks ${blocks}` });
   deps.journal.recordSearched(queryId, pruned.to);
   metrics.prunedBlocks.inc({ connection_id: connectionId }, Number(pruned.to - pruned.from + 1n));

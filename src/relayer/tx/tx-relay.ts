@@ -9,6 +9,7 @@ import {
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { Journal } from "../state/journal.ts";
 import { GAS_PER_KEY } from "../result/gas-guess.ts";
 import { tooLarge, type ProvenResult, type ResultOutcome } from "../result/proven-result.ts";
@@ -17,16 +18,12 @@ import type { Resubmissions } from "../state/resubmissions.ts";
 /** Dependencies of TX cycles in addition to the worker. */
 export interface TxDeps {
   readonly journal: Journal;
-  /** Number of blocks before the tip at which the search for an unknown query starts. */
-  readonly lookbackBlocks: bigint;
-  /** Skips blocks that every endpoint has pruned. Default: true. */
-  readonly skipPruned?: boolean;
-  /** Wait for data that no endpoint has. After it, the data's transactions become dead letters. Default: a day. */
-  readonly giveUpAfterMs?: number;
+  readonly queries: Pick<
+    RelayerConfig["queries"],
+    "tx_lookback_blocks" | "tx_skip_pruned" | "tx_give_up_after" | "tx_dead_letter_errors"
+  >;
   /** Dead letters that an operator wants to resubmit; absent: none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;
-  /** If set, a rejected transaction becomes a dead letter only if its error matches. All others are sent again. */
-  readonly deadLetterErrors?: RegExp | undefined;
 }
 
 export interface ProvenTx {
@@ -92,10 +89,10 @@ export function createTxRelay(worker: ConnectionWorker, deps: TxDeps) {
 
 function relayRange(context: RelayContext, state: QueryState, range: RelayedRange): void {
   const { worker, deps, ranges } = context;
-  const { maxResultBytes } = worker.settings;
+  const { batch } = worker.settings;
   const ready = range.proven.filter((tx) => {
-    const isFit = tx.message.length <= maxResultBytes;
-    const error = tooLarge(tx.message, { bytes: maxResultBytes });
+    const isFit = tx.message.length <= batch.bytes;
+    const error = tooLarge(tx.message, batch);
     if (!isFit) addDeadLetter(worker, deps, idsOf(state.query, tx), error.reason);
     return isFit;
   });
@@ -176,7 +173,7 @@ function rejectForGood({ worker, deps }: RelayContext, ids: TxIds, error: QueryF
     error.code === "too-large" ||
     (error.code === "rejected" &&
       !/header is invalid|invalid query id/i.test(error.reason) &&
-      (deps.deadLetterErrors?.test(error.reason) ?? true));
+      (deps.queries.tx_dead_letter_errors?.test(error.reason) ?? true));
   if (isOwn) addDeadLetter(worker, deps, ids, error.reason);
   return isOwn;
 }

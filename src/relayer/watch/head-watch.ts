@@ -5,30 +5,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 
 /** A chain's newest known block. Ages are in ms. */
-export interface HeadView {
-  /** Undefined before the first status. */
-  readonly height: bigint | undefined;
-  /** Time in the block's header, wall-clock ms; undefined if unknown. */
-  readonly blockTimeMs: number | undefined;
-  /**
-   * Chain time, in wall-clock ms: the newest known block time, plus the time since that block was seen. The chain uses its own
-   * time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the first known
-   * block time, this is the machine's time.
-   */
-  readonly chainMs: number;
-  /** Time without a new block; undefined before the first status. */
-  readonly sinceBlockMs: number | undefined;
-  /** Mean time between the newest blocks; undefined before the third block. */
-  readonly blockMs: number | undefined;
-  /** Time since the last successful read, or since the start. */
-  readonly sinceReadMs: number;
-  /** Time since the last read ended, successful or not, or since the start. */
-  readonly sinceTryMs: number;
-  /** True if the node reports that it is catching up. */
-  readonly catchingUp: boolean;
-  /** Error of the last read; undefined if it succeeded. */
-  readonly error: string | undefined;
-}
+export type HeadView = ReturnType<HeadWatch["view"]>;
 
 /** A block that a status or a WebSocket notice reported. */
 type SeenBlock = Pick<NodeStatus, "latestHeight" | "latestTimeNs"> & Partial<Pick<NodeStatus, "catchingUp">>;
@@ -87,18 +64,31 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
       triedAtMs = clock.monotonicMs();
       error = errorText(thrown);
     },
-    view: (): HeadView => {
+    view: () => {
       const nowMs = clock.monotonicMs();
       return {
+        /** Undefined before the first status. */
         height,
+        /** Time in the block's header, wall-clock ms; undefined if unknown. */
         blockTimeMs,
         // Round the value, because a store takes whole numbers and the monotonic clock has fractions.
+        /**
+         * Chain time, in wall-clock ms: the newest known block time, plus the time since that block was seen. The chain uses its own
+         * time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the first known
+         * block time, this is the machine's time.
+         */
         chainMs: timed === undefined ? clock.nowMs() : timed.blockMs + Math.round(nowMs - timed.seenMs),
+        /** Time without a new block; undefined before the first status. */
         sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
+        /** Mean time between the newest blocks; undefined before the third block. */
         blockMs: marks.blockMs(),
+        /** Time since the last successful read, or since the start. */
         sinceReadMs: nowMs - readAtMs,
+        /** Time since the last read ended, successful or not, or since the start. */
         sinceTryMs: nowMs - triedAtMs,
+        /** True if the node reports that it is catching up. */
         catchingUp,
+        /** Error of the last read; undefined if it succeeded. */
         error,
       };
     },
@@ -106,15 +96,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
   };
 }
 
-export interface ListView {
-  /** True once the list has been read. */
-  readonly isLoaded: boolean;
-  /**
-   * Failures since the list's last read, after which the list may lack changes. `sinceMs` is the time since the first failure;
-   * `reason` is the last error.
-   */
-  readonly failure: { readonly sinceMs: number; readonly reason: string } | undefined;
-}
+export type ListView = ReturnType<ReturnType<typeof createListWatch>["view"]>;
 
 export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
   let isLoaded = false;
@@ -126,8 +108,13 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
     onLocalError: (error: unknown): void => {
       failure = { fromMs: failure?.fromMs ?? clock.monotonicMs(), reason: errorText(error) };
     },
-    view: (): ListView => ({
+    view: () => ({
+      /** True once the list has been read. */
       isLoaded,
+      /**
+       * Failures since the list's last read, after which the list may lack changes. `sinceMs` is the time since the first failure;
+       * `reason` is the last error.
+       */
       failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
     }),
   };

@@ -7,7 +7,7 @@ import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts"
 import { createHealth } from "../../../src/relayer/health/create-health.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
-import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
+import { createEngine } from "../../../src/relayer/engine.ts";
 import { watchedClient, createWatches } from "../../../src/relayer/watch/watches.ts";
 import { createUrgency, type UrgencyRule } from "../../../src/relayer/gas-budget/urgency.ts";
 import { createMarket } from "../../../src/relayer/gas-budget/create-market.ts";
@@ -43,7 +43,7 @@ export interface SimWorld {
   readonly clock: ManualClock;
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
-  readonly engine: Engine;
+  readonly engine: ReturnType<typeof createEngine>;
   readonly registry: Registry;
   readonly journal: Journal;
   /** Everything that the submitter noted. */
@@ -289,8 +289,12 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     height,
     tx: {
       journal,
-      lookbackBlocks: 100n,
-      ...(parts.giveUpAfterMs === undefined ? {} : { giveUpAfterMs: parts.giveUpAfterMs }),
+      queries: {
+        tx_lookback_blocks: 100n,
+        tx_skip_pruned: true,
+        tx_give_up_after: parts.giveUpAfterMs ?? 86_400_000,
+        tx_dead_letter_errors: undefined,
+      },
     },
     reloadMs: () => 60_000,
     gate: parts.gate,
@@ -318,11 +322,13 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
       clients,
       registry,
       settings: {
-        allowKvCallbacks: false,
-        minKvUpdatePeriod: 0n,
-        skipUnchanged: parts.skipUnchanged,
-        maxResultBytes: 400_000,
-        backoff: { minMs: 500, baseMs: 1_000, maxMs: 4_000 },
+        queries: {
+          allow_kv_callbacks: false,
+          min_kv_update_period: 0n,
+          skip_unchanged: Number(parts.skipUnchanged),
+        },
+        batch: { bytes: 400_000 },
+        retry: { first: 1_000, most: 4_000 },
       },
     })),
   });

@@ -4,7 +4,7 @@ import {
   QueryContractInfoRequest,
   QueryContractInfoResponse,
 } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
-import { createContractNames } from "../../../src/relayer/costs/contract-names.ts";
+import { createContractNames } from "../../../src/relayer/costs/create-costs.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const { signal } = new AbortController();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
+import { sha256, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { type PredecessorDeps, resolvePredecessor } from "../../../src/relayer/gate/predecessor.ts";
+import { type PredecessorDeps, resolvePredecessor } from "../../../src/relayer/gate/create-gate.ts";
 import type { SendingTx } from "../../../src/relayer/state/journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -65,7 +65,7 @@ function setUp({ pending = [], sending = [], blocks = [], searchError }: Scene) 
       },
     },
     address: "neutron1me",
-    submitTypeUrl: SUBMIT_URL,
+    submitUrl: SUBMIT_URL,
     journal: {
       sending: () => sending,
       recordIncluded: (queryId, hash, height) => void included.push(`${queryId} ${hash} ${height}`),

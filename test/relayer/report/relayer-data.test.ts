@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseAttempts, parseKeyCounts, readRelayerData } from "../../../src/relayer/report/relayer-data.ts";
+import { ATTEMPTS, parseKeyCounts, readRelayerData } from "../../../src/relayer/report/relayer-data.ts";
 import { costsByOwner, relayerReport } from "../../../src/relayer/report/relayer-report.ts";
 import { formatCount } from "../../../src/platform/base/text.ts";
 import type { Attempt, AttemptFilter, AttemptLog } from "../../../src/relayer/state/attempt.ts";
@@ -152,7 +152,7 @@ describe("the data of a relayer report", () => {
       simulations: 0,
     };
     const attempts = ["included", "teleported"].map((outcome) => ({ ...wire, outcome }));
-    expect(parseAttempts(attempts).map(({ outcome }) => outcome)).toEqual(["included", "not-broadcast"]);
+    expect(ATTEMPTS.parse(attempts).map(({ outcome }) => outcome)).toEqual(["included", "not-broadcast"]);
   });
 
   it.each([

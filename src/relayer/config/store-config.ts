@@ -7,9 +7,7 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 import { urlAsSection } from "../../platform/config/endpoint-field.ts";
-import type { Secret } from "../../platform/base/secret.ts";
 import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
-import type { StorePlace } from "./store.ts";
 
 function postgresField() {
   return z.string().transform((text, context): PostgresAddress => {
@@ -101,15 +99,4 @@ export function spendingSchema() {
         .meta({ example: "1500000000", commentedOut: true }),
     })
     .prefault({});
-}
-
-export function placeOf({
-  state_dir: stateDir,
-  store,
-}: {
-  readonly state_dir?: string | undefined;
-  readonly store?: { readonly url: PostgresAddress; readonly password?: Secret | undefined } | undefined;
-}): StorePlace {
-  if (store !== undefined) return { kind: "postgres", address: store.url, password: store.password };
-  return stateDir === undefined ? { kind: "memory" } : { kind: "sqlite", stateDir };
 }
