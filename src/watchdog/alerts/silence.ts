@@ -112,24 +112,18 @@ export const MAX_SILENCES = 200;
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
-export interface Silence extends AlertSelection {
-  readonly id: string;
-  readonly author: string;
-  readonly reason: string;
-  readonly startsAtMs: number;
-  /** Exclusive. */
-  readonly endsAtMs: number;
-}
-
 export const storedSilence = z.strictObject({
   id: z.string(),
-  alerts: z.array(z.string()),
-  validators: z.array(z.string()),
+  alerts: z.array(z.string()).readonly(),
+  validators: z.array(z.string()).readonly(),
   author: z.string(),
   reason: z.string(),
   startsAtMs: z.number(),
+  /** Exclusive. */
   endsAtMs: z.number(),
-}) satisfies z.ZodType<Silence>;
+});
+
+export type Silence = Readonly<z.output<typeof storedSilence>>;
 
 /** The body of `POST /api/silences`. */
 export const silenceRequest = z.strictObject({
