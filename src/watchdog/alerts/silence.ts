@@ -163,9 +163,14 @@ function unknownNames(what: string, names: readonly string[], known: readonly st
   return `there is no ${what} ${JSON.stringify(unknown.slice(0, 80))}${didYouMean(unknown, known) || few}`;
 }
 
+/** Returns true if a silence suppresses notifications at a given time. */
+export function isActive({ startsAtMs, endsAtMs }: Silence, nowMs: number): boolean {
+  return startsAtMs <= nowMs && nowMs < endsAtMs;
+}
+
 /** Returns true if a silence applies to an alert at a given time. */
 export function silences(silence: Silence, alert: Parameters<typeof selects>[1], nowMs: number): boolean {
-  return nowMs >= silence.startsAtMs && nowMs < silence.endsAtMs && selects(silence, alert);
+  return isActive(silence, nowMs) && selects(silence, alert);
 }
 
 /** Returns the silences that have not expired. */

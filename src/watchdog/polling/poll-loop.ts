@@ -9,7 +9,7 @@ import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
 import { costJson } from "../policy/cost-text.ts";
 import { isEarly } from "../policy/assessment.ts";
-import { formatPercent } from "../policy/reward-tier.ts";
+import { percentOrNull } from "../policy/reward-tier.ts";
 import { sidecarPrices, type SidecarPrices } from "../policy/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
@@ -355,5 +355,5 @@ function logSources(observation: Observation, errorCodes: Map<string, string>, l
 }
 
 function fieldsOf({ chainId, current: { month, tier, rate, counts } }: WatchdogStatus): LogFields {
-  return { chainId, month, tier, percent: rate === undefined ? null : formatPercent(rate), ...counts };
+  return { chainId, month, tier, percent: percentOrNull(rate), ...counts };
 }
