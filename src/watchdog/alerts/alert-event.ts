@@ -41,7 +41,6 @@ export type EventKind = AlertEvent["kind"];
 
 /** An alert as a receiver that tracks alerts currently shows it. */
 export interface CurrentAlert {
-  /** Its latest event. */
   readonly event: AlertEvent;
   /** Absent while the alert is firing. */
   readonly resolvedAtMs?: number | undefined;

@@ -186,7 +186,6 @@ export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
 }
 
-/** An incident, with its cost in its month. */
 export type CostedIncident = Incident & { readonly cost: Cost };
 
 /** Input for computing the costs of incidents. */

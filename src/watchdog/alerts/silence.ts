@@ -34,7 +34,6 @@ export interface AlertSelection {
   readonly validators: readonly string[];
 }
 
-/** Returns true if a selection contains an alert. */
 export function selects(
   { alerts, validators }: AlertSelection,
   { alert, validator }: Pick<AlertState, "alert" | "validator">,
@@ -105,7 +104,6 @@ function changeSelected(
   return { alerts: next, changed };
 }
 
-/** Maximum number of silences at a time. */
 export const MAX_SILENCES = 200;
 
 /** Maximum length of a silence: nobody remembers an older one. */
@@ -173,7 +171,6 @@ export function silences(silence: Silence, alert: Parameters<typeof selects>[1],
   return isActive(silence, nowMs) && selects(silence, alert);
 }
 
-/** Returns the silences that have not expired. */
 export function withoutExpired(all: readonly Silence[], nowMs: number): readonly Silence[] {
   return all.filter(({ endsAtMs }) => endsAtMs > nowMs);
 }

@@ -113,7 +113,6 @@ export const sources = z.strictObject({
 
 const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
 
-/** Section `validators`. */
 export const validators = z
   .array(
     z.strictObject({

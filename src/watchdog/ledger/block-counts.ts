@@ -17,7 +17,6 @@ export function allBlocks({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigi
   return good + bad + unknown;
 }
 
-/** Sums the counts of all tallies. */
 export function sumCounts(tallies: Iterable<{ readonly counts: BlockCounts }>): BlockCounts {
   let sum = NO_BLOCKS;
   for (const { counts } of tallies) sum = addCounts(sum, counts);

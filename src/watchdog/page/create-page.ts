@@ -197,7 +197,6 @@ function section(id: string, label: string, content: Html): PageSection {
   return { id, label, content };
 }
 
-/** Returns the time to which a status refers. */
 function timeOf({ polledAtMs, startedAtMs }: WatchdogStatus): number {
   return polledAtMs ?? startedAtMs;
 }

@@ -152,7 +152,6 @@ export interface ValidatorPlots {
   readonly incidents: Html;
 }
 
-/** A part of the month as it is shown. */
 interface MonthPart {
   /** The first day of the month to be shown. */
   readonly firstMs: number;

@@ -87,7 +87,6 @@ function burnRates(windows: Readonly<Record<BurnWindow, BlockCounts>>, least: De
   return rates;
 }
 
-/** Returns the number of misses left for each boundary. */
 export function missesByBoundary(month: SeenMonth, policy: Policy): Readonly<Record<Boundary, bigint>> {
   return { full: missesLeft(month, policy.least.full), none: missesLeft(month, policy.least.none) };
 }

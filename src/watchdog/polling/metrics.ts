@@ -249,7 +249,6 @@ function skippedOf(page: Seen<NodePage | SidecarPage>): number {
   return page.state === "up" ? (page.value.skippedLines ?? 0) : 0;
 }
 
-/** By gauge name. */
 type GaugeLines = ReadonlyMap<string, string>;
 
 function gaugeLines(status: WatchdogStatus): GaugeLines {

@@ -17,7 +17,6 @@ export interface StatusGauge {
   readonly values: (status: WatchdogStatus) => readonly Series[];
 }
 
-/** One value of a gauge. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -47,7 +46,6 @@ export function inSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
 }
 
-/** Returns one series for each estimate. */
 function byEstimate(
   read: (estimate: "low" | "middle" | "high") => Value,
   labels: Series["labels"] = {},

@@ -96,7 +96,6 @@ export const prometheus = z
       add("password", issueText("has no username", "username and password"));
   });
 
-/** Section `backfill`. */
 export const backfill = z.strictObject({
   after: durationField(10_000)
     .prefault("1m")

@@ -352,7 +352,6 @@ function toView(wire: z.output<typeof wireData>): LedgerView {
   };
 }
 
-/** Returns the rollups that start in a range. */
 export function within(rollups: readonly Rollup[], fromMs: number, toMs: number): readonly Rollup[] {
   return rollups.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
 }

@@ -16,7 +16,6 @@ export function storedMap<T>(value: z.ZodType<T>) {
   });
 }
 
-/** A map stored as a list of pairs. */
 export function storedPairs<K, V>(key: z.ZodType<K>, value: z.ZodType<V>) {
   return z.codec(z.array(z.tuple([key, value])), z.custom<ReadonlyMap<K, V>>(), {
     decode: (list) => new Map(list),

@@ -93,7 +93,6 @@ const historyRow = z.object({ validator: z.string(), body: z.string() });
 
 type PollHistories = ReadonlyMap<string, PollHistory>;
 
-/** Reads the poll histories of all validators. */
 export function readPollHistories(database: Database.Database): PollHistories {
   const rows = readRows(database, "SELECT * FROM trails", historyRow);
   return new Map(rows.map(({ validator, body }) => [validator, pollHistory.parse(JSON.parse(body))]));
