@@ -59,11 +59,12 @@ export type Backfiller = (
 
 /** The part of the configuration that polls need. */
 export interface PollSettings {
-  /** If absent, counting starts over after a restart. */
+  /** Folder for the state file. If absent, counting starts over after a restart. */
   readonly stateDir?: string;
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
+  /** At least one. */
   readonly validators: readonly ValidatorConfig[];
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
