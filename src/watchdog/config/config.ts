@@ -20,10 +20,10 @@ import {
   backfill,
   prometheus,
   type PrometheusConfig,
-  refusePrometheusKeys,
   toBackfill,
   toPrometheusConfig,
 } from "../prometheus-api/prometheus-config.ts";
+import { refusePrometheusKeys } from "./prometheus-keys.ts";
 import { policy } from "../policy/policy-config.ts";
 import { refuseReportChannels, reportsSchema, withDirectory } from "../report/reports-config.ts";
 import type { ReportsConfig } from "../report/reports-config.ts";
