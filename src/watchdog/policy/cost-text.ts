@@ -1,6 +1,7 @@
 import { z } from "zod";
-import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCents, formatCount } from "../../platform/base/text.ts";
+import { digits } from "../../platform/http/route-about.ts";
+import { jsonView, words } from "./json-view.ts";
 import { storedInteger } from "../sources/stored-json.ts";
 
 const integer = storedInteger(30);
@@ -47,14 +48,11 @@ function payText({ payCents, currency }: Cost): string {
     : `the month's pay lower by ${formatCents(payCents, currency)}`;
 }
 
-/** Encodes a cost. Amounts and counts are decimal strings. */
-export function costJson(cost: Cost) {
-  const { blocks, allowed, payCents, currency } = cost;
-  return {
-    blocks: String(blocks),
-    allowed: allowed === undefined ? null : String(allowed),
-    share: allowanceShare(cost) ?? null,
-    pay_cents: payCents === undefined ? null : String(payCents),
-    ...(currency === undefined ? {} : { currency }),
-  } satisfies JsonObject;
-}
+/** A cost in JSON. Amounts and counts are decimal strings. */
+export const costView = jsonView<Cost>(({ value, orNull }) => ({
+  blocks: value(digits, ({ blocks }) => String(blocks)),
+  allowed: orNull(digits, ({ allowed }) => allowed?.toString()),
+  share: orNull(z.number(), allowanceShare),
+  pay_cents: orNull(digits, ({ payCents }) => payCents?.toString()),
+  currency: value(words.optional(), ({ currency }) => currency),
+}));

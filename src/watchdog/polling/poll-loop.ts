@@ -7,7 +7,7 @@ import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import { MAX_LAZY, type WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
-import { costJson } from "../policy/cost-text.ts";
+import { costView } from "../policy/cost-text.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { percentOrNull } from "../policy/reward-tier.ts";
 import { sidecarPrices, type SidecarPrices } from "../policy/price-comparison.ts";
@@ -326,7 +326,10 @@ function logEvent(
 ): void {
   const fields = { alert, validator, severity, reason };
   if (kind === "resolved")
-    logger.info("alert resolved", { ...fields, ...(cost === undefined ? {} : { cost: costJson(cost) }) });
+    logger.info("alert resolved", {
+      ...fields,
+      ...(cost === undefined ? {} : { cost: costView.json(cost) }),
+    });
   else
     logger[LEVELS[severity]](kind === "firing" ? "alert firing" : "alert still firing", {
       ...fields,

@@ -7,7 +7,7 @@ import { formatRate, percentOrNull, successRate } from "../policy/reward-tier.ts
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
 import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
-import { costedMonth, incidentJson, incidentsOf, shiftDataFromMs, withCosts } from "../alerts/incidents.ts";
+import { costedMonth, incidentView, incidentsOf, shiftDataFromMs, withCosts } from "../alerts/incidents.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { costOf } from "../policy/cost.ts";
@@ -51,7 +51,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Data
       validators: shifts.map(({ data, counts }) => ({
         validator: data.ledger.validator,
         blocks: countsJson(counts),
-        incidents: incidentsIn(data, shift).map(incidentJson),
+        incidents: incidentsIn(data, shift).map(incidentView.json),
         month_rate_percent: percentOrNull(data.assessment.rate),
         tier: data.assessment.tier ?? null,
         firing: firingOf(data).map(({ alert }) => alert),

@@ -4,10 +4,10 @@ import { formatCount, formatMinute } from "../../platform/base/text.ts";
 import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
 import type { LedgerEvent, LedgerSource, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
 import { type Assessment, type Curve, type Policy, rewardCents } from "../policy/assessment.ts";
-import { costedMonth, incidentJson, incidentsOf, withCosts } from "../alerts/incidents.ts";
+import { costedMonth, incidentView, incidentsOf, withCosts } from "../alerts/incidents.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { type CostedMonth, monthCost } from "../policy/cost.ts";
-import { type Cost, costJson } from "../policy/cost-text.ts";
+import { type Cost, costView } from "../policy/cost-text.ts";
 import {
   allowedMisses,
   BOUNDARIES,
@@ -207,12 +207,12 @@ export function monthJson(facts: MonthFacts): JsonObject {
       total: String(rate.total),
       success_rate_percent: formatPercent(rate),
     })),
-    cost: costJson(facts.cost),
+    cost: costView.json(facts.cost),
     misses_by_hour: facts.badByHour.map(String),
     days: facts.days.flatMap((day) =>
       day === undefined ? [] : [{ day: isoTime(day.startMs).slice(0, 10), ...countsJson(day.counts) }],
     ),
-    incidents: facts.incidents.map(incidentJson),
+    incidents: facts.incidents.map(incidentView.json),
     tier_changes: tierChanges(facts),
     alerts: facts.alerts.map(alertJson),
     events: facts.events.map(eventJson),

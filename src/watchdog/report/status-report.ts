@@ -9,9 +9,9 @@ import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy
 import { ENOUGH_BLOCKS, formatRate, percentOrNull } from "../policy/reward-tier.ts";
 import { boundsJson, countsJson, policyJson } from "./month-facts.ts";
 import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
-import { alertCost, type CostedIncident, incidentJson } from "../alerts/incidents.ts";
+import { alertCost, type CostedIncident, incidentView } from "../alerts/incidents.ts";
 import { costOf, monthCost } from "../policy/cost.ts";
-import { costJson, costText } from "../policy/cost-text.ts";
+import { costView, costText } from "../policy/cost-text.ts";
 import { incidentBlocks, monthIncidents } from "./incident-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
@@ -133,7 +133,7 @@ export function assessmentJson(assessment: Assessment): JsonObject {
     tier: assessment.tier ?? null,
     pay_cents: rewardCents === undefined ? null : String(rewardCents),
     blocks: countsJson(assessment.counts),
-    cost: costJson(monthCost(assessment)),
+    cost: costView.json(monthCost(assessment)),
     policy: policyJson(assessment.policy),
     block_time_ms: blockTimeMs ?? null,
     remaining_blocks: remainingBlocks === undefined ? null : String(remainingBlocks),
@@ -202,8 +202,8 @@ export function whyReport(now: OracleNow): Report {
       alerts: now.alerts.map(activeAlertJson),
       misses: months.map(({ data: { ledger, assessment }, incidents }) => ({
         validator: ledger.validator,
-        cost: costJson(monthCost(assessment)),
-        incidents: incidents.map(incidentJson),
+        cost: costView.json(monthCost(assessment)),
+        incidents: incidents.map(incidentView.json),
       })),
     },
     csv: { columns, rows: now.alerts.map((alert) => columns.map((column) => alert[column])) },
