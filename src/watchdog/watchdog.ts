@@ -50,7 +50,6 @@ export interface WatchdogDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   /** Option that overrides the HTTP server's port. Default: the configuration key `http.listen`. */
   readonly portOption?: string;
@@ -95,7 +94,6 @@ export interface Watchdog extends Service {
   readonly status: () => WatchdogStatus;
   /** Returns a validator's counts in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the state for the service manager. */
   readonly serviceState: () => ServiceState;
   /** Returns the alerts that have fired, for all validators, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];

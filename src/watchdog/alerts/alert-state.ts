@@ -1,55 +1,66 @@
+import { z } from "zod";
 import { formatMinute } from "../../platform/base/text.ts";
-import type { Severity } from "../../platform/monitoring/severity.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
-import type { AlertEvent, CurrentAlert } from "./alert-event.ts";
-
-/** Notifications sent for an alert so far. */
-export interface NotifiedState {
-  /** Number of reminders so far. */
-  readonly reminders: number;
-  /** Time of the first notification. Absent in state from older versions. */
-  readonly firstAtMs?: number;
-  /** Badness at the last notification. */
-  readonly badness?: number | undefined;
-  /** The most recently queued notification. */
-  readonly event: AlertEvent;
-}
-
-/** State of an alert for one validator, unless the alert is inactive. Times are wall-clock ms. */
-export interface AlertState {
-  readonly validator: string;
-  /** Name of the condition. */
-  readonly alert: string;
-  readonly phase: "pending" | "firing" | "resolved";
-  /** First evaluation that found the condition active. */
-  readonly sinceMs: number;
-  /** Last evaluation that found the condition active. */
-  readonly lastActiveMs: number;
-  /** First clear evaluation since then. Absent while the condition is active or unknown. */
-  readonly clearSinceMs?: number | undefined;
-  /** Present only on a resolved alert. */
-  readonly resolvedAtMs?: number;
-  /** Result of the last evaluation with its values, phrased to end a sentence; once resolved, the result that ended the alert. */
-  readonly reason: string;
-  readonly badness?: number | undefined;
-  /** End of the grace period after a cause; the alert stays pending until then. Absent if there is none. */
-  readonly heldUntilMs?: number | undefined;
-  /** Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may. */
-  readonly quietReason?: string | undefined;
-  /** Absent if nobody has been notified. */
-  readonly notified?: NotifiedState;
-  /** Who is working on the alert. Absent if nobody has acknowledged it. */
-  readonly acknowledged?: Acknowledgement | undefined;
-  /** Escalation steps taken so far. Absent if none. */
-  readonly escalation?: { readonly steps: number; readonly atMs: number };
-}
+import { alertEvent, type CurrentAlert } from "./alert-event.ts";
 
 /** Records that somebody is working on an alert. Remains valid until the alert ends. */
-export interface Acknowledgement {
-  readonly author: string;
-  readonly note: string;
-  readonly atMs: number;
-}
+const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), atMs: z.number() });
+
+export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
+
+/** Notifications sent for an alert so far. */
+const notifiedState = z.strictObject({
+  /** Number of reminders so far. */
+  reminders: z.number(),
+  /** Time of the first notification. Absent in state from older versions. */
+  firstAtMs: z.number().exactOptional(),
+  /** Badness at the last notification. */
+  badness: z.number().optional(),
+  /** The most recently queued notification. */
+  event: alertEvent,
+});
+
+export type NotifiedState = Readonly<z.output<typeof notifiedState>>;
+
+/** State of an alert for one validator, unless the alert is inactive. Times are wall-clock ms. */
+export const alertState = z
+  .strictObject({
+    validator: z.string(),
+    /** Name of the condition. */
+    alert: z.string(),
+    phase: z.enum(["pending", "firing", "resolved"]),
+    /** First evaluation that found the condition active. */
+    sinceMs: z.number(),
+    /** Last evaluation that found the condition active. */
+    lastActiveMs: z.number(),
+    /** First clear evaluation since then. Absent while the condition is active or unknown. */
+    clearSinceMs: z.number().optional(),
+    /** Present only on a resolved alert. */
+    resolvedAtMs: z.number().exactOptional(),
+    /** Result of the last evaluation with its values, phrased to end a sentence; once resolved, the result that ended the alert. */
+    reason: z.string(),
+    badness: z.number().optional(),
+    /** End of the grace period after a cause; the alert stays pending until then. Absent if there is none. */
+    heldUntilMs: z.number().optional(),
+    /** Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may. */
+    quietReason: z.string().optional(),
+    /** Absent if nobody has been notified. */
+    notified: notifiedState.exactOptional(),
+    /** Who is working on the alert. Absent if nobody has acknowledged it. */
+    acknowledged: acknowledgement.optional(),
+    /** Escalation steps taken so far. Absent if none. */
+    escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
+    // Older programs stored both.
+    badBlocksBefore: z.unknown().exactOptional(),
+    mutedAtMs: z.unknown().exactOptional(),
+  })
+  .transform((stored) => {
+    const { mutedAtMs: _, badBlocksBefore: __, ...state } = stored;
+    return state;
+  });
+
+export type AlertState = Readonly<z.output<typeof alertState>>;
 
 /** Times that apply to one evaluation of one alert. */
 export interface AlertTiming {
@@ -155,24 +166,26 @@ export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAl
 }
 
 /** An alert that fired, for reports. */
-export interface PastAlert {
-  readonly validator: string;
+export const pastAlert = z.strictObject({
+  validator: z.string(),
   /** Name of the condition. */
-  readonly alert: string;
-  readonly severity: Severity;
-  readonly title: string;
+  alert: z.string(),
+  severity: z.enum(SEVERITIES),
+  title: z.string(),
   /** First evaluation that found the condition active. */
-  readonly sinceMs: number;
-  readonly firedAtMs: number;
+  sinceMs: z.number(),
+  firedAtMs: z.number(),
   /** Absent while the alert is firing. */
-  readonly resolvedAtMs?: number;
+  resolvedAtMs: z.number().exactOptional(),
   /** When it fired. */
-  readonly reason: string;
+  reason: z.string(),
   /** Why nobody was notified when the alert fired: "silenced by …". Absent if notifications were allowed. */
-  readonly quietReason?: string | undefined;
+  quietReason: z.string().optional(),
   /** The latest acknowledgement. Absent if there was none. */
-  readonly acknowledged?: Acknowledgement | undefined;
-}
+  acknowledged: acknowledgement.optional(),
+});
+
+export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
 /** Maximum number of stored alerts across all validators: enough for years if healthy, or for a year if one flaps daily. */
 const MAX_ALERTS = 5000;

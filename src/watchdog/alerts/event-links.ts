@@ -13,7 +13,6 @@ export interface LinkRoots extends PublicLinks {
 const paid = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.paid, panel });
 const onChain = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.validator, panel });
 
-/** The panels that show the cause of each alert. */
 const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^sidecar-(?:too-)?slow$|^not-signing$|^node-not-voting$/, paid("Burn rate")],
   [/-reward-/, paid("Headroom")],

@@ -1,12 +1,13 @@
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
-import type { JsonObject } from "../../platform/base/json.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
+import { digits, time } from "../../platform/http/route-about.ts";
 import { NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
 import { closedMonth, type CostedMonth, costOf } from "../policy/cost.ts";
-import { type Cost, costJson } from "../policy/cost-text.ts";
+import { type Cost, costView } from "../policy/cost-text.ts";
+import { jsonView, words } from "../policy/json-view.ts";
 import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
 import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
@@ -186,7 +187,6 @@ export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
 }
 
-/** An incident, with its cost in its month. */
 export type CostedIncident = Incident & { readonly cost: Cost };
 
 /** Input for computing the costs of incidents. */
@@ -214,14 +214,16 @@ export function withCosts(source: CostSource, incidents: readonly Incident[]): r
   });
 }
 
-/** Encodes an incident. Times are in ISO 8601; heights are decimal strings. */
-export function incidentJson({ fromMs, toMs, blocks, cause, end, cost }: CostedIncident): JsonObject {
-  return {
-    from: isoTime(fromMs),
-    to: isoTime(toMs),
-    blocks: blocks === undefined ? null : { from: String(blocks.from), to: String(blocks.to) },
-    cause,
-    end: end ?? null,
-    cost: costJson(cost),
-  };
-}
+const heightsView = jsonView<{ readonly from: bigint; readonly to: bigint }>(({ value }) => ({
+  from: value(digits, ({ from }) => String(from)),
+  to: value(digits, ({ to }) => String(to)),
+}));
+
+export const incidentView = jsonView<CostedIncident>(({ value, orNull, part, partOrNull }) => ({
+  from: value(time, ({ fromMs }) => isoTime(fromMs)),
+  to: value(time, ({ toMs }) => isoTime(toMs)),
+  blocks: partOrNull(heightsView, ({ blocks }) => blocks),
+  cause: value(words, ({ cause }) => cause),
+  end: orNull(words, ({ end }) => end),
+  cost: part(costView, ({ cost }) => cost),
+}));

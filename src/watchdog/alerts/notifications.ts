@@ -33,7 +33,6 @@ interface Notification {
  */
 export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
-/** Configuration for notifications. */
 export interface NotificationOptions {
   readonly channels: readonly ChannelSettings[];
   readonly reminders: ReminderTimes;

@@ -4,7 +4,6 @@ import { jsonView, words } from "../policy/json-view.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
 
-/** Settings that all channels share. */
 export interface ChannelSettings {
   /** Unique name that identifies the channel in state, logs and metrics. */
   readonly name: string;

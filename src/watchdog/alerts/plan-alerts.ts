@@ -32,7 +32,6 @@ export interface AlertingState {
 /** The state before the first poll. */
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
-/** Configuration of alerting. */
 export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig, "rules" | "graceMs"> {
   readonly maintenance: readonly MaintenanceWindow[];
 }
@@ -272,7 +271,6 @@ interface CountedPoll
   readonly blockTime?: BlockTime | undefined;
 }
 
-/** Configuration of alerting and conditions. */
 export interface AlertOptions extends AlertingOptions, Pick<ConditionInput, "majorPairs" | "pairDeviations"> {
   /** Time between two polls. */
   readonly intervalMs: number;

@@ -34,7 +34,6 @@ export interface AlertSelection {
   readonly validators: readonly string[];
 }
 
-/** Returns true if a selection contains an alert. */
 export function selects(
   { alerts, validators }: AlertSelection,
   { alert, validator }: Pick<AlertState, "alert" | "validator">,
@@ -105,31 +104,24 @@ function changeSelected(
   return { alerts: next, changed };
 }
 
-/** Maximum number of silences at a time. */
 export const MAX_SILENCES = 200;
 
 /** Maximum length of a silence: nobody remembers an older one. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
-export interface Silence extends AlertSelection {
-  readonly id: string;
-  readonly author: string;
-  readonly reason: string;
-  readonly startsAtMs: number;
-  /** Exclusive. */
-  readonly endsAtMs: number;
-}
-
 export const storedSilence = z.strictObject({
   id: z.string(),
-  alerts: z.array(z.string()),
-  validators: z.array(z.string()),
+  alerts: z.array(z.string()).readonly(),
+  validators: z.array(z.string()).readonly(),
   author: z.string(),
   reason: z.string(),
   startsAtMs: z.number(),
+  /** Exclusive. */
   endsAtMs: z.number(),
-}) satisfies z.ZodType<Silence>;
+});
+
+export type Silence = Readonly<z.output<typeof storedSilence>>;
 
 /** The body of `POST /api/silences`. */
 export const silenceRequest = z.strictObject({
@@ -169,12 +161,16 @@ function unknownNames(what: string, names: readonly string[], known: readonly st
   return `there is no ${what} ${JSON.stringify(unknown.slice(0, 80))}${didYouMean(unknown, known) || few}`;
 }
 
-/** Returns true if a silence applies to an alert at a given time. */
-export function silences(silence: Silence, alert: Parameters<typeof selects>[1], nowMs: number): boolean {
-  return nowMs >= silence.startsAtMs && nowMs < silence.endsAtMs && selects(silence, alert);
+/** Returns true if a silence suppresses notifications at a given time. */
+export function isActive({ startsAtMs, endsAtMs }: Silence, nowMs: number): boolean {
+  return startsAtMs <= nowMs && nowMs < endsAtMs;
 }
 
-/** Returns the silences that have not expired. */
+/** Returns true if a silence applies to an alert at a given time. */
+export function silences(silence: Silence, alert: Parameters<typeof selects>[1], nowMs: number): boolean {
+  return isActive(silence, nowMs) && selects(silence, alert);
+}
+
 export function withoutExpired(all: readonly Silence[], nowMs: number): readonly Silence[] {
   return all.filter(({ endsAtMs }) => endsAtMs > nowMs);
 }

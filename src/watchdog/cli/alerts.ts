@@ -30,7 +30,6 @@ interface Options extends OracleOptions {
   readonly json?: true;
 }
 
-/** `relaywatch alerts`. */
 export function alertsCommand(context: CliContext): Command {
   return new Command()
     .addCommand(listCommand(context))

@@ -103,14 +103,8 @@ export async function askWatchdog(
 }
 
 /** The watchdog's data. Times are according to the watchdog's clock. */
-export interface OracleState {
-  readonly nowMs: number;
-  /** Undefined before the first poll. */
-  readonly polledAtMs: number | undefined;
-  /** Since when and why the watchdog has failed to store its state; undefined while storing works. */
-  readonly storeProblem: string | undefined;
+export interface OracleState extends Omit<OracleNow, "alerts"> {
   readonly range: DataRange;
-  readonly validators: readonly ValidatorData[];
 }
 
 const dataReply = z.object({

@@ -12,14 +12,12 @@ import { printReport, type ReportFormatOptions } from "../../platform/cli/print-
 
 type Options = OracleOptions & ReportFormatOptions;
 
-/** `relaywatch status`. */
 export function statusCommand(context: CliContext): Command {
   return addReportOptions(new Command()).action(async (options: Options) =>
     printReport(statusReport(await readNow(options, context)), options, context),
   );
 }
 
-/** `relaywatch forecast`. */
 export function forecastCommand(context: CliContext): Command {
   return addReportOptions(new Command()).action(async (options: Options) => {
     const { validators } = await readOracle(options, context, undefined);

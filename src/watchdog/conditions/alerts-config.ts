@@ -6,7 +6,6 @@ import type { AlertRule, Condition, Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { GRACE_MS } from "./consequences.ts";
 
-/** Configuration for all alerts. */
 export interface AlertsConfig {
   /** Enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];

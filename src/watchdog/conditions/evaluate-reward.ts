@@ -1,10 +1,9 @@
-import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { counted, formatCount } from "../../platform/base/text.ts";
 import { badShare } from "../ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
-import { type Boundary, formatPercent, timeToLossMs } from "../policy/reward-tier.ts";
+import { allowedShare, type Boundary, formatPercent, timeToLossMs } from "../policy/reward-tier.ts";
 import { active, cannotSee, clear, type ConditionResult, type ConditionInput } from "./condition.ts";
 
 const NOT_COUNTED = cannotSee("no block of this month has been counted yet");
@@ -39,13 +38,10 @@ function isCertain({ misses, boundary }: Headroom, assessment: Assessment): bool
   const remaining = Number(assessment.remainingBlocks ?? 0n);
   // The expected number of blocks is rounded, which alone can be one miss.
   const margin =
-    remaining === 0 ? 0 : Math.max(1, remaining * allowedShare(assessment, boundary) * BLOCKS_ERROR);
+    remaining === 0
+      ? 0
+      : Math.max(1, remaining * allowedShare(assessment.policy.least[boundary]) * BLOCKS_ERROR);
   return Number(-misses) > margin;
-}
-
-/** Returns the share of bad blocks that a boundary allows. */
-function allowedShare({ policy }: Assessment, boundary: Boundary): number {
-  return Number(DEC18_ONE - policy.least[boundary]) / Number(DEC18_ONE);
 }
 
 function headroomText({ state, misses, outageMs }: Headroom): string {
@@ -86,7 +82,7 @@ export function evaluateRisk(
       return cannotSee("the month has too few blocks");
     if (state !== "open" || blockTimeMs === undefined) return undefined;
     const shareOf = (window: BurnWindow): number =>
-      (headroom.burnRates[window] ?? 0) * allowedShare(month, boundary);
+      (headroom.burnRates[window] ?? 0) * allowedShare(month.policy.least[boundary]);
     const now = badShare(recent["5m"]) ?? 0;
     const acuteMs = timeToLossMs({ misses, remaining }, Math.min(shareOf("1h"), now), blockTimeMs);
     if (acuteMs !== undefined && acuteMs < limit("min_headroom")) return active(riskText(acuteMs, headroom));
@@ -157,7 +153,7 @@ export function evaluateBurn(
     });
     const [first] = burning;
     if (first === undefined) return undefined;
-    const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month, boundary);
+    const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month.policy.least[boundary]);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
     // Over the last minutes the loss has ended: the window still shows it, but nobody can do anything.
     return now >= Math.min(...burning.map(({ factor }) => factor))

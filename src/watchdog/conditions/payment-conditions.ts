@@ -5,7 +5,6 @@ import type { Payment } from "../sources/payment-result.ts";
 import { active, cannotSee, clear, condition, threshold } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 
-/** Conditions on payments for closed months. */
 export const PAYMENT_CONDITIONS: readonly Condition[] = [
   condition({
     name: "payment-missing",

@@ -1,5 +1,7 @@
-import { advanceUpgrade, type SeenUpgrade } from "../policy/upgrade-countdown.ts";
-import type { RecentPrices } from "../policy/price-comparison.ts";
+import { z } from "zod";
+import { advanceUpgrade, seenUpgrade } from "../policy/upgrade-countdown.ts";
+import { storedPrices } from "../policy/price-comparison.ts";
+import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts";
 import type {
   Histogram,
   NodeObservation,
@@ -10,74 +12,97 @@ import type {
   SidecarPage,
 } from "../sources/observation.ts";
 
+/** Modules that a chain may lack, by the names used in an observation. */
+const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
+
+const digits = storedInteger(30);
+
+/** A height and when it last increased. `advancedAtMs` is undefined until the first increase. */
+const progress = z.strictObject({
+  height: digits.exactOptional(),
+  /** When a height was first shown. */
+  firstSeenMs: z.number().exactOptional(),
+  advancedAtMs: z.number().exactOptional(),
+});
+
+export type Progress = Readonly<z.output<typeof progress>>;
+
+/** A sidecar timestamp. */
+const storedTick = z.strictObject({
+  value: z.number(),
+  /** When this value was first shown. */
+  sinceMs: z.number(),
+  /** True if polls saw the value change to this one, rather than finding it already there. */
+  hasChanged: z.boolean(),
+});
+
+type Tick = Readonly<z.output<typeof storedTick>>;
+
+const storedWebSocket = z.strictObject({
+  reads: digits,
+  /** When the provider was first shown. */
+  sinceMs: z.number(),
+  lastReadMs: z.number().exactOptional(),
+});
+
+export type WebSocketHistory = Readonly<z.output<typeof storedWebSocket>>;
+
+/** Counts of a node's calls to its sidecar, by duration. */
+const callTimes = z.strictObject({
+  calls: digits,
+  /** Number of calls that took no longer than this many ms. */
+  within: storedPairs(z.number(), digits),
+});
+
+type CallTimes = Readonly<z.output<typeof callTimes>>;
+
+/** What previous polls showed of the node's own histogram of its calls. */
+const latencyHistory = callTimes.extend({
+  /** The calls between the last two polls that showed new calls, and the time of the second poll. */
+  recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
+});
+
+type LatencyHistory = Readonly<z.output<typeof latencyHistory>>;
+
+/** What previous polls showed about one node and its sidecar. */
+const nodeHistory = z.strictObject({
+  progress,
+  /** First successful poll of the node's page since the last long gap. */
+  seenSinceMs: z.number().exactOptional(),
+  /** Last successful poll of the node's page. */
+  seenMs: z.number().exactOptional(),
+  success: digits.exactOptional(),
+  failure: digits.exactOptional(),
+  /** When the node's calls last succeeded and last failed. */
+  lastGoodMs: z.number().exactOptional(),
+  lastBadMs: z.number().exactOptional(),
+  latency: latencyHistory.exactOptional(),
+  /** The last value of the sidecar's timestamp; 0 if the sidecar has not ticked. */
+  tick: storedTick.exactOptional(),
+  webSockets: storedMap(storedWebSocket),
+  /** Prices from the last minute for pairs whose on-chain price is read, oldest first. */
+  recentPrices: z.array(storedPrices).readonly().exactOptional(),
+});
+
+export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
+
 /**
  * What previous polls showed: when values last changed, in wall-clock ms. Stored in the state, so that a watchdog restart delays
  * no alerts. Without a state file, the conditions that need it are unknown until the second poll.
  */
-export interface PollHistory {
+export const pollHistory = z.strictObject({
   /** Keyed by node name. */
-  readonly nodes: ReadonlyMap<string, NodeHistory>;
-  readonly chain: Progress;
+  nodes: storedMap(nodeHistory),
+  chain: progress,
   /** The most recently seen planned upgrade. Absent if there was none, it was cancelled, or it was completed long ago. */
-  readonly upgrade?: SeenUpgrade;
+  upgrade: seenUpgrade.exactOptional(),
   /** Time of the last poll while the clock is not trusted: after a restart, the poll's age is unknown. Absent otherwise. */
-  readonly unsureAtMs?: number;
+  unsureAtMs: z.number().exactOptional(),
   /** Chain modules that have been read. Absent if there are none. */
-  readonly modules?: readonly ModuleName[];
-}
+  modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
+});
 
-/** Modules that a chain may lack, by the names used in an observation. */
-export const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
-
-/** One of {@link MODULE_NAMES}. */
-type ModuleName = (typeof MODULE_NAMES)[number];
-
-/** A height and when it last increased. `advancedAtMs` is undefined until the first increase. */
-export interface Progress {
-  readonly height?: bigint;
-  /** When a height was first shown. */
-  readonly firstSeenMs?: number;
-  readonly advancedAtMs?: number;
-}
-
-/** What previous polls showed about one node and its sidecar. */
-export interface NodeHistory {
-  readonly progress: Progress;
-  /** First successful poll of the node's page since the last long gap. */
-  readonly seenSinceMs?: number;
-  /** Last successful poll of the node's page. */
-  readonly seenMs?: number;
-  readonly success?: bigint;
-  readonly failure?: bigint;
-  /** When the node's calls last succeeded and last failed. */
-  readonly lastGoodMs?: number;
-  readonly lastBadMs?: number;
-  readonly latency?: LatencyHistory;
-  /** The last value of the sidecar's timestamp; 0 if the sidecar has not ticked. */
-  readonly tick?: Tick;
-  readonly webSockets: WebSockets;
-  /** Prices from the last minute for pairs whose on-chain price is read, oldest first. */
-  readonly recentPrices?: readonly RecentPrices[];
-}
-
-/** A sidecar timestamp. */
-interface Tick {
-  readonly value: number;
-  /** When this value was first shown. */
-  readonly sinceMs: number;
-  /** True if polls saw the value change to this one, rather than finding it already there. */
-  readonly hasChanged: boolean;
-}
-
-/** WebSocket providers by name. */
-type WebSockets = ReadonlyMap<string, WebSocketHistory>;
-
-export interface WebSocketHistory {
-  readonly reads: bigint;
-  /** When the provider was first shown. */
-  readonly sinceMs: number;
-  readonly lastReadMs?: number;
-}
+export type PollHistory = Readonly<z.output<typeof pollHistory>>;
 
 /** The history before the first poll. */
 export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
@@ -205,7 +230,11 @@ function advanceTick(before: Tick | undefined, prices: Seen<PricesPage>, atMs: n
   return before?.value === value ? before : { value, sinceMs: atMs, hasChanged: before !== undefined };
 }
 
-function advanceWebSockets(before: WebSockets, sidecar: Seen<SidecarPage>, atMs: number): WebSockets {
+function advanceWebSockets(
+  before: NodeHistory["webSockets"],
+  sidecar: Seen<SidecarPage>,
+  atMs: number,
+): NodeHistory["webSockets"] {
   if (sidecar.state !== "up") return before;
   const providers = [...sidecar.value.providers].filter(([, { type }]) => type === "websockets");
   return new Map(
@@ -239,19 +268,6 @@ const RECENT_MS = 60_000;
 
 /** Limits memory, since polls may run every 100 ms. */
 const MAX_RECENT = 30;
-
-/** Counts of a node's calls to its sidecar, by duration. */
-interface CallTimes {
-  readonly calls: bigint;
-  /** Number of calls that took no longer than this many ms. */
-  readonly within: ReadonlyMap<number, bigint>;
-}
-
-/** What previous polls showed of the node's own histogram of its calls. */
-interface LatencyHistory extends CallTimes {
-  /** The calls between the last two polls that showed new calls, and the time of the second poll. */
-  readonly recent?: CallTimes & { readonly atMs: number };
-}
 
 /** Adds the histogram from one poll. `isRecent` means the previous poll is recent enough to date the calls made since. */
 function advanceLatency(

@@ -15,7 +15,6 @@ export const VALIDATOR = "by (chain_id, validator)";
 /** Windows for computing the share of bad calls. */
 export const WINDOWS = ["5m", "30m", "1h", "6h", "3d"] as const;
 
-/** One of {@link WINDOWS}. */
 export type BadShareWindow = (typeof WINDOWS)[number];
 
 /** Deployed sidecars prefix their metrics with side_car_; the specification and later versions use connect_. */

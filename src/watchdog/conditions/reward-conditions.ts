@@ -22,7 +22,6 @@ import {
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 
-/** Texts that describe one boundary. */
 interface BoundaryTexts {
   readonly boundary: Boundary;
   /** Prefix of the condition names. */

@@ -16,7 +16,6 @@ const common = {
   evaluate: evaluatePlan,
 } as const;
 
-/** Conditions on the chain's planned upgrades. */
 export const UPGRADE_CONDITIONS: readonly Condition[] = [
   condition({
     ...common,

@@ -13,49 +13,38 @@ import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import { tlsSchema } from "../../platform/config/endpoint-field.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { linksSchema } from "../../platform/monitoring/alerts/links.ts";
-import { type AlertsConfig, alertsSchema } from "../conditions/alerts-config.ts";
-import { type NotifyConfig, notifySchema } from "../notify/notify-config.ts";
+import { alertsSchema } from "../conditions/alerts-config.ts";
+import { notifySchema } from "../notify/notify-config.ts";
 import type { BackfillOptions } from "../prometheus-api/backfill.ts";
 import {
   backfill,
   prometheus,
   type PrometheusConfig,
-  refusePrometheusKeys,
   toBackfill,
   toPrometheusConfig,
 } from "../prometheus-api/prometheus-config.ts";
-import { policy, type ValidatorConfig } from "../policy/policy-config.ts";
+import { refusePrometheusKeys } from "./prometheus-keys.ts";
+import { policy } from "../policy/policy-config.ts";
 import { refuseReportChannels, reportsSchema, withDirectory } from "../report/reports-config.ts";
 import type { ReportsConfig } from "../report/reports-config.ts";
-import { maintenanceField, type MaintenanceWindow } from "../alerts/maintenance.ts";
+import { maintenanceField } from "../alerts/maintenance.ts";
 import { refuseStatusPage, statusPageSchema, statusPageOf } from "../status-page/status-page-config.ts";
 import type { StatusPageConfig } from "../status-page/status-page-config.ts";
-import type { SourceLimits } from "../sources/targets.ts";
+import type { PollSettings } from "../polling/poll-loop.ts";
 import { chain } from "../sources/chain-config.ts";
 import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";
 
-export interface WatchdogConfig {
+export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
   /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
   readonly hosts?: readonly string[];
-  /** Folder for the state file. If absent, counting starts over after a restart. */
-  readonly stateDir?: string;
-  /** Time from the end of one poll to the start of the next. */
-  readonly intervalMs: number;
-  readonly limits: SourceLimits;
   /** How sources and receivers are reached. If absent, through the environment's proxies, trusting the public certificates. */
   readonly network?: NetworkOptions;
-  /** At least one. */
-  readonly validators: readonly ValidatorConfig[];
   /** Grants access to the routes that make changes. If absent, these routes are closed. */
   readonly token?: Secret;
-  readonly alerts: AlertsConfig;
-  readonly notify: NotifyConfig;
-  readonly maintenance: readonly MaintenanceWindow[];
   readonly reports: ReportsConfig;
   /** If absent, there is no public page. */
   readonly statusPage?: StatusPageConfig;
-  /** If absent, the watchdog scrapes everything itself. */
   readonly prometheus?: PrometheusConfig;
   /** If absent, gaps are not filled. Requires `prometheus`. */
   readonly backfill?: BackfillOptions;

@@ -7,7 +7,7 @@ import type { ChainTarget, NodeTarget, ValidatorTarget } from "../sources/target
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { addressField, chain } from "../sources/chain-config.ts";
 import { policy, toPolicy, type ValidatorConfig } from "../policy/policy-config.ts";
-import { labelsField, METRIC_SOURCES } from "../prometheus-api/prometheus-config.ts";
+import { labelsField } from "../prometheus-api/prometheus-config.ts";
 
 const NODE_URL = "http://127.0.0.1:26660/metrics";
 const PRICES_URL = "http://127.0.0.1:8080/";
@@ -89,7 +89,7 @@ const nodeUrls = {
 };
 
 /** The `source` key, for the file and for each validator. */
-export const source = z.enum(METRIC_SOURCES);
+export const source = z.enum(["scrape", "prometheus"]);
 
 /** The `sources` section: the only node, and the limits for all scrapes. */
 export const sources = z.strictObject({
@@ -113,7 +113,6 @@ export const sources = z.strictObject({
 
 const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
 
-/** Section `validators`. */
 export const validators = z
   .array(
     z.strictObject({
@@ -150,8 +149,11 @@ export const validators = z
     ],
   });
 
+/** A node's sources, in `sources` or in `nodes`. */
+export type SourceKeys = z.output<z.ZodObject<typeof nodeUrls>>;
+
 /** The parts of the file that define the validators. */
-interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
+export interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly source: z.output<typeof source>;
   readonly prometheus?: unknown;
   readonly backfill?: unknown;

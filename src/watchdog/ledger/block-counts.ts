@@ -12,7 +12,11 @@ export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
-/** Sums the counts of all tallies. */
+/** Returns the number of blocks with any result. */
+export function allBlocks({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
+  return good + bad + unknown;
+}
+
 export function sumCounts(tallies: Iterable<{ readonly counts: BlockCounts }>): BlockCounts {
   let sum = NO_BLOCKS;
   for (const { counts } of tallies) sum = addCounts(sum, counts);

@@ -50,7 +50,6 @@ export interface EventLedger {
   readonly params?: string;
 }
 
-/** A poll whose blocks are counted. */
 export interface CountedPoll {
   readonly observation: Observation;
   /** The state of the source "calls" before the poll. */
@@ -94,7 +93,6 @@ export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger 
   };
 }
 
-/** Records that the watchdog has started. */
 export function recordStart<L extends EventLedger>(ledger: L, atMs: number): L {
   const start = eventAt("watchdog-start", atMs, "the watchdog started running");
   return { ...ledger, events: addEvents(ledger.events, [start]) };

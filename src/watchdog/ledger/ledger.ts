@@ -56,7 +56,6 @@ export interface Counting {
   readonly observation: Observation;
 }
 
-/** Minimum time between two anchors. */
 const ANCHOR_EVERY_MS = HOUR_MS;
 
 /** Period over which the block time is averaged. */

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { sha256, toHex } from "../../platform/base/bytes.ts";
 import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { MonthEdge } from "../sources/observation.ts";
-import { addCounts, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
+import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 
@@ -225,8 +225,7 @@ function shareByHeight(
   const before = clamp(edge.firstHeight - 1n - heights.from, blocks);
   const share = partOfCounts(counts, before, blocks);
   // Rounding down must not lose a block. Most blocks are good.
-  let left = ((counts.good + counts.bad + counts.unknown) * before) / blocks;
-  left -= share.good + share.bad + share.unknown;
+  let left = (allBlocks(counts) * before) / blocks - allBlocks(share);
   const rounded = (key: keyof BlockCounts): bigint => {
     const added = clamp(left, counts[key] - share[key]);
     left -= added;

@@ -1,7 +1,7 @@
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import { advanceCounter, isSameStart } from "./counter-state.ts";
 import type { Baseline, CounterReading, LedgerStep, CounterState } from "./counter-state.ts";
-import { addCounts, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
+import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import type { CountedTo, LedgerTime } from "./ledger-time.ts";
 import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
@@ -185,7 +185,7 @@ function uncountedPart(
 
 /** Compares two shares of good blocks for sorting. A node that made no calls has the lowest share. */
 function compareShares(a: BlockCounts, b: BlockCounts): number {
-  const [totalA, totalB] = [a.good + a.bad + a.unknown, b.good + b.bad + b.unknown];
+  const [totalA, totalB] = [allBlocks(a), allBlocks(b)];
   if (totalA === 0n || totalB === 0n) return Number(totalA > 0n) - Number(totalB > 0n);
   // Cross products: a division of bigints would truncate.
   const difference = a.good * totalB - b.good * totalA;

@@ -20,7 +20,6 @@ function onRaw(panel: string): PanelLink {
   return { dashboard: DASHBOARDS.paidRaw, panel };
 }
 
-/** The panels that show the cause of each alert. */
 const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^node-not-voting$/, onRaw("Calls")],
   [/-reward-/, onRaw("Rate over the month")],

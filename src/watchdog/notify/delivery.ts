@@ -37,7 +37,6 @@ export interface DeliveryDeps {
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
-/** One of {@link DELIVERY_OUTCOMES}. */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;

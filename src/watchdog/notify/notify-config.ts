@@ -86,7 +86,6 @@ const escalationSchema = z
     steps: steps.map(({ after, channels }) => ({ afterMs: after, channels })),
   }));
 
-/** Schema of the `notify` section. */
 export const notifySchema = z
   .strictObject({
     channels: z

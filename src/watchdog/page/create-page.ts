@@ -26,6 +26,7 @@ import type { SourceLimits } from "../sources/targets.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 import { deadLetters, type LostDelivery } from "../alerts/outbox.ts";
+import { isActive } from "../alerts/silence.ts";
 
 export interface PageDeps extends PlotsDeps {
   /** Of the program. */
@@ -196,7 +197,6 @@ function section(id: string, label: string, content: Html): PageSection {
   return { id, label, content };
 }
 
-/** Returns the time to which a status refers. */
 function timeOf({ polledAtMs, startedAtMs }: WatchdogStatus): number {
   return polledAtMs ?? startedAtMs;
 }
@@ -316,9 +316,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
 /** What a reader must know besides the pay of `shown`: one line each, with a link to its page. */
 function notices(input: WatchdogPageInput, shown = input.statuses): Html {
   const { channels, lost, silences, reloads, nowMs } = input;
-  const silent = silences.filter(
-    ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
-  ).length;
+  const silent = silences.filter((silence) => isActive(silence, nowMs)).length;
   const storeProblem = shown.find((one) => one.storeProblem !== undefined)?.storeProblem;
   const clockProblem = shown.find((one) => one.clockProblem !== undefined)?.clockProblem;
   const lines = [

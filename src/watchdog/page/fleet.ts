@@ -6,7 +6,7 @@ import { badge, type Column, dataTable, grouped } from "../../platform/web/parts
 import { sparkline, type Trend } from "../../platform/web/plots.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { foundedForecast, type Headroom, policyOf } from "../policy/assessment.ts";
-import { formatPercent } from "../policy/reward-tier.ts";
+import { formatRate } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BARS, type HourState, stateOf } from "./month-plots.ts";
 import { BOUNDARY_STATES, causesOf, paidInFull, PAY_STATES, type PayStatus } from "./pay-status.ts";
@@ -33,10 +33,6 @@ export function validatorPath(name: string): string {
   return `/validators/${encodeURIComponent(name)}`;
 }
 
-function rateText({ current: { rate } }: WatchdogStatus): string {
-  return rate === undefined ? "–" : `${formatPercent(rate)} %`;
-}
-
 /** Creates one row per validator for the overviews. */
 export function validatorParts(
   all: readonly ValidatorEntry[],
@@ -47,7 +43,7 @@ export function validatorParts(
     name: `validator ${status.validator}`,
     tone: pay.tone,
     verdict: pay.short,
-    number: rateText(status),
+    number: formatRate(status.current.rate),
     asOfMs: status.polledAtMs,
     href: validatorPath(status.validator),
     trend: lastDayTrend(status, ledgerOf(status.validator), nowMs),
@@ -70,7 +66,7 @@ export function fleetTable(
     ...(chains.size > 1
       ? [{ name: "chain", cell: ({ status: { chainId } }: ValidatorEntry) => chainId ?? "not known yet" }]
       : []),
-    { name: "rate", isNumber: true, cell: ({ status }) => rateText(status) },
+    { name: "rate", isNumber: true, cell: ({ status }) => formatRate(status.current.rate) },
     { name: "left to full pay", isNumber: true, cell: ({ status }) => outageCell(status, "full") },
     {
       name: "left to any pay",
@@ -82,10 +78,7 @@ export function fleetTable(
       name: "forecast",
       isNumber: true,
       isMinor: true,
-      cell: ({ status: { assessment } }) => {
-        const forecast = foundedForecast(assessment);
-        return forecast === undefined ? "–" : `${formatPercent(forecast.middle)} %`;
-      },
+      cell: ({ status: { assessment } }) => formatRate(foundedForecast(assessment)?.middle),
     },
     { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => causesOf(alerts).length },
     {

@@ -130,7 +130,6 @@ export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
   readonly paths: BarPaths;
-  /** Hours by state. */
   readonly hours: Readonly<Record<Drawn, number>>;
   readonly labels: Html;
 }

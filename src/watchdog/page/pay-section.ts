@@ -8,7 +8,7 @@ import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../
 import { gaugeBar } from "../../platform/web/plots.ts";
 import { BURN_WINDOWS, foundedForecast, isEarly, policyOf, REGIME_NAMES } from "../policy/assessment.ts";
 import type { Assessment, Headroom, Policy, Regime } from "../policy/assessment.ts";
-import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
+import { allowedShare, ENOUGH_BLOCKS, formatPercent, formatRate, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";
 
@@ -135,9 +135,11 @@ function lossOf(
   { least }: Policy,
 ): readonly [inMs: number, detail: string] | undefined {
   const burn = burnRates["1h"] ?? burnRates["6h"] ?? 0;
-  const allowed = Number(DEC18_ONE - least[boundary]) / Number(DEC18_ONE);
   if (state === "open" && burn > 1 && outageMs !== undefined)
-    return [outageMs / (burn * allowed), "if blocks are missed as in the last few hours"];
+    return [
+      outageMs / (burn * allowedShare(least[boundary])),
+      "if blocks are missed as in the last few hours",
+    ];
   return lostInMs === undefined ? undefined : [lostInMs, "if the present loss goes on"];
 }
 
@@ -270,7 +272,7 @@ export function monthSection(months: readonly MonthStatus[]): Html {
     {
       name: "rate",
       isNumber: true,
-      cell: ({ rate }) => (rate === undefined ? "–" : `${formatPercent(rate)} %`),
+      cell: ({ rate }) => formatRate(rate),
     },
     {
       name: "pays",

@@ -29,7 +29,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { counted } from "../../platform/base/text.ts";
 import { grouped } from "../../platform/web/parts.ts";
 import { short, unknownArea } from "../../platform/web/plots.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
+import { addCounts, allBlocks, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LeastRates } from "../policy/reward-tier.ts";
 
 const SLOT_MS = 15 * MINUTE_MS;
@@ -68,8 +68,8 @@ export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number):
     const known = [...minutes.values()].filter(
       (slot) => Math.floor(slot.startMs / HOUR_MS) * HOUR_MS === startMs,
     );
-    const inMinutes = known.reduce((sum, { counts }) => sum + blocksOf(counts), 0n);
-    return hour === undefined || blocksOf(hour.counts) <= inMinutes ? undefined : hour;
+    const inMinutes = known.reduce((sum, { counts }) => sum + allBlocks(counts), 0n);
+    return hour === undefined || allBlocks(hour.counts) <= inMinutes ? undefined : hour;
   };
   const slots = Array.from({ length: SLOTS }, (_, index) => {
     const slotMs = fromMs + index * SLOT_MS;
@@ -80,10 +80,6 @@ export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number):
     slots,
     counts: sumCounts(hours.filter(({ startMs }) => startMs >= fromMs)),
   };
-}
-
-function blocksOf({ good, bad, unknown }: BlockCounts): bigint {
-  return good + bad + unknown;
 }
 
 const WIDTH = 360;
@@ -156,7 +152,6 @@ export interface ValidatorPlots {
   readonly incidents: Html;
 }
 
-/** A part of the month as it is shown. */
 interface MonthPart {
   /** The first day of the month to be shown. */
   readonly firstMs: number;

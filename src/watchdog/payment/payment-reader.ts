@@ -1,6 +1,7 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import { chainPolicy, performanceRating, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import { successRate, type SuccessRate } from "../policy/reward-tier.ts";
 import { onSourceError, type RevenueParams, type RevenueView, type Seen } from "../sources/observation.ts";
 import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
@@ -10,7 +11,7 @@ import { type ChainRpc, createChainRpc } from "./chain-rpc.ts";
 import { type BlockPayment, findBlockPayment, findTransfer } from "./payment-events.ts";
 import { createHistoricRest, type HistoricRest } from "./historic-rest.ts";
 import type { BlockTimeAt, ClosedMonth, PaymentReader, PaymentSearch } from "../polling/closed-month.ts";
-import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 
 /** Maximum number of headers read by one poll, since each takes a round trip. */
 const READS_PER_POLL = 8;
@@ -284,23 +285,6 @@ export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: Su
   const { params, base, progress, inActiveSet, totalBlocks } = terms;
   if (totalBlocks === 0n) return 0n;
   const period = (progress * base) / DEC18_ONE;
-  const rating = ratingOf(params, votes, blocks);
+  const rating = performanceRating(chainPolicy(params, SPECIFIED_POLICY), votes, blocks);
   return (rating * period * inActiveSet) / totalBlocks / DEC18_ONE;
-}
-
-/** Returns the performance rating, from 0 to 1. */
-function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate): Dec18 {
-  const ofBlocks = bandUsed(blocks, params.blocksAllowedToMiss, params.blocksRequired);
-  const ofVotes = bandUsed(votes, params.votesAllowedToMiss, params.votesRequired);
-  if (ofBlocks === undefined || ofVotes === undefined) return 0n;
-  const sum = DEC18_ONE - mulDec18(ofBlocks, ofBlocks) + (DEC18_ONE - mulDec18(ofVotes, ofVotes));
-  return mulDec18(DEC18_ONE / 2n, sum);
-}
-
-/** Returns how much of the band between the allowed and the maximum share of misses is used; undefined above the band. */
-function bandUsed({ good, total }: SuccessRate, allowed: Dec18, required: Dec18): Dec18 | undefined {
-  const missed = ((total - good) * DEC18_ONE) / total;
-  const most = DEC18_ONE - required;
-  if (missed > most) return undefined;
-  return missed <= allowed ? 0n : quoDec18(missed - allowed, most - allowed);
 }

@@ -5,7 +5,7 @@ import type { LedgerView, MonthRecord } from "../ledger/ledger-view.ts";
 import { type Assessment, type Policy, rewardCents, chainPolicy, type PolicyChoice } from "./assessment.ts";
 import { forecastOf } from "./month-forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
-import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
+import { rateBounds, successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
 import type { Observation } from "../sources/observation.ts";
 
 export interface AssessmentInput {
@@ -44,7 +44,7 @@ export function assess(input: AssessmentInput): Assessment {
     counts,
     estimated: record?.estimated ?? NO_BLOCKS,
     rate,
-    bounds: boundsOf(counts),
+    bounds: rateBounds(counts),
     tier: rate && tierOf(rate, policy.least),
     rewardCents: rate && rewardCents(policy, rate, signed),
     blockTimeMs,
@@ -108,12 +108,6 @@ function outlook(
     headroom: headroomOf(open, policy, blockTimeMs, windows),
     forecast: forecastOf(open, { days, hours, last: { ...windows, "24h": lastDay } }, policy),
   };
-}
-
-function boundsOf({ good, bad, unknown }: BlockCounts): Assessment["bounds"] {
-  const total = good + bad + unknown;
-  if (total === 0n) return undefined;
-  return { low: { good, total }, high: { good: good + unknown, total } };
 }
 
 /** Number of consecutive months below the lower boundary after which a validator may be rotated out. */

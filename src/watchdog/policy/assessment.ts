@@ -206,14 +206,10 @@ const CURVE_SHARES: Readonly<
       whole: (least.full - least.none) * rate.total,
     };
   },
-  // x/revenue v9.1.3 keeper/performance_rating.go: half of (1 - q²) of blocks and of votes.
-  "revenue-quadratic": (policy, rate, signed) => {
-    if (!isAtLeast(signed, policy.leastSigned.none)) return { part: 0n, whole: 1n };
-    const votes = bandShare(rate, policy.least);
-    const blocks = bandShare(signed, policy.leastSigned);
-    const sum = DEC18_ONE - mulDec18(blocks, blocks) + (DEC18_ONE - mulDec18(votes, votes));
-    return { part: mulDec18(DEC18_ONE / 2n, sum), whole: DEC18_ONE };
-  },
+  "revenue-quadratic": (policy, rate, signed) => ({
+    part: performanceRating(policy, rate, signed),
+    whole: DEC18_ONE,
+  }),
 };
 
 /**
@@ -231,10 +227,26 @@ export function rewardCents(
   return (part * policy.fullRewardCents) / whole;
 }
 
-/** Returns the fraction of the band between the boundaries that misses use: 0 from the upper boundary up, 1 at the lower one. */
-function bandShare({ good, total }: SuccessRate, least: LeastRates): Dec18 {
+/**
+ * Returns the revenue module's rating, from 0 to 1: half of (1 - q²) of blocks and of votes (x/revenue v9.1.3
+ * keeper/performance_rating.go). Every step is rounded as in the module.
+ */
+export function performanceRating(
+  { least, leastSigned }: Pick<Policy, "least" | "leastSigned">,
+  votes: SuccessRate,
+  blocks: SuccessRate,
+): Dec18 {
+  const [ofVotes, ofBlocks] = [bandUsed(votes, least), bandUsed(blocks, leastSigned)];
+  if (ofVotes === undefined || ofBlocks === undefined) return 0n;
+  const sum = DEC18_ONE - mulDec18(ofBlocks, ofBlocks) + (DEC18_ONE - mulDec18(ofVotes, ofVotes));
+  return mulDec18(DEC18_ONE / 2n, sum);
+}
+
+/** Returns the fraction of the band between the boundaries that misses use: 0 from the upper boundary up; undefined below the lower one. */
+function bandUsed({ good, total }: SuccessRate, least: LeastRates): Dec18 | undefined {
   // The chain's own steps: the missed share is truncated, the quotient is rounded half to even.
   const missed = ((total - good) * DEC18_ONE) / total;
+  if (missed > DEC18_ONE - least.none) return undefined;
   const allowed = DEC18_ONE - least.full;
   return missed <= allowed ? 0n : quoDec18(missed - allowed, least.full - least.none);
 }

@@ -1,17 +1,24 @@
-import type { JsonObject } from "../../platform/base/json.ts";
+import { z } from "zod";
 import { formatCents, formatCount } from "../../platform/base/text.ts";
+import { digits } from "../../platform/http/route-about.ts";
+import { jsonView, words } from "./json-view.ts";
+import { storedInteger } from "../sources/stored-json.ts";
+
+const integer = storedInteger(30);
 
 /** Missed blocks and what they cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
-export interface Cost {
-  readonly blocks: bigint;
+export const storedCost = z.object({
+  blocks: integer,
   /** Time of the first missed block. Absent if unknown or if there is none. */
-  readonly sinceMs?: number;
+  sinceMs: z.number().exactOptional(),
   /** Maximum number of misses with which the month still ends with full pay. Absent if the block time is unknown. */
-  readonly allowed?: bigint;
+  allowed: integer.exactOptional(),
   /** Forecast pay without these misses minus forecast pay, in hundredths of the currency unit. Absent if too early to tell. */
-  readonly payCents?: bigint;
-  readonly currency?: string;
-}
+  payCents: integer.exactOptional(),
+  currency: z.string().exactOptional(),
+});
+
+export type Cost = Readonly<z.output<typeof storedCost>>;
 
 /** Returns the fraction of the month's allowance that the blocks use (1: all). Undefined if unknown or if none are allowed. */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
@@ -41,14 +48,11 @@ function payText({ payCents, currency }: Cost): string {
     : `the month's pay lower by ${formatCents(payCents, currency)}`;
 }
 
-/** Encodes a cost. Amounts and counts are decimal strings. */
-export function costJson(cost: Cost) {
-  const { blocks, allowed, payCents, currency } = cost;
-  return {
-    blocks: String(blocks),
-    allowed: allowed === undefined ? null : String(allowed),
-    share: allowanceShare(cost) ?? null,
-    pay_cents: payCents === undefined ? null : String(payCents),
-    ...(currency === undefined ? {} : { currency }),
-  } satisfies JsonObject;
-}
+/** A cost in JSON. Amounts and counts are decimal strings. */
+export const costView = jsonView<Cost>(({ value, orNull }) => ({
+  blocks: value(digits, ({ blocks }) => String(blocks)),
+  allowed: orNull(digits, ({ allowed }) => allowed?.toString()),
+  share: orNull(z.number(), allowanceShare),
+  pay_cents: orNull(digits, ({ payCents }) => payCents?.toString()),
+  currency: value(words.optional(), ({ currency }) => currency),
+}));

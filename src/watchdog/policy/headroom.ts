@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
-import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import { BURN_WINDOWS, type BurnWindow, type Headroom, type Policy } from "./assessment.ts";
-import { allowedMisses, BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
+import { allowedMisses, allowedShare, BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
 
 /** Counted and expected blocks in a month that is not over. */
 export interface SeenMonth {
@@ -77,7 +77,7 @@ function requiredRate(misses: bigint, remaining: bigint): number {
 }
 
 function burnRates(windows: Readonly<Record<BurnWindow, BlockCounts>>, least: Dec18): Headroom["burnRates"] {
-  const allowed = Number(DEC18_ONE - least) / Number(DEC18_ONE);
+  const allowed = allowedShare(least);
   const rates: Partial<Record<BurnWindow, number>> = {};
   for (const window of BURN_WINDOWS) {
     const { good, bad } = windows[window];
@@ -87,7 +87,6 @@ function burnRates(windows: Readonly<Record<BurnWindow, BlockCounts>>, least: De
   return rates;
 }
 
-/** Returns the number of misses left for each boundary. */
 export function missesByBoundary(month: SeenMonth, policy: Policy): Readonly<Record<Boundary, bigint>> {
   return { full: missesLeft(month, policy.least.full), none: missesLeft(month, policy.least.none) };
 }

@@ -7,7 +7,6 @@ import type { ValidatorTarget } from "../sources/targets.ts";
 
 const percent = z.number().min(0).max(100);
 
-/** Section `policy`. */
 export const policy = z.strictObject({
   curve: z
     .enum(CURVES)

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ascending } from "../../platform/base/order.ts";
 import { jsonView, words } from "./json-view.ts";
+import { storedInteger, storedPairs } from "../sources/stored-json.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 
 /** Prices from one sidecar, for comparison with others. */
@@ -54,10 +55,13 @@ export interface ComparedPrices {
 }
 
 /** A sidecar's prices in one poll, by pair. */
-export interface RecentPrices {
-  readonly atMs: number;
-  readonly prices: ReadonlyMap<string, bigint>;
-}
+export const storedPrices = z.strictObject({
+  atMs: z.number(),
+  // Long enough for any price from a sidecar.
+  prices: storedPairs(z.string(), storedInteger(78)),
+});
+
+type RecentPrices = Readonly<z.output<typeof storedPrices>>;
 
 /** Prices from the last polls by node name, oldest first. */
 interface PriceHistory {

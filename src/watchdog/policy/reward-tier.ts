@@ -1,5 +1,5 @@
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
+import { allBlocks, type BlockCounts } from "../ledger/block-counts.ts";
 
 /** Reward tiers for a month, best first (chain-extension-modules.md, "Limits"). */
 export const TIERS = ["full", "proportional", "none"] as const;
@@ -51,6 +51,18 @@ export function allowedMisses(total: bigint, least: Dec18): bigint {
   return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 
+/** Returns the share of bad blocks that a boundary allows. */
+export function allowedShare(least: Dec18): number {
+  return Number(DEC18_ONE - least) / Number(DEC18_ONE);
+}
+
+/** Returns the rates if every unknown block was bad, and if every one was good. Undefined if there are no blocks. */
+export function rateBounds(counts: BlockCounts): { low: SuccessRate; high: SuccessRate } | undefined {
+  const { good, unknown } = counts;
+  const total = allBlocks(counts);
+  return total === 0n ? undefined : { low: { good, total }, high: { good: good + unknown, total } };
+}
+
 /** Formats the rate as a percentage with four decimals, rounded down, so that a rate below 98 % is never shown as 98.0000. */
 export function formatPercent({ good, total }: SuccessRate): string {
   const scaled = (good * 1_000_000n) / total;
@@ -72,4 +84,13 @@ export function timeToLossMs(
 ): number | undefined {
   const blocks = Number(misses) / share;
   return share > 0 && blocks < Number(remaining) ? Math.round(blocks * blockTimeMs) : undefined;
+}
+
+/** Formats a rate as a percentage; "–" if no block has been counted. */
+export function formatRate(rate: SuccessRate | undefined): string {
+  return rate === undefined ? "–" : `${formatPercent(rate)} %`;
+}
+
+export function percentOrNull(rate: SuccessRate | undefined): string | null {
+  return rate === undefined ? null : formatPercent(rate);
 }

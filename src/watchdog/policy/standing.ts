@@ -123,7 +123,6 @@ export interface Jail {
   readonly command?: string;
 }
 
-/** A signing window with times. */
 export interface WindowStanding extends SigningWindow {
   /** Shortest time until jail if every block is missed from now on. Undefined if never, or if the block time is unknown. */
   readonly allMissedMs: number | undefined;

@@ -1,19 +1,26 @@
+import { z } from "zod";
 import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import { digits, time } from "../../platform/http/route-about.ts";
 import type { Anchor } from "../ledger/ledger.ts";
 import type { Observation } from "../sources/observation.ts";
+import { storedInteger } from "../sources/stored-json.ts";
 import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
 import type { Band } from "./assessment.ts";
 import { jsonView, timeOrNull, words } from "./json-view.ts";
 
 /** The plan most recently shown by polls. It is retained when the chain halts at the plan's height and nothing can be queried. */
-export interface SeenUpgrade extends UpgradePlan {
+export const seenUpgrade = z.strictObject({
+  name: z.string(),
+  height: storedInteger(30),
+  info: z.string(),
   /** When the plan was last shown. */
-  readonly seenMs: number;
+  seenMs: z.number(),
   /** First poll after the plan's height that no longer showed the plan, i.e. the chain has executed it. */
-  readonly doneMs?: number;
-}
+  doneMs: z.number().exactOptional(),
+});
+
+export type SeenUpgrade = Readonly<z.output<typeof seenUpgrade>>;
 
 /** For this long after an upgrade, the plan explains why a node has not come back. */
 const DONE_MS = DAY_MS;

@@ -6,11 +6,14 @@ import type { NodePage, Observation, Seen, SidecarPage } from "../sources/observ
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
-import { CHAIN_GAUGES, chainGaugeOf, gaugesOf, series, type StatusGauge } from "./status-gauges.ts";
+import { byName, CHAIN_GAUGES, chainGaugeOf, gaugesOf, inSeconds, oneOf } from "./status-gauges.ts";
+import { series, type Series, type StatusGauge } from "./status-gauges.ts";
 
 /** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
+const watchdogGauge = gaugesOf([], (status) => [[{}, status]]);
+const validatorGauge = gaugesOf(["validator"], (status) => [[{ validator: status.validator }, status]]);
 const monthGauge = chainGaugeOf(({ current }) => current);
 const sourceGauge = gaugesOf(["validator", "node", "source"], ({ validator, sources }) =>
   sources.map((source) => [{ validator, node: source.node ?? "", source: source.name }, source] as const),
@@ -28,118 +31,106 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   monthGauge(
     "month_blocks",
     "Blocks in the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
-    ({ counts }) =>
-      (["good", "bad", "unknown"] as const).map((result) => series(Number(counts[result]), { result })),
+    ({ counts }) => byName("result", { good: counts.good, bad: counts.bad, unknown: counts.unknown }),
     ["result"],
   ),
   monthGauge(
     "month_success_ratio",
     "Good blocks divided by good and bad blocks in the current UTC month. Absent before the first counted block.",
-    ({ rate }) => (rate === undefined ? [] : [series(toRatio(rate))]),
+    ({ rate }) => rate && toRatio(rate),
   ),
   monthGauge(
     "month_tier",
     "1 for the reward tier of the current UTC month, 0 for the other tiers.",
-    ({ tier: current }) => TIERS.map((tier) => series(tier === current ? 1 : 0, { tier })),
+    ({ tier }) => oneOf("tier", TIERS, tier),
     ["tier"],
   ),
-  sourceGauge("source_up", "1 if the source's last scrape succeeded, 0 otherwise.", ({ up }) => [
-    series(up ? 1 : 0),
-  ]),
+  sourceGauge("source_up", "1 if the source's last scrape succeeded, 0 otherwise.", ({ up }) => up),
   sourceGauge(
     "endpoint_used",
     "1 for the URL of the source that responded last, 0 for its other URLs. Only for sources with several URLs.",
-    ({ endpoints = [] }) => endpoints.map(({ host, isUsed }) => series(isUsed ? 1 : 0, { endpoint: host })),
+    ({ endpoints = [] }) => endpoints.flatMap(({ host, isUsed }) => series(isUsed, { endpoint: host })),
     ["endpoint"],
   ),
   sourceGauge(
     "endpoint_up",
     "1 unless a request to the URL failed in the last half minute, otherwise 0. Only for sources with several URLs.",
-    ({ endpoints = [] }) => endpoints.map(({ host, isUp }) => series(isUp ? 1 : 0, { endpoint: host })),
+    ({ endpoints = [] }) => endpoints.flatMap(({ host, isUp }) => series(isUp, { endpoint: host })),
     ["endpoint"],
   ),
   sourceGauge(
     "source_last_success_timestamp_seconds",
     "Time of the source's last successful scrape.",
-    ({ lastSuccessMs }) => (lastSuccessMs === undefined ? [] : [series(lastSuccessMs / 1000)]),
+    ({ lastSuccessMs }) => inSeconds(lastSuccessMs),
   ),
-  {
-    name: "oracle_watchdog_priced_pairs",
-    help: "Pairs with prices in the sidecar's last response.",
-    labelNames: ["validator"],
-    values: ({ validator, pairs }) => [series(pairs.length, { validator })],
-  },
-  alertGauge("alert_firing", "1 while the alert is firing, 0 otherwise.", (state) => [
-    series(state?.phase === "firing" ? 1 : 0),
-  ]),
+  validatorGauge(
+    "priced_pairs",
+    "Pairs with prices in the sidecar's last response.",
+    ({ pairs }) => pairs.length,
+  ),
+  alertGauge(
+    "alert_firing",
+    "1 while the alert is firing, 0 otherwise.",
+    (state) => state?.phase === "firing",
+  ),
   alertGauge(
     "alert_pending",
     "1 while the alert's condition is active but the alert is not firing yet, 0 otherwise.",
-    (state) => [series(state?.phase === "pending" ? 1 : 0)],
+    (state) => state?.phase === "pending",
   ),
   alertGauge(
     "alert_since_timestamp_seconds",
     "When the alert started firing or became pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
     (state) => {
-      if (state === undefined || state.phase === "resolved") return [];
+      if (state === undefined || state.phase === "resolved") return undefined;
       const isMuted = state.phase === "firing" && state.quietReason !== undefined;
-      return [series(state.sinceMs / 1000, { state: isMuted ? "muted" : state.phase })];
+      return series(state.sinceMs / 1000, { state: isMuted ? "muted" : state.phase });
     },
     ["state"],
   ),
   alertGauge(
     "alert_acknowledged",
     "1 if somebody has acknowledged the firing alert, 0 if not. Absent while it is not firing.",
-    (state) => (state?.phase === "firing" ? [series(state.acknowledged === undefined ? 0 : 1)] : []),
+    (state) => (state?.phase === "firing" ? state.acknowledged !== undefined : undefined),
   ),
   alertGauge(
     "alert_escalation_steps",
     "Escalation steps taken because nobody acknowledged the firing alert. Absent while it is not firing.",
-    (state) => (state?.phase === "firing" ? [series(state.escalation?.steps ?? 0)] : []),
+    (state) => (state?.phase === "firing" ? (state.escalation?.steps ?? 0) : undefined),
   ),
-  {
-    name: "oracle_watchdog_last_poll_timestamp_seconds",
-    help: "Time of the last poll of the validator's sources. Absent before the first one.",
-    labelNames: ["validator"],
-    values: ({ validator, polledAtMs }) =>
-      polledAtMs === undefined ? [] : [series(polledAtMs / 1000, { validator })],
-  },
-  {
-    name: "oracle_watchdog_poll_late_seconds",
-    help: "How much later than planned the validator's last poll began. Grows when the watchdog has more work than time.",
-    labelNames: ["validator"],
-    values: ({ validator, lateMs }) => (lateMs === undefined ? [] : [series(lateMs / 1000, { validator })]),
-  },
-  {
-    name: "oracle_watchdog_state_stored",
-    help: "1 while the state is stored, 0 after the state file could not be written: the state is then in memory only.",
-    labelNames: [],
-    values: ({ storeProblem }) => [series(storeProblem === undefined ? 1 : 0)],
-  },
-  {
-    name: "oracle_watchdog_clock_believed",
-    help: "1 while the clock of the watchdog's machine is believed, 0 while the chain, the sources or the last poll contradict it.",
-    labelNames: [],
-    values: ({ clockProblem }) => [series(clockProblem === undefined ? 1 : 0)],
-  },
-  {
-    name: "oracle_watchdog_active_silences",
-    help: "Silences active now.",
-    labelNames: [],
-    values: ({ activeSilences }) => [series(activeSilences)],
-  },
-  {
-    name: "oracle_watchdog_pending_notifications",
-    help: "Notifications that the channel has not accepted yet.",
-    labelNames: ["channel"],
-    values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
-  },
-  {
-    name: "oracle_watchdog_dead_letters",
-    help: "Notifications that the channel never delivered and no longer tries.",
-    labelNames: ["channel"],
-    values: ({ deadLetters }) => [...deadLetters].map(([channel, count]) => series(count, { channel })),
-  },
+  validatorGauge(
+    "last_poll_timestamp_seconds",
+    "Time of the last poll of the validator's sources. Absent before the first one.",
+    ({ polledAtMs }) => inSeconds(polledAtMs),
+  ),
+  validatorGauge(
+    "poll_late_seconds",
+    "How much later than planned the validator's last poll began. Grows when the watchdog has more work than time.",
+    ({ lateMs }) => inSeconds(lateMs),
+  ),
+  watchdogGauge(
+    "state_stored",
+    "1 while the state is stored, 0 after the state file could not be written: the state is then in memory only.",
+    ({ storeProblem }) => storeProblem === undefined,
+  ),
+  watchdogGauge(
+    "clock_believed",
+    "1 while the clock of the watchdog's machine is believed, 0 while the chain, the sources or the last poll contradict it.",
+    ({ clockProblem }) => clockProblem === undefined,
+  ),
+  watchdogGauge("active_silences", "Silences active now.", ({ activeSilences }) => activeSilences),
+  watchdogGauge(
+    "pending_notifications",
+    "Notifications that the channel has not accepted yet.",
+    ({ pending }) => [...pending].flatMap(([channel, count]) => series(count, { channel })),
+    ["channel"],
+  ),
+  watchdogGauge(
+    "dead_letters",
+    "Notifications that the channel never delivered and no longer tries.",
+    ({ deadLetters }) => [...deadLetters].flatMap(([channel, count]) => series(count, { channel })),
+    ["channel"],
+  ),
   ...CHAIN_GAUGES,
 ];
 
@@ -258,7 +249,6 @@ function skippedOf(page: Seen<NodePage | SidecarPage>): number {
   return page.state === "up" ? (page.value.skippedLines ?? 0) : 0;
 }
 
-/** By gauge name. */
 type GaugeLines = ReadonlyMap<string, string>;
 
 function gaugeLines(status: WatchdogStatus): GaugeLines {
@@ -273,7 +263,7 @@ function gaugeLines(status: WatchdogStatus): GaugeLines {
 }
 
 /** Formats one line of the page, as prom-client does. */
-function line(name: string, { labels, value }: ReturnType<typeof series>): string {
+function line(name: string, { labels, value }: Series): string {
   let texts = "";
   for (const [label, text] of Object.entries(labels)) texts += `${texts && ","}${label}="${escaped(text)}"`;
   return `${name}${texts && `{${texts}}`} ${numberText(value)}\n`;

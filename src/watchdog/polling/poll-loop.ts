@@ -7,9 +7,9 @@ import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import { MAX_LAZY, type WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
-import { costJson } from "../policy/cost-text.ts";
+import { costView } from "../policy/cost-text.ts";
 import { isEarly } from "../policy/assessment.ts";
-import { formatPercent } from "../policy/reward-tier.ts";
+import { percentOrNull } from "../policy/reward-tier.ts";
 import { sidecarPrices, type SidecarPrices } from "../policy/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
@@ -59,11 +59,12 @@ export type Backfiller = (
 
 /** The part of the configuration that polls need. */
 export interface PollSettings {
-  /** If absent, counting starts over after a restart. */
+  /** Folder for the state file. If absent, counting starts over after a restart. */
   readonly stateDir?: string;
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
+  /** At least one. */
   readonly validators: readonly ValidatorConfig[];
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
@@ -325,7 +326,10 @@ function logEvent(
 ): void {
   const fields = { alert, validator, severity, reason };
   if (kind === "resolved")
-    logger.info("alert resolved", { ...fields, ...(cost === undefined ? {} : { cost: costJson(cost) }) });
+    logger.info("alert resolved", {
+      ...fields,
+      ...(cost === undefined ? {} : { cost: costView.json(cost) }),
+    });
   else
     logger[LEVELS[severity]](kind === "firing" ? "alert firing" : "alert still firing", {
       ...fields,
@@ -355,5 +359,5 @@ function logSources(observation: Observation, errorCodes: Map<string, string>, l
 }
 
 function fieldsOf({ chainId, current: { month, tier, rate, counts } }: WatchdogStatus): LogFields {
-  return { chainId, month, tier, percent: rate === undefined ? null : formatPercent(rate), ...counts };
+  return { chainId, month, tier, percent: percentOrNull(rate), ...counts };
 }

@@ -308,7 +308,6 @@ async function ifConfigured<T>(
   return url === undefined ? NOT_CONFIGURED : read(url);
 }
 
-/** One source in an observation. */
 export interface SeenSource {
   readonly source: SourceName;
   /** Name of the node. Absent for chain sources. */

@@ -18,6 +18,7 @@ import type { WatchdogState } from "../state/state-store.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type SeenSource, seenSources } from "./poller.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
+import { isActive } from "../alerts/silence.ts";
 
 /** State of one source as of the last poll. */
 export interface SourceStatus {
@@ -153,9 +154,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
         : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs, last.observation)),
     pending: new Map(channels.map((own) => [own, pendingDeliveries(alerting.outbox, own).length])),
     deadLetters: new Map(channels.map((own) => [own, dead.filter(({ channel }) => channel === own).length])),
-    activeSilences: alerting.silences.filter(
-      ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
-    ).length,
+    activeSilences: alerting.silences.filter((silence) => isActive(silence, nowMs)).length,
     storeProblem: input.storeProblem,
   };
 }

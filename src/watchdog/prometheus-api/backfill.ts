@@ -16,7 +16,6 @@ import type { Backfiller } from "../polling/poll-loop.ts";
 interface BackfillerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly history: StoredHistory;
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { durationField, httpUrlField, issueText, secretField } from "../../platform/config/config-fields.ts";
-import type { Endpoint } from "../../platform/http/remote.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./api-client.ts";
 import type { BackfillOptions } from "./backfill.ts";
 
@@ -10,9 +9,6 @@ export interface PrometheusConfig {
   /** Samples older than this are not used. */
   readonly staleMs: number;
 }
-
-/** Possible sources of node and sidecar metrics. */
-export const METRIC_SOURCES = ["scrape", "prometheus"] as const;
 
 /** Field for labels that select series. */
 export function labelsField() {
@@ -96,7 +92,6 @@ export const prometheus = z
       add("password", issueText("has no username", "username and password"));
   });
 
-/** Section `backfill`. */
 export const backfill = z.strictObject({
   after: durationField(10_000)
     .prefault("1m")
@@ -145,93 +140,4 @@ function credentialsOf({ token, username, password }: Section): PrometheusCreden
 
 export function toBackfill(given: z.output<typeof backfill>): BackfillOptions {
   return { afterMs: given.after, longestMs: given.longest, giveUpMs: given.give_up_after };
-}
-
-type MetricSource = (typeof METRIC_SOURCES)[number];
-
-type Path = readonly (string | number)[];
-
-interface NodeKeys {
-  readonly node?: Endpoint | undefined;
-  readonly oracle_metrics?: Endpoint | null | undefined;
-  readonly sidecar_metrics?: Endpoint | null | undefined;
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-  readonly sidecar_labels?: Readonly<Record<string, string>> | undefined;
-}
-
-/** The keys in the file that concern Prometheus. */
-interface PrometheusKeys {
-  readonly source: MetricSource;
-  readonly prometheus?: unknown;
-  readonly backfill?: unknown;
-  readonly sources: NodeKeys;
-  readonly validators?:
-    | readonly { readonly source?: MetricSource | undefined; readonly nodes: readonly NodeKeys[] }[]
-    | undefined;
-}
-
-/** Refuses Prometheus keys that contradict each other or have no effect. */
-export function refusePrometheusKeys(file: PrometheusKeys, context: z.RefinementCtx): void {
-  const all = file.validators?.map(({ source, nodes }, index) => ({
-    source: source ?? file.source,
-    path: source === undefined ? ["source"] : ["validators", index, "source"],
-    nodes: nodes.map((node, at) => ({ node, path: ["validators", index, "nodes", at] })),
-  })) ?? [{ source: file.source, path: ["source"], nodes: [{ node: file.sources, path: ["sources"] }] }];
-  const hasBackfill = file.backfill !== undefined;
-  const stored = all.find(({ source }) => source === "prometheus");
-  const issues = [
-    ...sectionIssues(file, stored?.path),
-    ...all.flatMap(({ source, nodes }) =>
-      nodes.flatMap(({ node, path }) =>
-        nodeIssues(source, node, hasBackfill).map(([key, text]): Issue => [[...path, ...key], text]),
-      ),
-    ),
-  ];
-  for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
-}
-
-/** Checks the section. `stored` is the path of the first `source: prometheus`. */
-function sectionIssues(
-  { prometheus: section, backfill: filling }: PrometheusKeys,
-  stored?: Path,
-): readonly Issue[] {
-  const wanted = "a section prometheus with its url";
-  if (section === undefined)
-    return [
-      ...(stored === undefined
-        ? []
-        : [[stored, issueText("is prometheus, but there is none", wanted)] as const]),
-      ...(filling === undefined
-        ? []
-        : [[["backfill"], issueText("needs Prometheus, but there is none", wanted)] as const]),
-    ];
-  if (stored !== undefined || filling !== undefined) return [];
-  return [[["prometheus"], issueText("is not used", "source: prometheus, or a section backfill")]];
-}
-
-type Issue = readonly [path: Path, text: string];
-
-/** Returns issues whose paths start at the node. */
-function nodeIssues(source: MetricSource, node: NodeKeys, hasBackfill: boolean): readonly Issue[] {
-  const { labels, sidecar_labels: ofSidecar } = node;
-  const expected = "labels such as {instance: 10.0.0.1:26660}";
-  if (source === "scrape") {
-    const unused: Issue[] = [];
-    if (hasBackfill && labels === undefined)
-      unused.push([[], issueText("has no labels, and backfill selects series by them", expected)]);
-    if (!hasBackfill && labels !== undefined)
-      unused.push([["labels"], issueText("is not used", "source: prometheus, or a section backfill")]);
-    if (ofSidecar !== undefined)
-      unused.push([["sidecar_labels"], issueText("is not used", "source: prometheus")]);
-    return unused;
-  }
-  const { node: url, oracle_metrics, sidecar_metrics } = node;
-  const scraped = Object.entries({ node: url, oracle_metrics, sidecar_metrics })
-    .filter(([, given]) => given !== undefined && given !== null)
-    .map(([key]): Issue => [[key], issueText("is not scraped with source: prometheus", "labels instead")]);
-  if (labels !== undefined) return scraped;
-  return [
-    ...scraped,
-    [[], issueText("has no labels, and source: prometheus selects series by them", expected)],
-  ];
 }

@@ -13,7 +13,7 @@ import {
   type PriceComparison,
   type PriceReference,
 } from "../policy/price-comparison.ts";
-import { storedPayment } from "../state/payment-rows.ts";
+import { storedPayment } from "../sources/payment-result.ts";
 import { paymentText, paymentView } from "../policy/payment-texts.ts";
 import type { ChainFacts, ValidatorData } from "./validator-data.ts";
 import { countdownText, countdownView, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";

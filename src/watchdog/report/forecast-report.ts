@@ -5,10 +5,11 @@ import { formatCents, formatCount, formatRoundedDuration } from "../../platform/
 import { BURN_WINDOWS, REGIME_NAMES } from "../policy/assessment.ts";
 import type { Assessment, Forecast, Outcome, WhatIf } from "../policy/assessment.ts";
 import { whatIf } from "../policy/what-if.ts";
-import { formatRate, percent } from "./month-facts.ts";
+
 import { headroomText } from "./handover.ts";
 import { assessmentJson, earlyBlocks, monthOutcomeOf } from "./status-report.ts";
 import type { ValidatorData } from "./validator-data.ts";
+import { percentOrNull, formatRate } from "../policy/reward-tier.ts";
 
 /** `forecast`: how the month will end, how far away each boundary is, and whether rotation is near. */
 export function forecastReport(validators: readonly ValidatorData[]): Report {
@@ -159,8 +160,8 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
           : [
               validator,
               String(result.misses),
-              percent(result.without.rate) ?? "",
-              percent(result.with.rate) ?? "",
+              percentOrNull(result.without.rate) ?? "",
+              percentOrNull(result.with.rate) ?? "",
               result.without.tier,
               result.with.tier,
               String(result.costCents),
@@ -204,5 +205,5 @@ function resultJson(result: WhatIf | undefined): JsonObject {
 }
 
 function outcomeJson({ rate, tier, rewardCents }: Outcome): JsonObject {
-  return { success_rate_percent: percent(rate), tier, pay_cents: String(rewardCents) };
+  return { success_rate_percent: percentOrNull(rate), tier, pay_cents: String(rewardCents) };
 }

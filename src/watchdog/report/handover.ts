@@ -3,18 +3,18 @@ import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Assessment, Headroom } from "../policy/assessment.ts";
-import { successRate } from "../policy/reward-tier.ts";
+import { formatRate, percentOrNull, successRate } from "../policy/reward-tier.ts";
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
 import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
-import { costedMonth, incidentJson, incidentsOf, shiftDataFromMs, withCosts } from "../alerts/incidents.ts";
+import { costedMonth, incidentView, incidentsOf, shiftDataFromMs, withCosts } from "../alerts/incidents.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { costOf } from "../policy/cost.ts";
 import { type Cost, costText } from "../policy/cost-text.ts";
 import { incidentBlocks } from "./incident-blocks.ts";
 import { chainFactsJson, chainItems } from "./chain-facts.ts";
-import { countsJson, formatRate, percent } from "./month-facts.ts";
+import { countsJson } from "./month-facts.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { DataRange } from "./report-data.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -51,8 +51,8 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Data
       validators: shifts.map(({ data, counts }) => ({
         validator: data.ledger.validator,
         blocks: countsJson(counts),
-        incidents: incidentsIn(data, shift).map(incidentJson),
-        month_rate_percent: percent(data.assessment.rate),
+        incidents: incidentsIn(data, shift).map(incidentView.json),
+        month_rate_percent: percentOrNull(data.assessment.rate),
         tier: data.assessment.tier ?? null,
         firing: firingOf(data).map(({ alert }) => alert),
         acknowledged: firingOf(data).flatMap(({ alert, acknowledged }) =>

@@ -4,21 +4,21 @@ import { formatCount, formatMinute } from "../../platform/base/text.ts";
 import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
 import type { LedgerEvent, LedgerSource, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
 import { type Assessment, type Curve, type Policy, rewardCents } from "../policy/assessment.ts";
-import { costedMonth, incidentJson, incidentsOf, withCosts } from "../alerts/incidents.ts";
+import { costedMonth, incidentView, incidentsOf, withCosts } from "../alerts/incidents.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { type CostedMonth, monthCost } from "../policy/cost.ts";
-import { type Cost, costJson } from "../policy/cost-text.ts";
+import { type Cost, costView } from "../policy/cost-text.ts";
 import {
   allowedMisses,
   BOUNDARIES,
-  type Boundary,
   formatPercent,
+  percentOrNull,
+  rateBounds,
   successRate,
-  type SuccessRate,
-  type Tier,
   tierOf,
   TIERS,
 } from "../policy/reward-tier.ts";
+import type { Boundary, SuccessRate, Tier } from "../policy/reward-tier.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 import { formatDec18 } from "../../platform/base/decimal.ts";
@@ -86,7 +86,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
     policy,
     record,
     rate,
-    bounds: boundsOf(record),
+    bounds: rateBounds(record.counts),
     tier: rate && tierOf(rate, policy.least),
     payCents: rate && payByCurve(policy, rate),
     days: daysOf(ledger.days(fromMs, toMs), fromMs, toMs),
@@ -99,11 +99,6 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
     ...(payment === undefined ? {} : { payment }),
     sources: LEDGER_SOURCES.flatMap((source) => sourceRate(data, month, source)),
   };
-}
-
-function boundsOf({ counts: { good, bad, unknown } }: MonthRecord): MonthFacts["bounds"] {
-  const total = good + bad + unknown;
-  return total === 0n ? undefined : { low: { good, total }, high: { good: good + unknown, total } };
 }
 
 function payByCurve(policy: Policy, rate: SuccessRate): Readonly<Record<Curve, bigint>> {
@@ -197,7 +192,7 @@ export function monthJson(facts: MonthFacts): JsonObject {
     blocks: countsJson(record.counts),
     estimated: countsJson(record.estimated),
     backfilled: countsJson(record.backfilled ?? NO_BLOCKS),
-    success_rate_percent: percent(facts.rate),
+    success_rate_percent: percentOrNull(facts.rate),
     success_rate_bounds_percent: boundsJson(facts.bounds),
     tier: facts.tier ?? null,
     policy: policyJson(facts.policy),
@@ -212,12 +207,12 @@ export function monthJson(facts: MonthFacts): JsonObject {
       total: String(rate.total),
       success_rate_percent: formatPercent(rate),
     })),
-    cost: costJson(facts.cost),
+    cost: costView.json(facts.cost),
     misses_by_hour: facts.badByHour.map(String),
     days: facts.days.flatMap((day) =>
       day === undefined ? [] : [{ day: isoTime(day.startMs).slice(0, 10), ...countsJson(day.counts) }],
     ),
-    incidents: facts.incidents.map(incidentJson),
+    incidents: facts.incidents.map(incidentView.json),
     tier_changes: tierChanges(facts),
     alerts: facts.alerts.map(alertJson),
     events: facts.events.map(eventJson),
@@ -250,17 +245,8 @@ function eventJson({ kind, fromMs, toMs, node, text }: LedgerEvent): JsonObject 
   return { kind, from: isoTime(fromMs), to: isoTime(toMs), node: node ?? null, text };
 }
 
-export function percent(rate: SuccessRate | undefined): string | null {
-  return rate === undefined ? null : formatPercent(rate);
-}
-
 export function boundsJson(bounds: Assessment["bounds"]): JsonObject[string] {
   return bounds === undefined ? null : [formatPercent(bounds.low), formatPercent(bounds.high)];
-}
-
-/** Formats a rate as a percentage, rounded down; "–" if no block has been counted. */
-export function formatRate(rate: SuccessRate | undefined): string {
-  return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }
 
 export function countsJson({ good, bad, unknown }: BlockCounts) {

@@ -4,13 +4,13 @@ import { counted, formatCents, formatCount, formatMinute } from "../../platform/
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
-import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { allBlocks } from "../ledger/block-counts.ts";
 import { CURVES } from "../policy/assessment.ts";
-import { formatPercent } from "../policy/reward-tier.ts";
+import { formatPercent, formatRate } from "../policy/reward-tier.ts";
 import { costOf } from "../policy/cost.ts";
 import { costText } from "../policy/cost-text.ts";
 import { incidentBlocks } from "./incident-blocks.ts";
-import { formatRate, type MonthFacts, monthFacts, monthJson, tierChanges } from "./month-facts.ts";
+import { type MonthFacts, monthFacts, monthJson, tierChanges } from "./month-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import { comparisonBlocks } from "./standing-blocks.ts";
 import { paymentText } from "../policy/payment-texts.ts";
@@ -159,8 +159,8 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
 /** States how much of the counts does not come from a running watchdog's own readings. */
 function originText({ estimated, backfilled }: MonthFacts["record"]): string {
   const texts = Object.entries({ estimated, backfilled })
-    .filter(([, counts]) => blocksOf(counts) > 0n)
-    .map(([what, counts]) => `${formatCount(blocksOf(counts))} ${what}`);
+    .filter(([, counts]) => allBlocks(counts) > 0n)
+    .map(([what, counts]) => `${formatCount(allBlocks(counts))} ${what}`);
   return texts.length === 0 ? "" : `, of them ${texts.join(" and ")}`;
 }
 
@@ -200,14 +200,9 @@ function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonl
   ];
 }
 
-/** Returns the number of blocks with any result. */
-function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
-  return good + bad + unknown;
-}
-
 /** Returns the numbers of good, missed, unknown, estimated and backfilled blocks. */
 function blockNumbers({ counts, estimated, backfilled }: MonthFacts["record"]): readonly bigint[] {
-  return [counts.good, counts.bad, counts.unknown, blocksOf(estimated), blocksOf(backfilled)];
+  return [counts.good, counts.bad, counts.unknown, allBlocks(estimated), allBlocks(backfilled)];
 }
 
 /** Lists rate, tier and pay, one row per validator. The column for backfilled blocks appears only if there are any. */
@@ -242,9 +237,9 @@ function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const notes = [
     some(({ counts }) => counts.unknown) &&
       "Unknown: nobody saw the result; these blocks are not in the rate.",
-    some(({ estimated }) => blocksOf(estimated)) &&
+    some(({ estimated }) => allBlocks(estimated)) &&
       "Estimated: blocks from before the first reading, whose times are estimated.",
-    some(({ backfilled }) => blocksOf(backfilled)) && "Backfilled: read from Prometheus after a gap.",
+    some(({ backfilled }) => allBlocks(backfilled)) && "Backfilled: read from Prometheus after a gap.",
   ].filter((note) => note !== false);
   return [...summaryTable(months), ...paragraph(notes.length === 0 ? undefined : notes.join(" "))];
 }

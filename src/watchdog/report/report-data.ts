@@ -3,16 +3,17 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
-import { digits, errorOf, getJson, serveRoute, time } from "../../platform/http/route-about.ts";
+import { errorOf, getJson, serveRoute } from "../../platform/http/route-about.ts";
 import type { ApiRoute } from "../../platform/http/route-about.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
 import type { LedgerEvent, LedgerSource, LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
 import { missesWithin, type MissRange } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
-import { alertCost, incidentJson, shiftDataFromMs } from "../alerts/incidents.ts";
+import { alertCost, incidentView, shiftDataFromMs } from "../alerts/incidents.ts";
 import { monthCost } from "../policy/cost.ts";
-import { costJson } from "../policy/cost-text.ts";
+import { type Cost, costView } from "../policy/cost-text.ts";
+import { jsonView, words } from "../policy/json-view.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
 import { monthIncidents } from "./incident-blocks.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";
@@ -38,26 +39,34 @@ export function createReportRoutes(source: OracleReportSource): readonly ApiRout
     serveRoute(REPORT_DATA_ROUTE, (request) => reply(request, source)),
     serveRoute(INCIDENTS_ROUTE, () => {
       const nowMs = source.nowMs();
-      return jsonReply(200, { validators: source.validators().map((data) => incidentsJson(data, nowMs)) });
+      return jsonReply(200, {
+        validators: source.validators().map((data) => incidentsView.json({ data, nowMs })),
+      });
     }),
   ];
 }
 
-/** Encodes the incidents in a validator's month, and what each firing alert has cost so far. */
-function incidentsJson(data: ValidatorData, nowMs: number): JsonObject {
-  const { ledger, assessment, alerts } = data;
-  const firing = alerts.filter(({ resolvedAtMs }) => resolvedAtMs === undefined);
-  return {
-    validator: ledger.validator,
-    month: assessment.month,
-    cost: costJson(monthCost(assessment)),
-    incidents: monthIncidents(data, nowMs).map(incidentJson),
-    alerts: firing.flatMap((alert) => {
-      const cost = alertCost(data, assessment, alert, nowMs);
-      return cost === undefined ? [] : [{ alert: alert.alert, cost: costJson(cost) }];
-    }),
-  };
-}
+const alertCostView = jsonView<{ readonly alert: string; readonly cost: Cost }>(({ value, part }) => ({
+  alert: value(words, ({ alert }) => alert),
+  cost: part(costView, ({ cost }) => cost),
+}));
+
+/** The incidents in a validator's month, and what each firing alert has cost so far. */
+const incidentsView = jsonView<{ readonly data: ValidatorData; readonly nowMs: number }>(
+  ({ value, part, list }) => ({
+    validator: value(words, ({ data }) => data.ledger.validator),
+    month: value(words, ({ data }) => data.assessment.month),
+    cost: part(costView, ({ data }) => monthCost(data.assessment)),
+    incidents: list(incidentView, ({ data, nowMs }) => monthIncidents(data, nowMs)),
+    alerts: list(alertCostView, ({ data, nowMs }) =>
+      data.alerts.flatMap((one) => {
+        if (one.resolvedAtMs !== undefined) return [];
+        const cost = alertCost(data, data.assessment, one, nowMs);
+        return cost === undefined ? [] : [{ alert: one.alert, cost }];
+      }),
+    ),
+  }),
+);
 
 function reply({ query }: RouteRequest, source: OracleReportSource): HttpReply {
   const { polledAtMs, nowMs, storeProblem, validators } = source;
@@ -296,30 +305,10 @@ const wireData = z.object({
   standing: standingSchema.exactOptional(),
 });
 
-const wireCost = z.strictObject({
-  blocks: digits,
-  allowed: digits.nullable(),
-  share: z.number().nullable(),
-  pay_cents: digits.nullable(),
-  currency: z.string().optional(),
-});
-const heights = z.strictObject({ from: digits, to: digits }).nullable();
-const ending = { cause: z.string(), end: z.string().nullable(), cost: wireCost };
-
 export const INCIDENTS_ROUTE = getJson(
   "/api/incidents",
   "the month's incidents with their costs, and what each firing alert cost so far",
-  z.strictObject({
-    validators: z.array(
-      z.strictObject({
-        validator: z.string(),
-        month: z.string(),
-        cost: wireCost,
-        incidents: z.array(z.strictObject({ from: time, to: time, blocks: heights, ...ending })),
-        alerts: z.array(z.strictObject({ alert: z.string(), cost: wireCost })),
-      }),
-    ),
-  }),
+  z.strictObject({ validators: z.array(incidentsView.schema) }),
 );
 
 export const REPORT_DATA_ROUTE = getJson(
@@ -352,7 +341,6 @@ function toView(wire: z.output<typeof wireData>): LedgerView {
   };
 }
 
-/** Returns the rollups that start in a range. */
 export function within(rollups: readonly Rollup[], fromMs: number, toMs: number): readonly Rollup[] {
   return rollups.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
 }

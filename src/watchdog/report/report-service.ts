@@ -24,7 +24,6 @@ import type { ValidatorData } from "./validator-data.ts";
 export interface ReportServiceDeps extends ChannelDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly validators: () => readonly ValidatorData[];
 }

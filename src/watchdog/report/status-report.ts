@@ -6,12 +6,12 @@ import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/d
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
-import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { boundsJson, countsJson, formatRate, percent, policyJson } from "./month-facts.ts";
+import { ENOUGH_BLOCKS, formatRate, percentOrNull } from "../policy/reward-tier.ts";
+import { boundsJson, countsJson, policyJson } from "./month-facts.ts";
 import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
-import { alertCost, type CostedIncident, incidentJson } from "../alerts/incidents.ts";
+import { alertCost, type CostedIncident, incidentView } from "../alerts/incidents.ts";
 import { costOf, monthCost } from "../policy/cost.ts";
-import { costJson, costText } from "../policy/cost-text.ts";
+import { costView, costText } from "../policy/cost-text.ts";
 import { incidentBlocks, monthIncidents } from "./incident-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
@@ -128,12 +128,12 @@ export function assessmentJson(assessment: Assessment): JsonObject {
   const { headroom, forecast, rotation, rewardCents, remainingBlocks, blockTimeMs } = assessment;
   return {
     month: assessment.month,
-    success_rate_percent: percent(assessment.rate),
+    success_rate_percent: percentOrNull(assessment.rate),
     success_rate_bounds_percent: boundsJson(assessment.bounds),
     tier: assessment.tier ?? null,
     pay_cents: rewardCents === undefined ? null : String(rewardCents),
     blocks: countsJson(assessment.counts),
-    cost: costJson(monthCost(assessment)),
+    cost: costView.json(monthCost(assessment)),
     policy: policyJson(assessment.policy),
     block_time_ms: blockTimeMs ?? null,
     remaining_blocks: remainingBlocks === undefined ? null : String(remainingBlocks),
@@ -158,7 +158,7 @@ export function assessmentJson(assessment: Assessment): JsonObject {
 
 function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast): JsonObject {
   const outcome = (name: "low" | "middle" | "high"): JsonObject => ({
-    success_rate_percent: percent(rates[name]),
+    success_rate_percent: percentOrNull(rates[name]),
     tier: tiers[name],
     pay_cents: String(rewardCents[name]),
   });
@@ -170,7 +170,7 @@ function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast
     regimes: regimes.map(({ name, badShare, end, tier }) => ({
       name,
       bad_share: badShare,
-      success_rate_percent: percent(end),
+      success_rate_percent: percentOrNull(end),
       tier,
     })),
   };
@@ -202,8 +202,8 @@ export function whyReport(now: OracleNow): Report {
       alerts: now.alerts.map(activeAlertJson),
       misses: months.map(({ data: { ledger, assessment }, incidents }) => ({
         validator: ledger.validator,
-        cost: costJson(monthCost(assessment)),
-        incidents: incidents.map(incidentJson),
+        cost: costView.json(monthCost(assessment)),
+        incidents: incidents.map(incidentView.json),
       })),
     },
     csv: { columns, rows: now.alerts.map((alert) => columns.map((column) => alert[column])) },

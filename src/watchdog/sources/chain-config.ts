@@ -4,7 +4,6 @@ import { issueText } from "../../platform/config/config-fields.ts";
 import { endpointField } from "../../platform/config/endpoint-field.ts";
 import { parseCoin } from "./payment-result.ts";
 
-/** Section `chain`. */
 export const chain = z.strictObject({
   rest: endpointField(undefined, { hasKey: true })
     .describe("REST URL of a node on the chain")

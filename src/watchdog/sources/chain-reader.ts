@@ -82,7 +82,6 @@ export function createChainReader(
   };
 }
 
-/** The observation of a chain that is not configured. */
 export const NO_CHAIN: ChainObservation = {
   head: NOT_CONFIGURED,
   validator: NOT_CONFIGURED,

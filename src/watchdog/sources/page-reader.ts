@@ -265,7 +265,6 @@ function seriesOf({ name, labels }: Sample): string {
   return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;
 }
 
-/** Result for a source that is not configured. */
 export const NOT_CONFIGURED: { readonly state: "not-configured" } = { state: "not-configured" };
 
 /** Reads one source within a deadline. A failure is returned as a value; only an abort rejects. */

@@ -1,11 +1,12 @@
-import type { DisplayUnit } from "../../platform/base/display-unit.ts";
-import type { Month } from "../../platform/base/month.ts";
+import { z } from "zod";
+import { storedInteger } from "./stored-json.ts";
+
+const integer = storedInteger(120);
+
+const coin = z.strictObject({ amount: integer, denom: z.string() });
 
 /** An amount in the base unit of a denomination. */
-export interface Coin {
-  readonly amount: bigint;
-  readonly denom: string;
-}
+export type Coin = Readonly<z.output<typeof coin>>;
 
 /** Parses "2500000000untrn". Undefined for any other text. */
 export function parseCoin(text: string): Coin | undefined {
@@ -14,39 +15,44 @@ export function parseCoin(text: string): Coin | undefined {
   return amount === undefined || denom === undefined ? undefined : { amount: BigInt(amount), denom };
 }
 
-/** The chain's counts for the validator in the payment's period, taken from the payment's event. */
-export interface PaidCounts {
-  readonly blocks: bigint;
-  readonly votes: bigint;
-  readonly inActiveSet: bigint;
-  readonly totalBlocks: bigint;
-}
+const paidCounts = z.strictObject({
+  blocks: integer,
+  votes: integer,
+  inActiveSet: integer,
+  totalBlocks: integer,
+});
 
-/**
- * Result of searching for a month's payment. "paid": it was found. "failed": the chain could not pay and states why. "none-due":
- * the chain paid nobody. "missing": all blocks that may contain it were searched.
- */
-export type PaymentOutcome = "paid" | "failed" | "none-due" | "missing";
+/** The chain's counts for the validator in the payment's period, taken from the payment's event. */
+export type PaidCounts = Readonly<z.output<typeof paidCounts>>;
+
+/** Schema of a payment stored in JSON. Integers are decimal strings. */
+export const storedPayment = z.strictObject({
+  month: z.string(),
+  /**
+   * Result of searching for a month's payment. "paid": it was found. "failed": the chain could not pay and states why. "none-due":
+   * the chain paid nobody. "missing": all blocks that may contain it were searched.
+   */
+  outcome: z.enum(["paid", "failed", "none-due", "missing"]),
+  searchedMs: z.number(),
+  /** Block of the payment or, if it is missing, the last block searched. */
+  height: integer,
+  timeMs: z.number(),
+  /** Transaction hash in upper-case hex. Absent if the payment is in the block's own events. */
+  txHash: z.string().exactOptional(),
+  /** Absent if the payment is missing. */
+  amount: coin.exactOptional(),
+  /** Absent if the chain has no metadata for the denomination. */
+  display: z.strictObject({ name: z.string(), exponent: z.number() }).exactOptional(),
+  /** The amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` explains why. */
+  expected: integer.exactOptional(),
+  /** The amount according to the chain's own counts. Absent in the same cases. */
+  byChain: integer.exactOptional(),
+  counts: paidCounts.exactOptional(),
+  /** Why the chain could not pay, or what cannot be computed, in plain words. */
+  note: z.string().exactOptional(),
+});
 
 /** The payment for a closed month. */
-export interface Payment {
-  readonly month: Month;
-  readonly outcome: PaymentOutcome;
-  readonly searchedMs: number;
-  /** Block of the payment or, if it is missing, the last block searched. */
-  readonly height: bigint;
-  readonly timeMs: number;
-  /** Transaction hash in upper-case hex. Absent if the payment is in the block's own events. */
-  readonly txHash?: string;
-  /** Absent if the payment is missing. */
-  readonly amount?: Coin;
-  /** Absent if the chain has no metadata for the denomination. */
-  readonly display?: Pick<DisplayUnit, "name" | "exponent">;
-  /** The amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` explains why. */
-  readonly expected?: bigint;
-  /** The amount according to the chain's own counts. Absent in the same cases. */
-  readonly byChain?: bigint;
-  readonly counts?: PaidCounts;
-  /** Why the chain could not pay, or what cannot be computed, in plain words. */
-  readonly note?: string;
-}
+export type Payment = Readonly<z.output<typeof storedPayment>>;
+
+export type PaymentOutcome = Payment["outcome"];

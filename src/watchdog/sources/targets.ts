@@ -1,5 +1,7 @@
+import type { z } from "zod";
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import type { Endpoint } from "../../platform/http/remote.ts";
+import type { chain } from "./chain-config.ts";
 
 /** A validator that the watchdog follows. */
 export interface ValidatorTarget {
@@ -49,28 +51,15 @@ export interface NodeTarget {
 }
 
 /** The REST API served by one of the chain's nodes. */
-export interface ChainTarget {
+export interface ChainTarget extends Readonly<Pick<z.output<typeof chain>, "module" | "payment">> {
   /** Base URL of the REST API, optionally with a path and a query. */
   readonly rest: string;
   /** All endpoints of the REST API, in order of preference, if there are several. */
   readonly fallbacks?: readonly Endpoint[];
-  /** Path segment of the chain's own modules, e.g. "neutron". */
-  readonly module: string;
   /** CometBFT RPC of one of the chain's nodes. If absent, payments are not searched for, and block times come only from REST. */
   readonly rpc?: string;
-  /** If absent, the revenue module pays. */
-  readonly payment?: PaymentTarget;
   /** Pairs whose on-chain price is read, e.g. "BTC/USD". */
   readonly pairs: readonly string[];
-}
-
-interface PaymentTarget {
-  /** Account that pays by transaction. If absent, the revenue module pays through the blocks' own events. */
-  readonly payer?: string;
-  /** Account that is paid. If absent, the operator's account. */
-  readonly recipient?: string;
-  /** Amount paid by transaction for a full month: "2500000000untrn". */
-  readonly full?: string;
 }
 
 /** Limits that apply to every scrape. */

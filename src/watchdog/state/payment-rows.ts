@@ -1,29 +1,8 @@
 import type Database from "libsql";
 import { z } from "zod";
-import type { JsonObject } from "../../platform/base/json.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
-import type { Payment } from "../sources/payment-result.ts";
-import { readRows, storedInteger } from "./stored-values.ts";
-
-const integer = storedInteger(120);
-
-/** Schema of a payment stored in JSON. Integers are decimal strings. */
-export const storedPayment: z.ZodType<Payment, JsonObject> = z.strictObject({
-  month: z.string(),
-  outcome: z.enum(["paid", "failed", "none-due", "missing"]),
-  searchedMs: z.number(),
-  height: integer,
-  timeMs: z.number(),
-  txHash: z.string().exactOptional(),
-  amount: z.strictObject({ amount: integer, denom: z.string() }).exactOptional(),
-  display: z.strictObject({ name: z.string(), exponent: z.number() }).exactOptional(),
-  expected: integer.exactOptional(),
-  byChain: integer.exactOptional(),
-  counts: z
-    .strictObject({ blocks: integer, votes: integer, inActiveSet: integer, totalBlocks: integer })
-    .exactOptional(),
-  note: z.string().exactOptional(),
-});
+import { type Payment, storedPayment } from "../sources/payment-result.ts";
+import { readRows } from "./stored-values.ts";
 
 const row = z.object({ validator: z.string(), body: z.string() });
 

@@ -35,7 +35,6 @@ export interface StateKeeper {
 export interface KeeperDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }
 

@@ -15,11 +15,3 @@ export function readRows<T>(
       .all(...values),
   );
 }
-
-/** An integer that JSON stores as up to `digits` decimal digits, since JSON has no integers of this size. */
-export function storedInteger(digits: number) {
-  return z.codec(z.string().regex(new RegExp(`^\\d{1,${digits}}$`)), z.bigint(), {
-    decode: BigInt,
-    encode: String,
-  });
-}

@@ -79,7 +79,6 @@ function publicDay(
   };
 }
 
-/** The state of a day by the tier of its rate. */
 const TIER_STATES = { full: "good", proportional: "weak", none: "bad" } as const;
 
 /** Counts estimated results as unknown blocks. */
@@ -113,7 +112,6 @@ export function uptimeOf(days: readonly PublicDay[]): Uptime {
   return { rate: total === 0n ? undefined : { good, total }, knownDays };
 }
 
-/** Returns the start of the day (UTC). */
 export function startOfDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS) * DAY_MS;
 }

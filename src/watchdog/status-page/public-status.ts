@@ -3,7 +3,7 @@ import { formatCents } from "../../platform/base/text.ts";
 import { isoTime, isoTimeOrNull, MINUTE_MS } from "../../platform/base/time.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { type Assessment, policyOf } from "../policy/assessment.ts";
-import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
+import { percentOrNull } from "../policy/reward-tier.ts";
 import { withCosts } from "../alerts/incidents.ts";
 import { costText } from "../policy/cost-text.ts";
 import { type Present, PUBLIC_STATES, publicCause } from "./present-state.ts";
@@ -169,10 +169,6 @@ function componentJson({ name, days, uptime }: PublicComponent): JsonObject {
       unknown_percent: unknownPercent(unknownShare),
     })),
   };
-}
-
-function percentOrNull(rate: SuccessRate | undefined): string | null {
-  return rate === undefined ? null : formatPercent(rate);
 }
 
 /** Formats a fraction as a percentage with one decimal. Only zero is shown as 0.0, and only one as 100.0. */

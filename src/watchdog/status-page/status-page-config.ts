@@ -45,7 +45,6 @@ function titleField() {
     });
 }
 
-/** Section `status_page`. */
 export const statusPageSchema = z.strictObject({
   listen: listenField()
     .prefault("127.0.0.1:9995")

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { closedMonth, type CostedMonth, costOf, monthCost } from "../../../src/watchdog/policy/cost.ts";
-import { allowanceShare, costJson, costText, shareText } from "../../../src/watchdog/policy/cost-text.ts";
+import { allowanceShare, costText, costView, shareText } from "../../../src/watchdog/policy/cost-text.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
 import { ledgerViewOf, monthRecord, rollup } from "../../support/watchdog/ledger-view.ts";
 
@@ -39,8 +39,8 @@ describe("cost", () => {
     expect(costText(costOf(young, 99n))).toMatch(
       /^99 blocks, \d+ % of what full pay allows this month \([\d,]+\); too early for pay$/,
     );
-    expect(costJson(costOf(young, 99n)).pay_cents).toBeNull();
-    expect(costJson(costOf(month(1700n, 100n), 100n)).pay_cents).toBe("0");
+    expect(costView.json(costOf(young, 99n))["pay_cents"]).toBeNull();
+    expect(costView.json(costOf(month(1700n, 100n), 100n))["pay_cents"]).toBe("0");
     expect(costText(costOf({ ...young, remainingBlocks: undefined }, 99n))).toBe(
       "99 blocks; too early for pay",
     );

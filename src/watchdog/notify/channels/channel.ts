@@ -16,7 +16,6 @@ interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }
 
-/** One request to a receiver. */
 type ChannelRequest = Omit<JsonPost, "signal">;
 
 /** How a channel composes e-mails instead of requests. */

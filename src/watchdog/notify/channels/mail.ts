@@ -31,7 +31,6 @@ interface MailOptions {
   readonly signal: AbortSignal;
 }
 
-/** A recipient that the server refused. */
 interface RefusedRecipient {
   readonly address: string;
   /** SMTP reply code, or 0 if the server gave none. */

@@ -103,7 +103,6 @@ function subjectOf(events: readonly AlertEvent[]): string {
   return `[${words.join(", ")}] ${where}: ${[...new Set(events.map(({ title }) => title))].join(", ")}`;
 }
 
-/** A report as a message. */
 export interface ReportMessage {
   /** Identifies the report. A repeated delivery has the same id. */
   readonly id: string;

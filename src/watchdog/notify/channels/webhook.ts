@@ -3,7 +3,7 @@ import type { Secret } from "../../../platform/base/secret.ts";
 import { isoTime } from "../../../platform/base/time.ts";
 import { secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
-import { costJson } from "../../policy/cost-text.ts";
+import { costView } from "../../policy/cost-text.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 
@@ -73,6 +73,6 @@ function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
     runbook: event.runbook,
     dashboard: event.dashboard ?? null,
     page: event.page ?? null,
-    cost: event.cost === undefined ? null : costJson(event.cost),
+    cost: event.cost === undefined ? null : costView.json(event.cost),
   };
 }
