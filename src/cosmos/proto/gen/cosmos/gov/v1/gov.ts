@@ -12,6 +12,10 @@ import { Duration } from "../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 
+export const protobufPackage = "cosmos.gov.v1";
+
+export const protobufFileName = "cosmos/gov/v1/gov.proto";
+
 export const VoteOption = {
   VOTE_OPTION_UNSPECIFIED: 0,
   VOTE_OPTION_YES: 1,

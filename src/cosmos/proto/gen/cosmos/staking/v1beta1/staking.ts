@@ -14,6 +14,10 @@ import { ValidatorUpdate } from "../../../tendermint/abci/types.ts";
 import { Header } from "../../../tendermint/types/types.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 
+export const protobufPackage = "cosmos.staking.v1beta1";
+
+export const protobufFileName = "cosmos/staking/v1beta1/staking.proto";
+
 export const BondStatus = {
   BOND_STATUS_UNSPECIFIED: 0,
   BOND_STATUS_UNBONDED: 1,
@@ -22,6 +26,10 @@ export const BondStatus = {
 } as const;
 
 export type BondStatus = typeof BondStatus[keyof typeof BondStatus];
+
+export const Infraction = { INFRACTION_UNSPECIFIED: 0, INFRACTION_DOUBLE_SIGN: 1, INFRACTION_DOWNTIME: 2 } as const;
+
+export type Infraction = typeof Infraction[keyof typeof Infraction];
 
 export interface HistoricalInfo {
   header: Header | undefined;
