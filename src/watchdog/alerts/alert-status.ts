@@ -27,8 +27,8 @@ export function alertStatuses(
   );
 }
 
-/** State of an alert in JSON. The documents do not list "resolved". */
-export const ALERT_PHASE: z.ZodType<string> = z.enum(["inactive", "pending", "firing"]);
+/** State of an alert in JSON. */
+export const ALERT_PHASE = z.enum(["inactive", "pending", "firing", "resolved"]);
 
 export const acknowledgementView = jsonView<Acknowledgement>(({ value }) => ({
   author: value(words, ({ author }) => author),

@@ -83,7 +83,9 @@ describe("createVoteTracker", () => {
   it("compares the last two polls when they are further apart, but not after a long gap", () => {
     const track = createVoteTracker("own");
     track(page({ own: votes(10, 0), a: votes(10, 0) }), 0);
-    expect(track(page({ own: votes(20, 10), a: votes(20, 10) }), 60_000).sharedVotes).toMatchObject({ seen: 10 });
+    expect(track(page({ own: votes(20, 10), a: votes(20, 10) }), 60_000).sharedVotes).toMatchObject({
+      seen: 10,
+    });
     expect(track(page({ own: votes(30, 10), a: votes(30, 10) }), 400_000)).toEqual({});
   });
 
@@ -91,7 +93,9 @@ describe("createVoteTracker", () => {
     const track = createVoteTracker("own");
     track(page({ own: votes(100, 0), a: votes(100, 0) }), 0);
     expect(track(page({ own: votes(3, 0), a: votes(3, 0) }), 10_000)).toEqual({});
-    expect(track(page({ own: votes(13, 0), a: votes(13, 0) }), 20_000).sharedVotes).toMatchObject({ seen: 10 });
+    expect(track(page({ own: votes(13, 0), a: votes(13, 0) }), 20_000).sharedVotes).toMatchObject({
+      seen: 10,
+    });
     expect(track(page({ a: votes(20, 0) }), 25_000)).toEqual({});
   });
 });
