@@ -160,8 +160,5 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
 
 /** Throws `ModuleError` with the SDK's text. */
 export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
-  return orThrow(
-    () => parseAddress(bech32Prefix, text),
-    (reason) => unregisteredError(reason),
-  );
+  return orThrow(() => parseAddress(bech32Prefix, text), unregisteredError);
 }

@@ -149,10 +149,7 @@ function readWeightedOption(item: GoField, index: number): WireField {
 
 /** Prints a decimal with 18 digits. Throws an unregistered error. */
 function readWeight(text: string): string {
-  return orThrow(
-    () => formatDec18(parseDec18(text)),
-    (reason) => unregisteredError(reason),
-  );
+  return orThrow(() => formatDec18(parseDec18(text)), unregisteredError);
 }
 
 interface EnumValue {
