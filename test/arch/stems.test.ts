@@ -4,7 +4,7 @@ import { sourceFiles } from "./source-files.ts";
 /** How the folders and files of a room depend on each other. */
 interface Stem {
   readonly room: string;
-  /** What every poll passes, in this order. Each part imports itself and earlier parts only. */
+  /** What every poll, block or result passes, in this order. Each part imports itself and earlier parts only. */
   readonly stem: readonly string[];
   /** Features. They import the stem and themselves; only the wiring names them. */
   readonly leaves: readonly string[];
@@ -13,6 +13,24 @@ interface Stem {
 }
 
 const STEMS: readonly Stem[] = [
+  {
+    room: "src/localnet",
+    stem: ["vm", "chain", "node", "accounts", "sidecar", "ibc-relayer", "genesis", "control"],
+    leaves: ["monitoring", "traffic"],
+    wiring: ["network", "cli"],
+  },
+  {
+    room: "src/relayer",
+    stem: [
+      ...["chain", "registry", "gas-budget", "config", "state", "result", "watch", "connection", "kv", "tx"],
+      ...["submit", "forecast", "gate", "health", "costs", "monitoring", "report", "api"],
+    ],
+    leaves: ["from-env", "from-leveldb", "page"],
+    wiring: [
+      ...["chain-access.ts", "worker-loop.ts", "engine.ts", "relayer-history.ts", "preview", "doctor"],
+      ...["create-relayer.ts", "cli"],
+    ],
+  },
   {
     room: "src/watchdog",
     stem: ["prometheus", "sources", "ledger", "policy", "conditions", "alerts", "notify", "state", "polling"],
