@@ -34,11 +34,11 @@ const COMMANDS: LazyCommands = {
   },
   reload: {
     description: "make a running relayer reload its configuration, as SIGHUP does",
-    load: async () => (await import("../../relayer/cli/api-commands.ts")).reloadCommand,
+    load: async () => (await import("../../relayer/cli/api-commands.ts")).relayerReloadCommand,
   },
   "log-level": {
     description: "print or set the log level of a running relayer",
-    load: async () => (await import("../../relayer/cli/api-commands.ts")).logLevelCommand,
+    load: async () => (await import("../../relayer/cli/api-commands.ts")).relayerLogLevelCommand,
   },
   "import-leveldb": {
     description: "import the Go relayer's storage",

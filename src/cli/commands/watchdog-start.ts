@@ -13,16 +13,8 @@ import { readConfigText, requireFile } from "../../platform/config/config.ts";
 import { createConfigReloads, type ReadConfig } from "../../platform/config/config-reloads.ts";
 import { givesVariables, readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import {
-  levelArgument,
-  levelText,
-  RELOAD_HELP,
-  forceOption,
-  reloadRequest,
-  reloadText,
-} from "../../platform/cli/control-output.ts";
-import { stringifyJson } from "../../platform/base/json.ts";
-import { askWatchdog, type OracleOptions, placeOptions } from "../../watchdog/cli/oracle-source.ts";
+import { logLevelCommand, reloadCommand } from "../../platform/cli/control-output.ts";
+import { askWatchdog, placeOptions } from "../../watchdog/cli/oracle-source.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { CHAINS } from "../../localnet/accounts/chains.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
@@ -46,40 +38,18 @@ export function watchdogCommand(context: CliContext): Command {
     .addOption(chainClockOption())
     .addOption(logLevelOption())
     .action((options: Options) => startWatchdog(options, context));
+  const reload = controlCommand("reload", "make a running watchdog reload its configuration, as SIGHUP does");
+  const level = controlCommand("log-level", "print or set the log level of a running watchdog");
   return new Command()
     .addCommand(start)
-    .addCommand(reloadCommand(context))
-    .addCommand(logLevelCommand(context));
-}
-
-interface ControlOptions extends OracleOptions {
-  readonly json?: true;
+    .addCommand(reloadCommand(reload, askWatchdog, context))
+    .addCommand(logLevelCommand(level, askWatchdog, context));
 }
 
 function controlCommand(name: string, description: string): Command {
   const command = new Command(name).description(description).addOption(jsonOption());
   for (const option of placeOptions()) command.addOption(option);
   return command;
-}
-
-function reloadCommand(context: CliContext): Command {
-  return controlCommand("reload", "make a running watchdog reload its configuration, as SIGHUP does")
-    .addOption(forceOption())
-    .addHelpText("after", RELOAD_HELP)
-    .action(async (options: ControlOptions & { readonly force?: true }) => {
-      const reply = await askWatchdog(reloadRequest(options), options, context);
-      context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
-    });
-}
-
-function logLevelCommand(context: CliContext): Command {
-  return controlCommand("log-level", "print or set the log level of a running watchdog")
-    .addArgument(levelArgument())
-    .action(async (level: LogLevel | undefined, options: ControlOptions) => {
-      const change = level === undefined ? {} : { method: "POST" as const, body: { level } };
-      const reply = await askWatchdog({ path: "/-/log-level", ...change }, options, context);
-      context.print(options.json ? stringifyJson(reply, 2) : levelText(reply));
-    });
 }
 
 async function startWatchdog(options: Options, context: CliContext): Promise<void> {

@@ -1,38 +1,59 @@
-import { Argument, Option } from "commander";
+import { Argument, type Command } from "commander";
 import { z } from "zod";
-import { LOG_LEVELS } from "../base/logger.ts";
+import { stringifyJson } from "../base/json.ts";
+import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
+import type { CliContext } from "./cli-context.ts";
+import type { DaemonRequest } from "./daemon-request.ts";
 
-/** `[LEVEL]` for commands that print or set a daemon's log level. */
-export function levelArgument(): Argument {
-  return new Argument("[level]", "new level; if omitted, the present one is printed").choices(LOG_LEVELS);
+interface Printing {
+  readonly json?: true;
 }
 
-export function levelText(reply: unknown): string {
-  return z.object({ level: z.string() }).parse(reply).level;
+/** Sends a request to the daemon that the command's options name. */
+type Ask<O> = (
+  request: Pick<DaemonRequest, "path" | "method" | "body" | "deadlineMs">,
+  options: O,
+  context: CliContext,
+) => Promise<unknown>;
+
+/** A reload takes as long as stopping and starting the services, plus their first cycle. */
+const RELOAD_MS = 60_000;
+
+/** Makes a command, which has the options for a daemon's place, reload the daemon's configuration. */
+export function reloadCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
+  return command
+    .option("--force", "also accept a configuration that is empty, or no longer has channels or validators")
+    .addHelpText("after", RELOAD_HELP)
+    .action(async (options: O & Printing & { readonly force?: true }) => {
+      const path = `/-/reload${options.force ? "?force=1" : ""}`;
+      const reply = await ask({ path, method: "POST", deadlineMs: RELOAD_MS }, options, context);
+      context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
+    });
 }
+
+const RELOAD_HELP = `
+Waits until the daemon has run once with the new settings. Prints the changed keys that are applied, and those that need a restart
+of the process. Exits 1 when the configuration cannot be used: the settings are then unchanged.`;
 
 const reloadReply = z.object({ applied: z.array(z.string()), need_restart: z.array(z.string()) });
 
-/** Creates the request for a reload. A reload takes as long as stopping and starting the services, plus their first cycle. */
-export function reloadRequest({ force }: { readonly force?: true }) {
-  return { path: `/-/reload${force ? "?force=1" : ""}`, method: "POST", deadlineMs: 60_000 } as const;
-}
-
-/** `--force` for commands that reload. */
-export function forceOption(): Option {
-  return new Option(
-    "--force",
-    "also accept a configuration that is empty, or no longer has channels or validators",
-  );
-}
-
-export function reloadText(reply: unknown): string {
+function reloadText(reply: unknown): string {
   const { applied, need_restart: waiting } = reloadReply.parse(reply);
   const first =
     applied.length === 0 ? "loaded; no applicable key has changed" : `applied: ${applied.join(", ")}`;
   return waiting.length === 0 ? first : `${first}\nneeds a restart of the process: ${waiting.join(", ")}`;
 }
 
-export const RELOAD_HELP = `
-Waits until the daemon has run once with the new settings. Prints the changed keys that are applied, and those that need a restart
-of the process. Exits 1 when the configuration cannot be used: the settings are then unchanged.`;
+/** Makes a command, which has the options for a daemon's place, print or set the daemon's log level. */
+export function logLevelCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
+  const argument = new Argument("[level]", "new level; if omitted, the present one is printed");
+  return command
+    .addArgument(argument.choices(LOG_LEVELS))
+    .action(async (level: LogLevel | undefined, options: O & Printing) => {
+      const change = level === undefined ? {} : { method: "POST" as const, body: { level } };
+      const reply = await ask({ path: "/-/log-level", ...change }, options, context);
+      context.print(
+        options.json ? stringifyJson(reply, 2) : z.object({ level: z.string() }).parse(reply).level,
+      );
+    });
+}

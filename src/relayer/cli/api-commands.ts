@@ -4,17 +4,9 @@ import { withDeadline } from "../../platform/base/abort.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
-import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import {
-  levelArgument,
-  levelText,
-  RELOAD_HELP,
-  forceOption,
-  reloadRequest,
-  reloadText,
-} from "../../platform/cli/control-output.ts";
+import { logLevelCommand, reloadCommand } from "../../platform/cli/control-output.ts";
 import { readTokenFile } from "../../platform/cli/state-home.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import { QUERY_STATUSES, type QueryStatus } from "../registry/query-state.ts";
@@ -25,6 +17,7 @@ import {
   readRelayer,
   type RelayerApiOptions,
   type RelayerControlOptions,
+  type RelayerRequest,
   relayerUrl,
 } from "./relayer-api-options.ts";
 
@@ -86,24 +79,20 @@ interface ResubmitOptions extends RelayerApiOptions {
   readonly tokenFile?: string;
 }
 
-export function reloadCommand(context: CliContext): Command {
-  return addRelayerControlOptions(new Command())
-    .addOption(forceOption())
-    .addHelpText("after", RELOAD_HELP)
-    .action(async (options: RelayerControlOptions & { readonly force?: true }) => {
-      const reply = await askRelayer(reloadRequest(options), options, context.signal);
-      context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
-    });
+function ask(
+  request: RelayerRequest,
+  options: RelayerControlOptions,
+  { signal }: CliContext,
+): Promise<unknown> {
+  return askRelayer(request, options, signal);
 }
 
-export function logLevelCommand(context: CliContext): Command {
-  return addRelayerControlOptions(new Command())
-    .addArgument(levelArgument())
-    .action(async (level: LogLevel | undefined, options: RelayerControlOptions) => {
-      const change = level === undefined ? {} : { method: "POST" as const, body: { level } };
-      const reply = await askRelayer({ path: "/-/log-level", ...change }, options, context.signal);
-      context.print(options.json ? stringifyJson(reply, 2) : levelText(reply));
-    });
+export function relayerReloadCommand(context: CliContext): Command {
+  return reloadCommand(addRelayerControlOptions(new Command()), ask, context);
+}
+
+export function relayerLogLevelCommand(context: CliContext): Command {
+  return logLevelCommand(addRelayerControlOptions(new Command()), ask, context);
 }
 
 export function deadLettersCommand(context: CliContext): Command {
