@@ -104,7 +104,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: "watchdog-healthy",
     pages: () => watchdogPages(() => pageOf([buildValidator(HEALTHY)])),
-    headline: "✓ Paid in full at the present rate",
+    headline: "✓ Paid in full at the current rate",
     maxWords: 240,
   },
   {

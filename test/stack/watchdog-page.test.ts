@@ -45,7 +45,7 @@ const SCENES = [
   {
     name: "is paid",
     input: () => pageOf([buildValidator(HEALTHY)]),
-    headline: "✓ Paid in full at the present rate",
+    headline: "✓ Paid in full at the current rate",
   },
   {
     name: "is in trouble",
@@ -81,7 +81,7 @@ describe("the watchdog's page", () => {
     const { page, state } = await show(pageOf([buildValidator(HEALTHY)]));
     await untilLive(page);
     expect(await page.locator("[aria-live]").allTextContents()).toEqual([
-      "✓ Paid in full at the present rate",
+      "✓ Paid in full at the current rate",
     ]);
     state.input = pageOf([buildValidator(TROUBLED)]);
     await page.getByText("Losing: sidecar down").waitFor();
@@ -153,7 +153,7 @@ describe("the watchdog's page", () => {
       "alpha",
     ]);
     await page.keyboard.press("Enter");
-    await page.getByText("Paid in full at the present rate").waitFor();
+    await page.getByText("Paid in full at the current rate").waitFor();
     expect(new URL(page.url()).pathname).toBe("/validators/alpha");
   });
 

@@ -46,7 +46,7 @@ function reloadText(reply: unknown): string {
 
 /** Makes a command, which has the options for a daemon's place, print or set the daemon's log level. */
 export function logLevelCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
-  const argument = new Argument("[level]", "new level; if omitted, the present one is printed");
+  const argument = new Argument("[level]", "new level; if omitted, the current one is printed");
   return command
     .addArgument(argument.choices(LOG_LEVELS))
     .action(async (level: LogLevel | undefined, options: O & Printing) => {

@@ -59,9 +59,9 @@ function demandText(market: MarketStatus, blockMs = 1_000): Html {
   const { demandResults, sustainableResults, lateBlocks, costPerDay, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
   if (!isDemandAboveMarket(market))
-    return html`<p>${badge("good", "demand within the market")} With every result on time, a block has ${demand} results. The fee market bears ${sustainable} at its present price.</p>`;
+    return html`<p>${badge("good", "demand within the market")} With every result on time, a block has ${demand} results. The fee market bears ${sustainable} at its current price.</p>`;
   const { denom } = market;
-  return html`<p>${badge("warn", "demand above the market")} With every result on time, a block would have ${demand} results. The fee market bears ${sustainable} at its present price, so in the steady state ${
+  return html`<p>${badge("warn", "demand above the market")} With every result on time, a block would have ${demand} results. The fee market bears ${sustainable} at its current price, so in the steady state ${
     lateBlocks === Infinity
       ? "no result is on time: others use the whole target"
       : html`each result is ${blocksText(lateBlocks)} late, for ${grouped(costPerDay)} ${denom} a day at the lowest price`

@@ -180,7 +180,7 @@ function balanceFact(status: RelayerStatus): Fact {
   const days =
     daysLeft === undefined
       ? "no fee has been paid yet"
-      : `enough for ${daysLeft < 365 ? formatDuration(daysLeft * DAY_MS) : "more than a year"} at the present rate`;
+      : `enough for ${daysLeft < 365 ? formatDuration(daysLeft * DAY_MS) : "more than a year"} at the current rate`;
   return {
     name: "Balance",
     value: balance === undefined ? "not known yet" : amount(balance, denom, unit),

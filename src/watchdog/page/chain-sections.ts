@@ -141,7 +141,7 @@ function missFacts(window: NonNullable<Standing["window"]>): readonly Fact[] {
     },
     { name: "Jail if every block is missed", value: allMissedText(window), detail: mostText(window) },
     {
-      name: "Jail at the present rate",
+      name: "Jail at the current rate",
       value: presentText(window),
       tone: window.atPresentRate.kind === "jail" ? "warn" : undefined,
     },

@@ -116,7 +116,7 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
     add(`${one.boundary === "full" ? "full" : "all"} pay lost`, inMs, detail);
   }
   if (presentMs !== undefined && atPresentRate?.kind === "jail")
-    add("jail", presentMs, "at the present rate of missed blocks");
+    add("jail", presentMs, "at the current rate of missed blocks");
   if (upgrade?.atMs !== undefined) {
     const { name, height } = upgrade.plan;
     add("upgrade", upgrade.atMs.middle - nowMs, `${name} at height ${grouped(height)}`);

@@ -108,10 +108,10 @@ function expectedTier(status: WatchdogStatus): Tier | undefined {
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/** The rate on which {@link expectedTier} is based: "its present rate", "the rate of recent days", "the rate of its forecast". */
+/** The rate on which {@link expectedTier} is based: "its current rate", "the rate of recent days", "the rate of its forecast". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
-  return expectedTier(status) === tierNow(status) ? "its present rate" : "the rate of its forecast";
+  return expectedTier(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";
 }
 
 function earlyText({ assessment, current }: WatchdogStatus): string {

@@ -74,7 +74,7 @@ describe("the forecast of a running relayer", () => {
     // Gas of 28,500 and of half a transaction, in each second block.
     expect(costs[0]).toBeCloseTo((28_500 / 2 + 195_000 / 2) * 0.0025 * 86_400 * 1.05, -1);
     expect((costs[1] ?? 0) / (costs[0] ?? 0)).toBeCloseTo(1.2, 4);
-    // At the present price, for a transaction with the result.
+    // At the current price, for a transaction with the result.
     const fees = views.map(({ transactionFee }) => Number(transactionFee) / (223_500 * 0.0026));
     expect(fees).toEqual([expect.closeTo(1.05, 2), expect.closeTo(1.26, 2)]);
   });

@@ -34,7 +34,7 @@ describe("what the page says about the fee market", () => {
   it("says how many results the market bears, how late they will be, and what each remedy costs", () => {
     const text = textOf({ market: sampleMarketWithoutCapacity() });
     expect(text).toContain(
-      "! demand above the market With every result on time, a block would have 150 results. The fee market bears 100 at its present price, so in the steady state each result is 2.5 blocks late, for 2 505 600 000 untrn a day at the lowest price.",
+      "! demand above the market With every result on time, a block would have 150 results. The fee market bears 100 at its current price, so in the steady state each result is 2.5 blocks late, for 2 505 600 000 untrn a day at the lowest price.",
     );
     for (const remedy of [
       "longer periods: each × 1.50 is on time, for 2 505 600 000 untrn a day",
@@ -62,7 +62,7 @@ describe("what the page says about the fee market", () => {
     };
     const text = textOf({ market: { ...market, forecast: none } });
     expect(text).toContain(
-      "bears 0 at its present price, so in the steady state no result is on time: others use",
+      "bears 0 at its current price, so in the steady state no result is on time: others use",
     );
     expect(text).toContain("no callbacks: late by ∞ blocks: others use the whole target");
     expect(text).not.toMatch(/Infinity|NaN/);

@@ -165,8 +165,8 @@ describe("the relayer's page", () => {
   it("says for how long the balance is enough, up to a year", async () => {
     const facts = async (daysLeft: number): Promise<string> =>
       (await pageOf({ account: { ...sampleStatus().account, daysLeft } })).part("facts");
-    expect(await facts(2.5)).toContain("enough for 2 d 12 h at the present rate");
-    expect(await facts(130_167_655)).toContain("enough for more than a year at the present rate");
+    expect(await facts(2.5)).toContain("enough for 2 d 12 h at the current rate");
+    expect(await facts(130_167_655)).toContain("enough for more than a year at the current rate");
   });
 
   it("says how late the latest query is", async () => {
@@ -356,7 +356,7 @@ describe("the relayer's page", () => {
     expect(part("queries").match(/✓ <\/span>\w+/g)).toEqual(["✓ </span>due", "✓ </span>current"]);
   });
 
-  it("gives no present price of a market that was not read for long", async () => {
+  it("gives no current price of a market that was not read for long", async () => {
     const market = sampleMarket({ sinceReadMs: 3_600_000 });
     expect((await pageOf({ market })).part("facts")).toMatch(
       /<dt>Gas price<\/dt><dd class="unknown">0\.0026 untrn<small>read \S+ \w+ ago/,

@@ -45,13 +45,13 @@ const at = (share: number): ValidatorScene => ({ hour: () => share });
 
 describe("the pay status of a validator", () => {
   it.each([
-    ["no bad block", HEALTHY, "good: Paid in full at the present rate"],
+    ["no bad block", HEALTHY, "good: Paid in full at the current rate"],
     [
       "a rate between the boundaries",
       at(0.025),
-      "warn: Losing: this month is paid in part at its present rate",
+      "warn: Losing: this month is paid in part at its current rate",
     ],
-    ["a rate below both", at(0.06), "bad: Losing: this month pays nothing at its present rate"],
+    ["a rate below both", at(0.06), "bad: Losing: this month pays nothing at its current rate"],
     ["a month that cannot be saved", LOST, "bad: Lost: this month pays nothing, whatever happens now"],
     ["full pay that cannot be saved", at(0.03), "warn: Full pay is lost: this month is paid in part"],
     [
@@ -77,7 +77,7 @@ describe("the pay status of a validator", () => {
     [
       "an alert for information only",
       { ...HEALTHY, alerts: [alertState("cannot-see-oracle-metrics", "firing")] },
-      "good: Paid in full at the present rate",
+      "good: Paid in full at the current rate",
     ],
     [
       "an old poll",
@@ -136,7 +136,7 @@ describe("the pay status of a validator", () => {
     [
       "it can be evaluated",
       { good: 1_000, bad: 800 },
-      "bad: Losing: this month pays nothing at its present rate",
+      "bad: Losing: this month pays nothing at its current rate",
     ],
     [
       "recent days were good",
