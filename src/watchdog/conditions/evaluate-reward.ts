@@ -100,7 +100,7 @@ export function evaluateRisk(
 const GOES_ON_SHARE = 0.25;
 
 function riskText(lossMs: number, headroom: Headroom): string {
-  return `at the present loss, the boundary is crossed in ${hoursText(lossMs)}; ${headroomText(headroom)}`;
+  return `at the current loss, the boundary is crossed in ${hoursText(lossMs)}; ${headroomText(headroom)}`;
 }
 
 function hoursText(timeMs: number): string {
@@ -180,6 +180,6 @@ export function evaluateSlowBurn(
     // A rate at the threshold would begin and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
-    return hours >= factor ? active(reason, days) : clear("the present loss is small enough for the month");
+    return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");
   });
 }

@@ -227,7 +227,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           const isOpen = `${left} >= 0 and ${enough}`;
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
-        value: "At the present loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
+        value: "At the current loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
         // Calls fail long enough for the condition to hold, then succeed again.
         example: {
           fires: failing,
@@ -318,7 +318,7 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       name: own("slow-burn"),
       severity: "warning",
       title: `Missed blocks burn ${reward} slowly`,
-      end: "the present loss is small enough for the month",
+      end: "the current loss is small enough for the month",
       when: "missed blocks burned the month's allowance `three_days_factor` times too fast over the last three days, and still do over the last six hours",
       for: "1h",
       resolveFor: "1h",

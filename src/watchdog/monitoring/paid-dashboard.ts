@@ -229,7 +229,7 @@ export const PAID: DashboardSpec = {
           "Headroom",
           [
             query(metric("headroom_seconds"), "{{boundary}} {{instance}}"),
-            query(metric("boundary_loss_seconds"), "{{boundary}}, at the present loss {{instance}}"),
+            query(metric("boundary_loss_seconds"), "{{boundary}}, at the current loss {{instance}}"),
           ],
           {
             description: "Time left until each boundary: in a total outage, and at the current loss rate.",

@@ -320,7 +320,7 @@ function forecastSummary(assessment: Assessment): string {
   const now = rate === undefined ? "no rate yet" : `${formatPercent(rate)} % now`;
   if (forecast === undefined) return `${now}; no forecast yet`;
   const { low, middle, high, tiers, basis } = forecast;
-  return `${now}, ${formatPercent(middle)} % at the end if the present loss goes on (80 % band ${formatPercent(low)} % to ${formatPercent(high)} %, from the ${basis}), ${TIER_NAMES[tiers.middle]}`;
+  return `${now}, ${formatPercent(middle)} % at the end if the current loss goes on (80 % band ${formatPercent(low)} % to ${formatPercent(high)} %, from the ${basis}), ${TIER_NAMES[tiers.middle]}`;
 }
 
 function shortPercent(ratio: number): string {

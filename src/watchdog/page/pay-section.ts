@@ -140,7 +140,7 @@ function lossOf(
       outageMs / (burn * allowedShare(least[boundary])),
       "if blocks are missed as in the last few hours",
     ];
-  return lostInMs === undefined ? undefined : [lostInMs, "if the present loss goes on"];
+  return lostInMs === undefined ? undefined : [lostInMs, "if the current loss goes on"];
 }
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
@@ -247,7 +247,7 @@ function regimeTable(assessment: Assessment): Html | undefined {
   ];
   return dataTable({
     caption:
-      "End of the month. Expected: the present loss continues, and an outage that is over does not recur",
+      "End of the month. Expected: the current loss continues, and an outage that is over does not recur",
     columns,
     rows: forecast.regimes,
   });

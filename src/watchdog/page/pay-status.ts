@@ -95,7 +95,7 @@ function paidStatus(
   if (!isKnown) return payStatus("unknown", "early", "too early to say", earlyText(status));
   if (boundaryState(status, "full") === "clinched" && !isEarlyMonth(status))
     return paidInFull("Paid in full, whatever happens now");
-  return paidInFull(`Paid in full at ${rateText(status).replace("its present", "the present")}`);
+  return paidInFull(`Paid in full at ${rateText(status).replace("its current", "the current")}`);
 }
 
 function isEarlyMonth({ assessment }: WatchdogStatus): boolean {

@@ -38,7 +38,7 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
 }
 
 const LEGEND =
-  "Expected: the present loss continues, and an outage that is over does not recur. Low to high: 80 % of the months drawn from the last 28 days, where each drawn day is worse than all n observed days with probability 1 / (n + 1), and never less than the chance of single blocks. Burn 1.00 uses up what the month allows exactly at its end.";
+  "Expected: the current loss continues, and an outage that is over does not recur. Low to high: 80 % of the months drawn from the last 28 days, where each drawn day is worse than all n observed days with probability 1 / (n + 1), and never less than the chance of single blocks. Burn 1.00 uses up what the month allows exactly at its end.";
 
 function forecastCells(validator: string, { rate, forecast, policy }: Assessment): readonly string[] {
   if (forecast === undefined) return [validator, formatRate(rate), "–", "–", "–", "–", "–"];
@@ -68,7 +68,7 @@ function detailBlocks({ ledger, assessment }: ValidatorData): readonly ReportBlo
           [
             "For",
             "Lost after an outage of",
-            right("At the present loss"),
+            right("At the current loss"),
             right("Rate needed from now on"),
             ...BURN_WINDOWS.map((window) => right(`Burn ${window}`)),
           ],

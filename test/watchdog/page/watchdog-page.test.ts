@@ -347,7 +347,7 @@ describe("the watchdog's page", () => {
   it("draws the forecast with its band, and says it in words", () => {
     const text = shown(TROUBLED);
     expect(text).toMatch(
-      /aria-label="Rate of 2026-11 and its forecast: 97\.5471 % now, 96\.\d{4} % at the end if the present loss goes on \(80 % band .* to .* %, from the recent days\), a part of the pay/,
+      /aria-label="Rate of 2026-11 and its forecast: 97\.5471 % now, 96\.\d{4} % at the end if the current loss goes on \(80 % band .* to .* %, from the recent days\), a part of the pay/,
     );
     expect(text).toContain(`<path class="b-band"`);
     expect(text).not.toMatch(/NaN|Infinity|undefined/);
