@@ -203,7 +203,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       ...common,
       name: own("at-risk"),
       severity,
-      title: `The present loss costs ${reward}`,
+      title: `The current loss costs ${reward}`,
       end: "the loss of the last few hours has ended",
       when: "the boundary would be crossed within `lost_within` at the loss rates of both the last six hours and the last three days, or within `min_headroom` at those of both the last hour and the last five minutes",
       for: "10m",

@@ -26,8 +26,8 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
   const { pages, routes = [], token, port = 0, heading = "A daemon" } = options;
   const frame = {
     heading,
-    version: "0.0.0",
-    startedAtMs: 0,
+    version: "1.0.0",
+    startedAtMs: Date.UTC(2026, 10, 20, 7),
     links: [{ path: "/api/status", text: "Status as JSON" }],
   };
   const server = await openRouteServer(

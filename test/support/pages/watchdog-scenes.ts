@@ -236,7 +236,7 @@ export const TROUBLED: ValidatorScene = {
     index > 489 ? 1 : index > 200 && index < 212 ? 0.6 : index > 300 && index < 306 ? "unknown" : 0.005,
   alerts: [
     alertState("sidecar-down", "firing", {
-      reason: "<b>sidecar</b> http://127.0.0.1:8080/: connection refused",
+      reason: "the price sidecar does not respond: connection refused (connect ECONNREFUSED 127.0.0.1:8080)",
     }),
     alertState("oracle-calls-failing", "firing", {
       quietReason: "muted by sidecar-down",
