@@ -80,11 +80,11 @@ interface ResubmitOptions extends RelayerApiOptions {
 }
 
 function ask(
-  request: RelayerRequest,
+  asked: RelayerRequest,
   options: RelayerControlOptions,
   { signal }: CliContext,
 ): Promise<unknown> {
-  return askRelayer(request, options, signal);
+  return askRelayer(asked, options, signal);
 }
 
 export function relayerReloadCommand(context: CliContext): Command {
