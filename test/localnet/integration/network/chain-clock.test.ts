@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createChainClock } from "../../../../src/localnet/control/chain-clock.ts";
+import { createChainClock, mineBlocks } from "../../../../src/localnet/control/chain-clock.ts";
 import { DAY_MS, isoTime } from "../../../../src/platform/base/time.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 
@@ -60,4 +60,20 @@ describe("the clock of the chains", () => {
     clock.continueFrom(START + DAY_MS);
     expect(clock.nowMs()).toBe(START + DAY_MS);
   });
+});
+
+it("blocks without an interval leave a clock alone that ticks", async () => {
+  let now = START;
+  // Each reading is later than the one before.
+  const clock = createChainClock({ ...createManualClock(START), nowMs: () => (now += 1) });
+  let made = 0;
+  await mineBlocks([], clock, {
+    count: 3,
+    everyMs: 0,
+    beforeEach: () => {
+      made += 1;
+      return Promise.resolve();
+    },
+  });
+  expect(made).toBe(3);
 });
