@@ -71,7 +71,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     severity: "warning",
     title: "Remote transactions are dead letters",
     description:
-      "{{ $value }} remote transactions were rejected or could not be proven. The relayer does not resend them automatically.",
+      "{{ $value }} remote transactions were rejected or could not be proven. The relayer resends only those that an endpoint could not prove.",
     impact: "Contracts do not receive these transactions. Other results are not delayed.",
     expr: () => "max by (job, instance) (relaywatch_relayer_dead_letters) > 0",
     for: "1m",
