@@ -7,7 +7,7 @@ import type { AlertState } from "./alerts/alert-state.ts";
 import { acknowledgementView, alertView } from "./alerts/alert-status.ts";
 import { maintenanceView } from "./alerts/maintenance.ts";
 import { lostDeliveryView } from "./alerts/outbox.ts";
-import { jsonView, words } from "./policy/json-view.ts";
+import { jsonView, words } from "../platform/http/json-view.ts";
 import { statusView } from "./polling/status-json.ts";
 
 /** An alert after an acknowledgement was made or withdrawn. */

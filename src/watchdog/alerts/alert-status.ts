@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
-import { time } from "../../platform/http/route-about.ts";
-import { jsonView, timeOrNull, words } from "../policy/json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 import type { Acknowledgement, AlertState } from "./alert-state.ts";
 import { type Escalation, nextEscalationMs } from "./notifications.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
@@ -30,34 +28,34 @@ export function alertStatuses(
 /** State of an alert in JSON. */
 export const ALERT_PHASE = z.enum(["inactive", "pending", "firing", "resolved"]);
 
-export const acknowledgementView = jsonView<Acknowledgement>(({ value }) => ({
+export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) => ({
   author: value(words, ({ author }) => author),
   note: value(words, ({ note }) => note),
-  at: value(time, ({ atMs }) => isoTime(atMs)),
+  at: time(({ atMs }) => atMs),
 }));
 
 /** An alert with all details. `quiet` explains why the alert sends no notifications. */
 export const alertView = jsonView<AlertStatus & { readonly escalation: Escalation | undefined }>(
-  ({ value, orNull, partOrNull, values }) => ({
+  ({ value, orNull, timeOrNull, partOrNull, values }) => ({
     name: value(words, ({ rule }) => rule.condition.name),
     alertname: value(words, ({ rule }) => alertName(rule.condition.name)),
     validator: value(words, ({ validator }) => validator),
     severity: value(words, ({ rule }) => rule.severity),
     title: value(words, ({ rule }) => rule.condition.title),
     state: value(ALERT_PHASE, ({ state }) => state?.phase ?? "inactive"),
-    since: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.sinceMs)),
-    fires_at: orNull(time, ({ state, rule }) =>
-      state?.phase === "pending" ? isoTime((state.heldUntilMs ?? state.sinceMs) + rule.forMs) : undefined,
+    since: timeOrNull(({ state }) => state?.sinceMs),
+    fires_at: timeOrNull(({ state, rule }) =>
+      state?.phase === "pending" ? (state.heldUntilMs ?? state.sinceMs) + rule.forMs : undefined,
     ),
-    held_until: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.heldUntilMs)),
-    resolved_at: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.resolvedAtMs)),
+    held_until: timeOrNull(({ state }) => state?.heldUntilMs),
+    resolved_at: timeOrNull(({ state }) => state?.resolvedAtMs),
     reason: orNull(words, ({ state }) => state?.reason),
     quiet: orNull(words, ({ state }) => state?.quietReason),
-    notified_at: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.notified?.event.atMs)),
+    notified_at: timeOrNull(({ state }) => state?.notified?.event.atMs),
     acknowledged: partOrNull(acknowledgementView, ({ state }) => state?.acknowledged),
-    escalated_at: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.escalation?.atMs)),
-    escalates_at: value(timeOrNull, ({ state, rule, escalation }) =>
-      isoTimeOrNull(state && nextEscalationMs(state, rule.severity, escalation)),
+    escalated_at: timeOrNull(({ state }) => state?.escalation?.atMs),
+    escalates_at: timeOrNull(
+      ({ state, rule, escalation }) => state && nextEscalationMs(state, rule.severity, escalation),
     ),
     when: value(words, ({ rule }) => rule.condition.when),
     description: value(words, ({ rule }) => rule.condition.description),

@@ -1,13 +1,12 @@
-import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
-import { digits, time } from "../../platform/http/route-about.ts";
 import { NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
 import { closedMonth, type CostedMonth, costOf } from "../policy/cost.ts";
 import { type Cost, costView } from "../policy/cost-text.ts";
-import { jsonView, words } from "../policy/json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
 import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
@@ -214,14 +213,14 @@ export function withCosts(source: CostSource, incidents: readonly Incident[]): r
   });
 }
 
-const heightsView = jsonView<{ readonly from: bigint; readonly to: bigint }>(({ value }) => ({
-  from: value(digits, ({ from }) => String(from)),
-  to: value(digits, ({ to }) => String(to)),
+const heightsView = jsonView<{ readonly from: bigint; readonly to: bigint }>(({ integer }) => ({
+  from: integer(({ from }) => from),
+  to: integer(({ to }) => to),
 }));
 
-export const incidentView = jsonView<CostedIncident>(({ value, orNull, part, partOrNull }) => ({
-  from: value(time, ({ fromMs }) => isoTime(fromMs)),
-  to: value(time, ({ toMs }) => isoTime(toMs)),
+export const incidentView = jsonView<CostedIncident>(({ value, orNull, time, part, partOrNull }) => ({
+  from: time(({ fromMs }) => fromMs),
+  to: time(({ toMs }) => toMs),
   blocks: partOrNull(heightsView, ({ blocks }) => blocks),
   cause: value(words, ({ cause }) => cause),
   end: orNull(words, ({ end }) => end),

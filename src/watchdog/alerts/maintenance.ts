@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
-import { jsonView, words } from "../policy/json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 

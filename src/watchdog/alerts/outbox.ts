@@ -1,6 +1,4 @@
-import { isoTime } from "../../platform/base/time.ts";
-import { time } from "../../platform/http/route-about.ts";
-import { jsonView, words } from "../policy/json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
 
@@ -45,15 +43,15 @@ export function deadLetters(outbox: readonly Delivery[]): readonly LostDelivery[
   return outbox.flatMap((one) => (one.dead === undefined ? [] : [{ ...one, dead: one.dead }]));
 }
 
-export const lostDeliveryView = jsonView<LostDelivery>(({ value }) => ({
+export const lostDeliveryView = jsonView<LostDelivery>(({ value, time }) => ({
   channel: value(words, ({ channel }) => channel),
   id: value(words, ({ event }) => event.id),
   alert: value(words, ({ event }) => event.alert),
   validator: value(words, ({ event }) => event.validator),
   kind: value(words, ({ event }) => event.kind),
-  at: value(time, ({ event }) => isoTime(event.atMs)),
+  at: time(({ event }) => event.atMs),
   reason: value(words, ({ event }) => event.reason),
-  failed_at: value(time, ({ dead }) => isoTime(dead.atMs)),
+  failed_at: time(({ dead }) => dead.atMs),
   error: value(words, ({ dead }) => dead.reason),
 }));
 

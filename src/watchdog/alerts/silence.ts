@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
-import { DAY_MS, isoTime } from "../../platform/base/time.ts";
-import { time } from "../../platform/http/route-about.ts";
-import { jsonView, words } from "../policy/json-view.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 import type { AlertState } from "./alert-state.ts";
 
 /** Field for a single line of text written by a person. */
@@ -175,12 +174,12 @@ export function withoutExpired(all: readonly Silence[], nowMs: number): readonly
   return all.filter(({ endsAtMs }) => endsAtMs > nowMs);
 }
 
-export const silenceView = jsonView<Silence>(({ value, values }) => ({
+export const silenceView = jsonView<Silence>(({ value, time, values }) => ({
   id: value(words, ({ id }) => id),
   alerts: values(words, ({ alerts }) => alerts),
   validators: values(words, ({ validators }) => validators),
   author: value(words, ({ author }) => author),
   reason: value(words, ({ reason }) => reason),
-  starts_at: value(time, ({ startsAtMs }) => isoTime(startsAtMs)),
-  ends_at: value(time, ({ endsAtMs }) => isoTime(endsAtMs)),
+  starts_at: time(({ startsAtMs }) => startsAtMs),
+  ends_at: time(({ endsAtMs }) => endsAtMs),
 }));

@@ -1,20 +1,19 @@
 import { z } from "zod";
 import { formatCents, formatCount } from "../../platform/base/text.ts";
-import { digits } from "../../platform/http/route-about.ts";
-import { jsonView, words } from "./json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 import { storedInteger } from "../sources/stored-json.ts";
 
-const integer = storedInteger(30);
+const wholeNumber = storedInteger(30);
 
 /** Missed blocks and what they cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
 export const storedCost = z.object({
-  blocks: integer,
+  blocks: wholeNumber,
   /** Time of the first missed block. Absent if unknown or if there is none. */
   sinceMs: z.number().exactOptional(),
   /** Maximum number of misses with which the month still ends with full pay. Absent if the block time is unknown. */
-  allowed: integer.exactOptional(),
+  allowed: wholeNumber.exactOptional(),
   /** Forecast pay without these misses minus forecast pay, in hundredths of the currency unit. Absent if too early to tell. */
-  payCents: integer.exactOptional(),
+  payCents: wholeNumber.exactOptional(),
   currency: z.string().exactOptional(),
 });
 
@@ -49,10 +48,10 @@ function payText({ payCents, currency }: Cost): string {
 }
 
 /** A cost in JSON. Amounts and counts are decimal strings. */
-export const costView = jsonView<Cost>(({ value, orNull }) => ({
-  blocks: value(digits, ({ blocks }) => String(blocks)),
-  allowed: orNull(digits, ({ allowed }) => allowed?.toString()),
+export const costView = jsonView<Cost>(({ value, orNull, integer, integerOrNull }) => ({
+  blocks: integer(({ blocks }) => blocks),
+  allowed: integerOrNull(({ allowed }) => allowed),
   share: orNull(z.number(), allowanceShare),
-  pay_cents: orNull(digits, ({ payCents }) => payCents?.toString()),
+  pay_cents: integerOrNull(({ payCents }) => payCents),
   currency: value(words.optional(), ({ currency }) => currency),
 }));

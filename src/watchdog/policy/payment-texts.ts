@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
-import { isoTime } from "../../platform/base/time.ts";
 import { formatCount, formatTime } from "../../platform/base/text.ts";
-import { digits, time } from "../../platform/http/route-about.ts";
 import type { Coin, PaidCounts, Payment } from "../sources/payment-result.ts";
-import { jsonView, monthName, words } from "./json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 
 /** How a payment compares with the expected amount, in the order that the metric uses. */
 export const PAYMENT_STATES = ["equal", "differs", "not-compared", "failed", "none-due", "missing"] as const;
@@ -64,35 +62,39 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 }
 
-const chainCounts = jsonView<PaidCounts>(({ value }) => ({
-  signed_blocks: value(digits, ({ blocks }) => String(blocks)),
-  votes: value(digits, ({ votes }) => String(votes)),
-  blocks_in_active_set: value(digits, ({ inActiveSet }) => String(inActiveSet)),
-  blocks: value(digits, ({ totalBlocks }) => String(totalBlocks)),
+export const monthName = z.string().regex(/^\d{4}-\d\d$/);
+
+const chainCounts = jsonView<PaidCounts>(({ integer }) => ({
+  signed_blocks: integer(({ blocks }) => blocks),
+  votes: integer(({ votes }) => votes),
+  blocks_in_active_set: integer(({ inActiveSet }) => inActiveSet),
+  blocks: integer(({ totalBlocks }) => totalBlocks),
 }));
 
-const coin = jsonView<Coin>(({ value }) => ({
-  amount: value(digits, ({ amount }) => String(amount)),
+const coin = jsonView<Coin>(({ value, integer }) => ({
+  amount: integer(({ amount }) => amount),
   denom: value(words, ({ denom }) => denom),
 }));
 
-export const paymentView = jsonView<Payment>(({ value, orNull, partOrNull }) => ({
-  month: value(monthName, (payment) => payment.month),
-  outcome: value(words, ({ outcome }) => outcome),
-  state: value(z.enum(PAYMENT_STATES), paymentState),
-  height: value(digits, ({ height }) => String(height)),
-  time: value(time, ({ timeMs }) => isoTime(timeMs)),
-  tx_hash: orNull(words, ({ txHash }) => txHash),
-  amount: partOrNull(coin, ({ amount }) => amount),
-  display: orNull(
-    words,
-    ({ amount, display }) => amount && display && formatUnits(amount.amount, display, ","),
-  ),
-  expected_amount: orNull(digits, ({ expected }) => expected?.toString()),
-  amount_by_chain_counts: orNull(digits, ({ byChain }) => byChain?.toString()),
-  difference: orNull(digits, ({ amount, expected }) =>
-    amount === undefined || expected === undefined ? undefined : String(amount.amount - expected),
-  ),
-  chain_counts: partOrNull(chainCounts, ({ counts }) => counts),
-  note: orNull(words, ({ note }) => note),
-}));
+export const paymentView = jsonView<Payment>(
+  ({ value, orNull, integer, integerOrNull, time, partOrNull }) => ({
+    month: value(monthName, (payment) => payment.month),
+    outcome: value(words, ({ outcome }) => outcome),
+    state: value(z.enum(PAYMENT_STATES), paymentState),
+    height: integer(({ height }) => height),
+    time: time(({ timeMs }) => timeMs),
+    tx_hash: orNull(words, ({ txHash }) => txHash),
+    amount: partOrNull(coin, ({ amount }) => amount),
+    display: orNull(
+      words,
+      ({ amount, display }) => amount && display && formatUnits(amount.amount, display, ","),
+    ),
+    expected_amount: integerOrNull(({ expected }) => expected),
+    amount_by_chain_counts: integerOrNull(({ byChain }) => byChain),
+    difference: integerOrNull(({ amount, expected }) =>
+      amount === undefined || expected === undefined ? undefined : amount.amount - expected,
+    ),
+    chain_counts: partOrNull(chainCounts, ({ counts }) => counts),
+    note: orNull(words, ({ note }) => note),
+  }),
+);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ascending } from "../../platform/base/order.ts";
-import { jsonView, words } from "./json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 import { storedInteger, storedPairs } from "../sources/stored-json.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
-import { DAY_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
-import { digits, time } from "../../platform/http/route-about.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { Anchor } from "../ledger/ledger.ts";
 import type { Observation } from "../sources/observation.ts";
 import { storedInteger } from "../sources/stored-json.ts";
 import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
 import type { Band } from "./assessment.ts";
-import { jsonView, timeOrNull, words } from "./json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 
 /** The plan most recently shown by polls. It is retained when the chain halts at the plan's height and nothing can be queried. */
 export const seenUpgrade = z.strictObject({
@@ -171,14 +170,16 @@ export function haltText(
     : `${at}: the node has not come back after it and needs the new version`;
 }
 
-export const countdownView = jsonView<UpgradeCountdown>(({ value, orNull }) => ({
-  name: value(words, ({ plan }) => plan.name),
-  height: value(digits, ({ plan }) => String(plan.height)),
-  info: value(words, ({ plan }) => plan.info),
-  remaining_blocks: orNull(digits, ({ remainingBlocks }) => remainingBlocks?.toString()),
-  expected_at: value(timeOrNull, ({ atMs }) => isoTimeOrNull(atMs?.middle)),
-  earliest_at: value(timeOrNull, ({ atMs }) => isoTimeOrNull(atMs?.low)),
-  latest_at: value(timeOrNull, ({ atMs }) => isoTimeOrNull(atMs?.high)),
-  seen_at: value(time, ({ seenMs }) => isoTime(seenMs)),
-  done_at: value(timeOrNull, ({ doneMs }) => isoTimeOrNull(doneMs)),
-}));
+export const countdownView = jsonView<UpgradeCountdown>(
+  ({ value, integer, integerOrNull, time, timeOrNull }) => ({
+    name: value(words, ({ plan }) => plan.name),
+    height: integer(({ plan }) => plan.height),
+    info: value(words, ({ plan }) => plan.info),
+    remaining_blocks: integerOrNull(({ remainingBlocks }) => remainingBlocks),
+    expected_at: timeOrNull(({ atMs }) => atMs?.middle),
+    earliest_at: timeOrNull(({ atMs }) => atMs?.low),
+    latest_at: timeOrNull(({ atMs }) => atMs?.high),
+    seen_at: time(({ seenMs }) => seenMs),
+    done_at: timeOrNull(({ doneMs }) => doneMs),
+  }),
+);

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { ALERT_PHASE, type AlertStatus } from "../alerts/alert-status.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { type Assessment, CURVES, type Forecast, type Headroom } from "../policy/assessment.ts";
 import type { Policy, Regime } from "../policy/assessment.ts";
-import { jsonView, monthName, percent, timeOrNull, words } from "../policy/json-view.ts";
-import { paymentView } from "../policy/payment-texts.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
+import { monthName, paymentView } from "../policy/payment-texts.ts";
 import { allResults, comparisonView } from "../policy/price-comparison.ts";
 import { BOUNDARIES, formatPercent, TIERS } from "../policy/reward-tier.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";
@@ -22,6 +21,8 @@ function toNumber(value: bigint | undefined): number | undefined {
 }
 
 const tier = z.enum(TIERS);
+/** 98.0582 */
+const percent = z.string().regex(/^\d+\.\d+$/);
 
 const resultView = jsonView<BlockCounts>(({ value }) => ({
   good: value(z.int(), ({ good }) => Number(good)),
@@ -118,25 +119,25 @@ const pricesView = jsonView<WatchdogStatus>(({ value, values }) => ({
 }));
 
 /** The short form of an alert; `GET /api/alerts` returns all details. */
-const alertView = jsonView<AlertStatus>(({ value, orNull }) => ({
+const alertView = jsonView<AlertStatus>(({ value, orNull, timeOrNull }) => ({
   name: value(words, ({ rule }) => rule.condition.name),
   validator: value(words, ({ validator }) => validator),
   severity: value(words, ({ rule }) => rule.severity),
   state: value(ALERT_PHASE, ({ state }) => state?.phase ?? "inactive"),
-  since: value(timeOrNull, ({ state }) => isoTimeOrNull(state?.sinceMs)),
+  since: timeOrNull(({ state }) => state?.sinceMs),
   reason: orNull(words, ({ state }) => state?.reason),
   quiet: orNull(words, ({ state }) => state?.quietReason),
 }));
 
 const endpoint = z.strictObject({ host: words, used: z.boolean(), up: z.boolean() });
 
-const sourceView = jsonView<SourceStatus>(({ value, orNull }) => ({
+const sourceView = jsonView<SourceStatus>(({ value, orNull, timeOrNull }) => ({
   name: value(z.enum(SOURCE_NAMES), ({ name }) => name),
   node: orNull(words, ({ node }) => node),
   up: value(z.boolean(), ({ up }) => up),
   absent: value(z.literal(true).optional(), ({ isAbsent }) => isAbsent),
   error: orNull(words, ({ error }) => error || undefined),
-  last_success_at: value(timeOrNull, ({ lastSuccessMs }) => isoTimeOrNull(lastSuccessMs)),
+  last_success_at: timeOrNull(({ lastSuccessMs }) => lastSuccessMs),
   duration_ms: value(z.int(), ({ durationMs }) => Math.round(durationMs)),
   endpoints: value(z.array(endpoint).optional(), ({ endpoints }) =>
     endpoints?.map(({ host, isUsed, isUp }) => ({ host, used: isUsed, up: isUp })),
@@ -144,29 +145,31 @@ const sourceView = jsonView<SourceStatus>(({ value, orNull }) => ({
 }));
 
 /** The status of one validator, in `GET /api/status` and `GET /api/validators/:name`. */
-export const statusView = jsonView<WatchdogStatus>(({ value, orNull, part, partOrNull, list }) => ({
-  validator: value(words, ({ validator }) => validator),
-  chain_id: orNull(words, ({ chainId }) => chainId),
-  started_at: value(timeOrNull, ({ startedAtMs }) => isoTimeOrNull(startedAtMs)),
-  polled_at: value(timeOrNull, ({ polledAtMs }) => isoTimeOrNull(polledAtMs)),
-  ...monthView.within(({ current }) => current),
-  assessment: partOrNull(assessmentView, ({ assessment }) => assessment),
-  standing: partOrNull({ schema: standingSchema, json: standingJson }, ({ standing }) => standing),
-  months: list(monthView, ({ months }) => months),
-  prices: part(pricesView, (status) => status),
-  price_comparisons: list(comparisonView, ({ compared }) =>
-    compared === undefined ? [] : allResults(compared),
-  ),
-  upgrade: partOrNull(countdownView, ({ upgrade }) => upgrade),
-  payments: list(paymentView, ({ payments = [] }) => payments),
-  alerts: list(alertView, ({ alerts }) => alerts),
-  store_error: orNull(words, ({ storeProblem }) => storeProblem),
-  clock_error: orNull(words, ({ clockProblem }) => clockProblem),
-  pending_notifications: value(z.int(), ({ pending }) =>
-    [...pending.values()].reduce((sum, count) => sum + count, 0),
-  ),
-  sources: list(sourceView, ({ sources }) => sources),
-}));
+export const statusView = jsonView<WatchdogStatus>(
+  ({ value, orNull, timeOrNull, part, partOrNull, list }) => ({
+    validator: value(words, ({ validator }) => validator),
+    chain_id: orNull(words, ({ chainId }) => chainId),
+    started_at: timeOrNull(({ startedAtMs }) => startedAtMs),
+    polled_at: timeOrNull(({ polledAtMs }) => polledAtMs),
+    ...monthView.within(({ current }) => current),
+    assessment: partOrNull(assessmentView, ({ assessment }) => assessment),
+    standing: partOrNull({ schema: standingSchema, json: standingJson }, ({ standing }) => standing),
+    months: list(monthView, ({ months }) => months),
+    prices: part(pricesView, (status) => status),
+    price_comparisons: list(comparisonView, ({ compared }) =>
+      compared === undefined ? [] : allResults(compared),
+    ),
+    upgrade: partOrNull(countdownView, ({ upgrade }) => upgrade),
+    payments: list(paymentView, ({ payments = [] }) => payments),
+    alerts: list(alertView, ({ alerts }) => alerts),
+    store_error: orNull(words, ({ storeProblem }) => storeProblem),
+    clock_error: orNull(words, ({ clockProblem }) => clockProblem),
+    pending_notifications: value(z.int(), ({ pending }) =>
+      [...pending.values()].reduce((sum, count) => sum + count, 0),
+    ),
+    sources: list(sourceView, ({ sources }) => sources),
+  }),
+);
 
 /** Joins all validators' JSON into the reply to `GET /api/status`: the first validator and a list of all. `config` is JSON. */
 export function allStatusText(all: readonly string[], config: string): string {

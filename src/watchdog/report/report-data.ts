@@ -13,7 +13,7 @@ import { assess } from "../policy/assess.ts";
 import { alertCost, incidentView, shiftDataFromMs } from "../alerts/incidents.ts";
 import { monthCost } from "../policy/cost.ts";
 import { type Cost, costView } from "../policy/cost-text.ts";
-import { jsonView, words } from "../policy/json-view.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
 import { monthIncidents } from "./incident-blocks.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
-import { time } from "../../platform/http/route-about.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isoTime } from "../base/time.ts";
+import { digits, time } from "./route-about.ts";
 
 /** One member of a JSON object: the schema of its value, and how the value is read. A value that is undefined is left out. */
 interface Member<T> {
@@ -13,29 +14,34 @@ type Members<T> = Readonly<Record<string, Member<T>>>;
 /** How a `T` is shown as JSON, and the schema of that JSON. */
 interface Shown<T> {
   readonly schema: z.ZodType;
-  readonly json: (from: T) => JsonObject;
+  readonly json: (from: T) => JsonValue;
 }
 
 /** A `T` shown as an object with some members. */
 export interface JsonView<T> extends Shown<T> {
   readonly schema: z.ZodObject;
+  readonly json: (from: T) => JsonObject;
   /** Returns the same members for an object that contains a `T`. */
-  readonly within: <Whole>(part: (whole: Whole) => T) => Members<Whole>;
+  readonly within: <Whole>(readPart: (whole: Whole) => T) => Members<Whole>;
 }
 
-/** Creates the members of a view on a `T`. */
+/** Creates the members of a view on a `T`. Those with `OrNull` show undefined as null. */
 interface MemberKinds<T> {
   readonly value: <V extends JsonValue | undefined>(
     schema: z.ZodType<V>,
     read: (from: T) => NoInfer<V>,
   ) => Member<T>;
-  /** Shows undefined as null. */
   readonly orNull: <V extends JsonValue>(
     schema: z.ZodType<V>,
     read: (from: T) => NoInfer<V> | undefined,
   ) => Member<T>;
+  /** Shown as {@link digits}. */
+  readonly integer: (read: (from: T) => bigint) => Member<T>;
+  readonly integerOrNull: (read: (from: T) => bigint | undefined) => Member<T>;
+  /** Milliseconds since the Unix epoch, shown in ISO 8601. */
+  readonly time: (read: (from: T) => number) => Member<T>;
+  readonly timeOrNull: (read: (from: T) => number | undefined) => Member<T>;
   readonly part: <P>(view: Shown<P>, read: (from: T) => P) => Member<T>;
-  /** Shows undefined as null. */
   readonly partOrNull: <P>(view: Shown<P>, read: (from: T) => P | undefined) => Member<T>;
   readonly list: <P>(view: Shown<P>, read: (from: T) => readonly P[]) => Member<T>;
   readonly values: <V extends JsonValue>(
@@ -44,20 +50,35 @@ interface MemberKinds<T> {
   ) => Member<T>;
 }
 
+const INTEGER: Shown<bigint> = { schema: digits, json: String };
+const TIME: Shown<number> = { schema: time, json: isoTime };
+
+function part<T, P>({ schema, json }: Shown<P>, read: (from: T) => P): Member<T> {
+  return { schema, read: (from) => json(read(from)) };
+}
+
+function partOrNull<T, P>({ schema, json }: Shown<P>, read: (from: T) => P | undefined): Member<T> {
+  return {
+    schema: schema.nullable(),
+    read: (from) => {
+      const found = read(from);
+      return found === undefined ? null : json(found);
+    },
+  };
+}
+
 /** Creates a view. The members have the order of the JSON. */
 export function jsonView<T>(define: (kinds: MemberKinds<T>) => Members<T>): JsonView<T> {
   const all = Object.entries(
     define({
       value: (schema, read) => ({ schema, read }),
       orNull: (schema, read) => ({ schema: schema.nullable(), read: (from) => read(from) ?? null }),
-      part: (view, read) => ({ schema: view.schema, read: (from) => view.json(read(from)) }),
-      partOrNull: (view, read) => ({
-        schema: view.schema.nullable(),
-        read: (from) => {
-          const part = read(from);
-          return part === undefined ? null : view.json(part);
-        },
-      }),
+      integer: (read) => part(INTEGER, read),
+      integerOrNull: (read) => partOrNull(INTEGER, read),
+      time: (read) => part(TIME, read),
+      timeOrNull: (read) => partOrNull(TIME, read),
+      part,
+      partOrNull,
       list: (view, read) => ({ schema: z.array(view.schema), read: (from) => read(from).map(view.json) }),
       values: (schema, read) => ({ schema: z.array(schema), read }),
     }),
@@ -72,16 +93,11 @@ export function jsonView<T>(define: (kinds: MemberKinds<T>) => Members<T>): Json
       }
       return json;
     },
-    within: (part) =>
+    within: (readPart) =>
       Object.fromEntries(
-        all.map(([name, { schema, read }]) => [name, { schema, read: (whole) => read(part(whole)) }]),
+        all.map(([name, { schema, read }]) => [name, { schema, read: (whole) => read(readPart(whole)) }]),
       ),
   };
 }
 
 export const words = z.string();
-/** ISO 8601, UTC. */
-export const timeOrNull = time.nullable();
-export const monthName = z.string().regex(/^\d{4}-\d\d$/);
-/** 98.0582 */
-export const percent = z.string().regex(/^\d+\.\d+$/);
