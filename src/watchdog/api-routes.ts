@@ -6,7 +6,7 @@ import { parseJson, stringifyJson } from "../platform/base/json.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import { errorReply, type HttpReply, jsonReply, textReply } from "../platform/http/http-route.ts";
 import { type ApiRoute, serveRoute } from "../platform/http/route-about.ts";
-import { reloadJson } from "../platform/http/daemon-control-routes.ts";
+import { reloadView } from "../platform/http/daemon-control-routes.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
 import { type AlertStatus, alertStatuses, alertView } from "./alerts/alert-status.ts";
@@ -55,7 +55,7 @@ export function createWatchdogRoutes({
   return [
     serveRoute(WATCHDOG_API.status, () => {
       const reloads = reloadStatus();
-      const config = reloads === undefined ? null : reloadJson(reloads);
+      const config = reloads === undefined ? null : reloadView.json(reloads);
       return jsonTextReply(allStatusText(statusTexts(), stringifyJson(config)));
     }),
     serveRoute(WATCHDOG_API.validator, ({ params }) => {

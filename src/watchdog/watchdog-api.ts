@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RELOAD_STATUS } from "../platform/http/daemon-control-routes.ts";
+import { reloadView } from "../platform/http/daemon-control-routes.ts";
 import { errorOf, getJson, getText, jsonOf, postJson } from "../platform/http/route-about.ts";
 import type { RouteDefinition } from "../platform/http/route-about.ts";
 import { acknowledgeRequest, silenceRequest, silenceView, withdrawRequest } from "./alerts/silence.ts";
@@ -75,7 +75,7 @@ export const WATCHDOG_API = {
     z.strictObject({
       ...statusView.schema.shape,
       validators: z.array(statusView.schema),
-      config: RELOAD_STATUS.nullable(),
+      config: reloadView.schema.nullable(),
     }),
   ),
   validator: getJson(

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { isRecord, parseJson } from "../base/json.ts";
 import { LOG_LEVELS, type LogLevelControl } from "../base/logger.ts";
-import { isoTime } from "../base/time.ts";
 import type { Reloader, ReloadStatus } from "../process/reloadable.ts";
 import { errorReply, type HttpReply, jsonReply } from "./http-route.ts";
-import { type ApiRoute, errorOf, getJson, postJson, serveRoute, time } from "./route-about.ts";
+import { jsonView, words } from "./json-view.ts";
+import { type ApiRoute, errorOf, getJson, postJson, serveRoute } from "./route-about.ts";
 
 export interface ControlDeps {
   /** Absent if the settings are fixed. */
@@ -71,22 +71,11 @@ function setLevel(logLevel: LogLevelControl, body: Uint8Array): HttpReply {
   return jsonReply(200, { level: found });
 }
 
-/** Schema for the JSON from {@link reloadJson}. */
-export const RELOAD_STATUS = z.strictObject({
-  loaded_at: time,
-  last_reload_successful: z.boolean(),
-  error: z.string().nullable(),
-  failed_at: time.nullable(),
-  need_restart: z.array(z.string()),
-});
-
-/** Converts the configuration's state to JSON for `/api/status`. Absent values are null. */
-export function reloadJson(status: ReloadStatus) {
-  return {
-    loaded_at: isoTime(status.successAtMs),
-    last_reload_successful: status.error === undefined,
-    error: status.error ?? null,
-    failed_at: status.failedAtMs === undefined ? null : isoTime(status.failedAtMs),
-    need_restart: status.needRestart,
-  };
-}
+/** The configuration's state in `/api/status`. */
+export const reloadView = jsonView<ReloadStatus>(({ value, orNull, time, timeOrNull, values }) => ({
+  loaded_at: time(({ successAtMs }) => successAtMs),
+  last_reload_successful: value(z.boolean(), ({ error }) => error === undefined),
+  error: orNull(words, ({ error }) => error),
+  failed_at: timeOrNull(({ failedAtMs }) => failedAtMs),
+  need_restart: values(words, ({ needRestart }) => needRestart),
+}));

@@ -27,7 +27,7 @@ import type { Resubmissions } from "../state/resubmissions.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import { COST_GROUPS, encodeSpending, spendingView } from "../costs/spending-view.ts";
 import { RELAYER_API } from "./relayer-api.ts";
-import { ATTEMPT, connectionsJson, DAILY_COST, QUERY, STATUS } from "./status-json.ts";
+import { ATTEMPT, CONNECTION, DAILY_COST, QUERY, servedConnections, STATUS } from "./status-json.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
@@ -48,7 +48,9 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
       body: await deps.metrics.metrics(),
     })),
     serveRoute(RELAYER_API.status, () => jsonReply(200, STATUS.json(status()))),
-    serveRoute(RELAYER_API.connections, () => jsonReply(200, connectionsJson(status()))),
+    serveRoute(RELAYER_API.connections, () =>
+      jsonReply(200, servedConnections(status()).map(CONNECTION.json)),
+    ),
     serveRoute(RELAYER_API.queries, () => jsonReply(200, status().queries.map(QUERY.json))),
     serveRoute(RELAYER_API.query, ({ params }) => oneQuery(deps, params["id"] ?? "")),
     serveRoute(RELAYER_API.attempts, ({ query }) => attemptsReply(deps.attempts, query)),

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { formatDec18 } from "../../platform/base/decimal.ts";
-import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
-import { DAY_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
-import { RELOAD_STATUS, reloadJson } from "../../platform/http/daemon-control-routes.ts";
-import { digits, time } from "../../platform/http/route-about.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { DAY_MS, isoTime } from "../../platform/base/time.ts";
+import { reloadView } from "../../platform/http/daemon-control-routes.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
+import { digits } from "../../platform/http/route-about.ts";
 import type { Forecast } from "../forecast/forecast.ts";
 import {
   isDemandAboveMarket,
@@ -29,69 +30,50 @@ import { type Attempt, ATTEMPT_OUTCOMES, type DailyCost } from "../state/attempt
 import type { HeadView } from "../watch/head-watch.ts";
 import type { ClientView } from "../watch/watches.ts";
 
-/** A field of an object: its schema, and its value. An undefined value becomes null, and a bigint a string. */
-type Field<S> = readonly [schema: z.ZodType, read: (source: S) => JsonValue | bigint | undefined];
+const PROBLEM = jsonView<Problem>(({ value, orNull, timeOrNull }) => ({
+  code: value(words, ({ code }) => code),
+  connection_id: orNull(words, ({ connectionId }) => connectionId),
+  text: value(words, ({ text }) => text),
+  since: timeOrNull(({ sinceMs }) => sinceMs),
+}));
 
-/** Returns the schema and the encoder of an object with these fields. */
-function shape<S>(fields: Readonly<Record<string, Field<S>>>) {
-  const rows = Object.entries(fields);
-  return {
-    schema: z.strictObject(Object.fromEntries(rows.map(([name, [schema]]) => [name, schema]))),
-    json: (source: S): JsonObject =>
-      Object.fromEntries(rows.map(([name, [, read]]) => [name, toJson(read(source))])),
-  };
-}
+const HEAD = jsonView<HeadView>(({ value, orNull, integerOrNull, timeOrNull }) => ({
+  height: integerOrNull(({ height }) => height),
+  block_time: timeOrNull(({ blockTimeMs }) => blockTimeMs),
+  seconds_since_block: orNull(z.number(), ({ sinceBlockMs }) => sinceBlockMs && seconds(sinceBlockMs)),
+  seconds_since_read: value(z.number(), ({ sinceReadMs }) => seconds(sinceReadMs)),
+  catching_up: value(z.boolean(), ({ catchingUp }) => catchingUp),
+  error: orNull(words, ({ error }) => error),
+}));
 
-function toJson(value: JsonValue | bigint | undefined): JsonValue {
-  if (value === undefined) return null;
-  return typeof value === "bigint" ? `${value}` : value;
-}
-
-const words = z.string();
-const wordsOrNull = words.nullable();
-const numberOrNull = z.number().nullable();
-
-const PROBLEM = shape<Problem>({
-  code: [words, ({ code }) => code],
-  connection_id: [wordsOrNull, ({ connectionId }) => connectionId],
-  text: [words, ({ text }) => text],
-  since: [time.nullable(), ({ sinceMs }) => isoTimeOrNull(sinceMs)],
-});
-
-const HEAD = shape<HeadView>({
-  height: [digits.nullable(), ({ height }) => height],
-  block_time: [time.nullable(), ({ blockTimeMs }) => isoTimeOrNull(blockTimeMs)],
-  seconds_since_block: [numberOrNull, ({ sinceBlockMs }) => seconds(sinceBlockMs)],
-  seconds_since_read: [z.number(), ({ sinceReadMs }) => seconds(sinceReadMs)],
-  catching_up: [z.boolean(), ({ catchingUp }) => catchingUp],
-  error: [wordsOrNull, ({ error }) => error],
-});
-
-const UNREAD_CLIENT = shape<ClientView>({
-  id: [z.null(), () => null],
-  status: [z.null(), () => null],
-  error: [wordsOrNull, ({ error }) => error],
-});
+const UNREAD_CLIENT = jsonView<ClientView>(({ value, orNull }) => ({
+  id: value(z.null(), () => null),
+  status: value(z.null(), () => null),
+  error: orNull(words, ({ error }) => error),
+}));
 
 interface ReadClient extends Pick<ConnectionStatus, "client" | "remote"> {
   readonly reading: NonNullable<ClientView["reading"]>;
 }
 
-const READ_CLIENT = shape<ReadClient>({
-  id: [words, ({ reading }) => reading.clientId],
-  status: [words, ({ reading }) => reading.status],
-  consensus_height: [digits, ({ reading }) => reading.latestHeight.height],
-  consensus_revision: [digits, ({ reading }) => reading.latestHeight.revision],
-  consensus_time: [time, ({ reading }) => isoTime(reading.consensusTimeMs)],
-  blocks_behind: [numberOrNull, ({ client, remote }) => toNumber(blocksBehind(client, remote))],
-  expires_at: [time, ({ reading }) => isoTime(reading.expiresAtMs)],
-  error: [wordsOrNull, ({ client }) => client.error],
-});
+const READ_CLIENT = jsonView<ReadClient>(({ value, orNull, integer, time }) => ({
+  id: value(words, ({ reading }) => reading.clientId),
+  status: value(words, ({ reading }) => reading.status),
+  consensus_height: integer(({ reading }) => reading.latestHeight.height),
+  consensus_revision: integer(({ reading }) => reading.latestHeight.revision),
+  consensus_time: time(({ reading }) => reading.consensusTimeMs),
+  blocks_behind: orNull(z.number(), ({ client, remote }) => toNumber(blocksBehind(client, remote))),
+  expires_at: time(({ reading }) => reading.expiresAtMs),
+  error: orNull(words, ({ client }) => client.error),
+}));
 
-function clientJson({ client, remote }: ConnectionStatus): JsonObject {
-  const { reading } = client;
-  return reading === undefined ? UNREAD_CLIENT.json(client) : READ_CLIENT.json({ client, remote, reading });
-}
+const CLIENT = {
+  schema: z.union([UNREAD_CLIENT.schema, READ_CLIENT.schema]),
+  json({ client, remote }: ConnectionStatus): JsonObject {
+    const { reading } = client;
+    return reading === undefined ? UNREAD_CLIENT.json(client) : READ_CLIENT.json({ client, remote, reading });
+  },
+};
 
 /** Number of remote blocks after the client's newest consensus state; undefined if either height is unknown. */
 export function blocksBehind({ reading }: Pick<ClientView, "reading">, remote: HeadView): bigint | undefined {
@@ -104,76 +86,83 @@ interface ServedConnection extends ConnectionStatus {
   readonly queries: readonly QueryView[];
 }
 
-export const CONNECTION = shape<ServedConnection>({
-  id: [words, ({ id }) => id],
-  chain_id: [words, ({ chainId }) => chainId],
-  error: [wordsOrNull, ({ error }) => error],
-  remote: [HEAD.schema, ({ remote }) => HEAD.json(remote)],
-  client: [z.union([UNREAD_CLIENT.schema, READ_CLIENT.schema]), clientJson],
-  queries: [z.int(), ({ queries }) => queries.length],
-  overdue_queries: [z.int(), ({ queries }) => queries.filter(({ lateness }) => lateness.isOverdue).length],
-  most_late_blocks: [z.int(), ({ queries }) => Number(latestOf(queries)?.lateness.blocks ?? 0n)],
-  most_late_seconds: [numberOrNull, ({ queries }) => seconds((latestOf(queries)?.lateness ?? { ms: 0 }).ms)],
-});
+export const CONNECTION = jsonView<ServedConnection>(({ value, orNull, part }) => ({
+  id: value(words, ({ id }) => id),
+  chain_id: value(words, ({ chainId }) => chainId),
+  error: orNull(words, ({ error }) => error),
+  remote: part(HEAD, ({ remote }) => remote),
+  client: part(CLIENT, (connection) => connection),
+  queries: value(z.int(), ({ queries }) => queries.length),
+  overdue_queries: value(
+    z.int(),
+    ({ queries }) => queries.filter(({ lateness }) => lateness.isOverdue).length,
+  ),
+  most_late_blocks: value(z.int(), ({ queries }) => Number(latestOf(queries)?.lateness.blocks ?? 0n)),
+  most_late_seconds: orNull(z.number(), ({ queries }) => {
+    const { ms } = latestOf(queries)?.lateness ?? { ms: 0 };
+    return ms && seconds(ms);
+  }),
+}));
 
-export function connectionsJson({ connections, queries }: RelayerStatus): readonly JsonObject[] {
-  return connections.map((connection) => {
-    const own = queries.filter(({ connectionId }) => connectionId === connection.id);
-    return CONNECTION.json({ ...connection, queries: own });
-  });
+/** Returns the connections, each with its queries. */
+export function servedConnections({ connections, queries }: RelayerStatus): readonly ServedConnection[] {
+  return connections.map((connection) => ({
+    ...connection,
+    queries: queries.filter(({ connectionId }) => connectionId === connection.id),
+  }));
 }
 
-export const QUERY = shape<QueryView>({
-  id: [digits, ({ id }) => id],
-  type: [words, ({ type }) => type],
-  connection_id: [words, ({ connectionId }) => connectionId],
-  owner: [words, ({ owner }) => owner],
-  key_count: [z.int(), ({ keyCount }) => keyCount],
-  update_period: [digits, ({ updatePeriod }) => updatePeriod],
-  state: [z.enum(QUERY_STATUSES), ({ state }) => state],
-  last_local_height: [digits, ({ lastLocalHeight }) => lastLocalHeight],
-  last_remote_height: [digits.nullable(), ({ lastRemoteHeight }) => lastRemoteHeight],
-  unchanged_since_height: [digits.nullable(), ({ unchangedSince }) => unchangedSince],
-  result_age_blocks: [numberOrNull, ({ resultAge }) => toNumber(resultAge?.blocks)],
-  result_age_seconds: [numberOrNull, ({ resultAge }) => seconds(resultAge?.ms)],
-  result_age_is_at_least: [z.boolean(), ({ resultAge }) => resultAge?.isAtLeast ?? false],
-  due_height: [digits, ({ lateness }) => lateness.dueHeight],
-  late_blocks: [z.int(), ({ lateness }) => Number(lateness.blocks)],
-  late_seconds: [numberOrNull, ({ lateness }) => seconds(lateness.ms)],
-  overdue: [z.boolean(), ({ lateness }) => lateness.isOverdue],
-  unanswerable: [wordsOrNull, ({ lateness }) => lateness.unanswerable],
-  results: [z.int(), ({ results }) => results],
-  gas: [digits, ({ cost }) => cost?.gas ?? 0n],
-  fee: [digits, ({ cost }) => cost?.fee ?? 0n],
-  failures: [z.int(), ({ failures }) => failures],
-  error: [
-    z.strictObject({ code: words, reason: words }).nullable(),
+export const QUERY = jsonView<QueryView>(({ value, orNull, integer, integerOrNull }) => ({
+  id: integer(({ id }) => id),
+  type: value(words, ({ type }) => type),
+  connection_id: value(words, ({ connectionId }) => connectionId),
+  owner: value(words, ({ owner }) => owner),
+  key_count: value(z.int(), ({ keyCount }) => keyCount),
+  update_period: integer(({ updatePeriod }) => updatePeriod),
+  state: value(z.enum(QUERY_STATUSES), ({ state }) => state),
+  last_local_height: integer(({ lastLocalHeight }) => lastLocalHeight),
+  last_remote_height: integerOrNull(({ lastRemoteHeight }) => lastRemoteHeight),
+  unchanged_since_height: integerOrNull(({ unchangedSince }) => unchangedSince),
+  result_age_blocks: orNull(z.number(), ({ resultAge }) => toNumber(resultAge?.blocks)),
+  result_age_seconds: orNull(z.number(), ({ resultAge }) => resultAge && seconds(resultAge.ms)),
+  result_age_is_at_least: value(z.boolean(), ({ resultAge }) => resultAge?.isAtLeast ?? false),
+  due_height: integer(({ lateness }) => lateness.dueHeight),
+  late_blocks: value(z.int(), ({ lateness }) => Number(lateness.blocks)),
+  late_seconds: orNull(z.number(), ({ lateness }) => lateness.ms && seconds(lateness.ms)),
+  overdue: value(z.boolean(), ({ lateness }) => lateness.isOverdue),
+  unanswerable: orNull(words, ({ lateness }) => lateness.unanswerable),
+  results: value(z.int(), ({ results }) => results),
+  gas: integer(({ cost }) => cost?.gas ?? 0n),
+  fee: integer(({ cost }) => cost?.fee ?? 0n),
+  failures: value(z.int(), ({ failures }) => failures),
+  error: orNull(
+    z.strictObject({ code: words, reason: words }),
     ({ error }) => error && { code: error.code, reason: error.reason },
-  ],
-  retry_in_ms: [z.number(), ({ retryInMs }) => retryInMs],
-});
+  ),
+  retry_in_ms: value(z.number(), ({ retryInMs }) => retryInMs),
+}));
 
-const ENDPOINT = shape<EndpointStatus>({
-  chain_id: [words, ({ chainId }) => chainId],
-  name: [words, ({ name }) => name],
-  state: [words, ({ state }) => state],
-  failures: [z.int(), ({ failures }) => failures],
-  last_error: [wordsOrNull, ({ lastError }) => lastError],
-  distrusted: [wordsOrNull, ({ distrusted }) => distrusted],
-  height: [digits.nullable(), ({ status }) => status?.latestHeight],
-  earliest_height: [digits.nullable(), ({ status }) => status?.earliestHeight],
-  catching_up: [z.boolean().nullable(), ({ status }) => status?.catchingUp],
-  lag_blocks: [numberOrNull, ({ lagBlocks }) => toNumber(lagBlocks)],
-  latency_seconds: [numberOrNull, ({ latencyMs }) => latencyMs && Math.round(latencyMs) / 1_000],
-  version: [wordsOrNull, ({ status }) => status?.version],
-  batch_size: [numberOrNull, ({ batchSize }) => batchSize],
-  lacks: [z.record(words, words), ({ lacks }) => Object.fromEntries(lacks ?? [])],
-});
+const ENDPOINT = jsonView<EndpointStatus>(({ value, orNull, integerOrNull }) => ({
+  chain_id: value(words, ({ chainId }) => chainId),
+  name: value(words, ({ name }) => name),
+  state: value(words, ({ state }) => state),
+  failures: value(z.int(), ({ failures }) => failures),
+  last_error: orNull(words, ({ lastError }) => lastError),
+  distrusted: orNull(words, ({ distrusted }) => distrusted),
+  height: integerOrNull(({ status }) => status?.latestHeight),
+  earliest_height: integerOrNull(({ status }) => status?.earliestHeight),
+  catching_up: orNull(z.boolean(), ({ status }) => status?.catchingUp),
+  lag_blocks: orNull(z.number(), ({ lagBlocks }) => toNumber(lagBlocks)),
+  latency_seconds: orNull(z.number(), ({ latencyMs }) => latencyMs && Math.round(latencyMs) / 1_000),
+  version: orNull(words, ({ status }) => status?.version),
+  batch_size: orNull(z.number(), ({ batchSize }) => batchSize),
+  lacks: value(z.record(words, words), ({ lacks }) => Object.fromEntries(lacks ?? [])),
+}));
 
 const remedyCost = { cost_per_day: digits };
 const REMEDY_SCHEMA = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("longer-periods"), factor: z.number(), ...remedyCost }),
-  z.strictObject({ kind: z.literal("fewer-callbacks"), late_blocks: numberOrNull, ...remedyCost }),
+  z.strictObject({ kind: z.literal("fewer-callbacks"), late_blocks: z.number().nullable(), ...remedyCost }),
   z.strictObject({
     kind: z.literal("higher-ceiling"),
     ceiling: words,
@@ -183,113 +172,106 @@ const REMEDY_SCHEMA = z.discriminatedUnion("kind", [
 ]);
 
 /** `late_blocks` is null if others' transactions leave no gas. */
-const FORECAST: Readonly<Record<string, Field<Forecast>>> = {
-  sustainable_gas: [digits, ({ sustainableGas }) => sustainableGas],
-  demand_gas: [digits, ({ demandGas }) => demandGas],
-  sustainable_results: [z.number(), ({ sustainableResults }) => threeDigits(sustainableResults)],
-  demand_results: [z.number(), ({ demandResults }) => threeDigits(demandResults)],
-  late_blocks: [numberOrNull, ({ lateBlocks }) => lateBlocksJson(lateBlocks)],
-  results_per_day: [z.int(), ({ resultsPerDay }) => Math.round(resultsPerDay)],
-  cost_per_day: [digits, ({ costPerDay }) => costPerDay],
-  cost_per_result: [words, ({ costPerResult }) => formatDec18(costPerResult)],
-  remedies: [z.array(REMEDY_SCHEMA), ({ remedies }) => remedies.map(remedyJson)],
-};
+export const FORECAST = jsonView<Forecast>(({ value, integer, values }) => ({
+  sustainable_gas: integer(({ sustainableGas }) => sustainableGas),
+  demand_gas: integer(({ demandGas }) => demandGas),
+  sustainable_results: value(z.number(), ({ sustainableResults }) => threeDigits(sustainableResults)),
+  demand_results: value(z.number(), ({ demandResults }) => threeDigits(demandResults)),
+  late_blocks: value(z.number().nullable(), ({ lateBlocks }) => lateBlocksJson(lateBlocks)),
+  results_per_day: value(z.int(), ({ resultsPerDay }) => Math.round(resultsPerDay)),
+  cost_per_day: integer(({ costPerDay }) => costPerDay),
+  cost_per_result: value(words, ({ costPerResult }) => formatDec18(costPerResult)),
+  remedies: values(REMEDY_SCHEMA, ({ remedies }) => remedies.map(remedyJson)),
+}));
 
-export const { json: forecastJson } = shape(FORECAST);
+export const MARKET = jsonView<MarketStatus>(({ value, integer }) => ({
+  denom: value(words, ({ denom }) => denom),
+  read_at_height: integer(({ readAtHeight }) => readAtHeight),
+  seconds_since_read: value(z.number(), ({ sinceReadMs }) => seconds(sinceReadMs)),
+  phase: value(z.enum(MARKET_PHASES), ({ phase }) => phase),
+  price: value(words, ({ price }) => formatDec18(price)),
+  minimum: value(words, ({ minimum }) => formatDec18(minimum)),
+  ceiling: value(words, ({ ceiling }) => formatDec18(ceiling)),
+  cap: value(words, ({ cap }) => formatDec18(cap)),
+  target_gas: integer(({ targetGas }) => targetGas),
+  others_gas: integer(({ othersGas }) => othersGas),
+  budget_gas: integer(({ budgetGas }) => budgetGas),
+  fee_factor: value(words, ({ feeFactor }) => formatDec18(feeFactor)),
+  demand_above_market: value(z.boolean(), isDemandAboveMarket),
+  ...FORECAST.within(({ forecast }) => forecast),
+}));
 
-const MARKET = shape<MarketStatus>({
-  denom: [words, ({ denom }) => denom],
-  read_at_height: [digits, ({ readAtHeight }) => readAtHeight],
-  seconds_since_read: [z.number(), ({ sinceReadMs }) => seconds(sinceReadMs)],
-  phase: [z.enum(MARKET_PHASES), ({ phase }) => phase],
-  price: [words, ({ price }) => formatDec18(price)],
-  minimum: [words, ({ minimum }) => formatDec18(minimum)],
-  ceiling: [words, ({ ceiling }) => formatDec18(ceiling)],
-  cap: [words, ({ cap }) => formatDec18(cap)],
-  target_gas: [digits, ({ targetGas }) => targetGas],
-  others_gas: [digits, ({ othersGas }) => othersGas],
-  budget_gas: [digits, ({ budgetGas }) => budgetGas],
-  fee_factor: [words, ({ feeFactor }) => formatDec18(feeFactor)],
-  demand_above_market: [z.boolean(), isDemandAboveMarket],
-  ...Object.fromEntries(
-    Object.entries(FORECAST).map(([name, [schema, read]]): [string, Field<MarketStatus>] => [
-      name,
-      [schema, ({ forecast }) => read(forecast)],
-    ]),
-  ),
-});
+const ACCOUNT = jsonView<AccountStatus>(({ value, orNull, integer, integerOrNull }) => ({
+  denom: value(words, ({ denom }) => denom),
+  balance: integerOrNull(({ balance }) => balance),
+  transaction_fee: integer(({ transactionFee }) => transactionFee),
+  days_left: orNull(z.number(), ({ daysLeft }) => daysLeft && Math.round(daysLeft * 10) / 10),
+  error: orNull(words, ({ error }) => error),
+}));
 
-export const { json: marketJson } = MARKET;
-
-const ACCOUNT = shape<AccountStatus>({
-  denom: [words, ({ denom }) => denom],
-  balance: [digits.nullable(), ({ balance }) => balance],
-  transaction_fee: [digits, ({ transactionFee }) => transactionFee],
-  days_left: [numberOrNull, ({ daysLeft }) => daysLeft && Math.round(daysLeft * 10) / 10],
-  error: [wordsOrNull, ({ error }) => error],
-});
+const OWNER = jsonView<readonly [owner: string, gas: bigint]>(({ value, integer }) => ({
+  owner: value(words, ([owner]) => owner),
+  gas: integer(([, gas]) => gas),
+}));
 
 /** Amounts in the fee denom's base unit. */
-const SPENDING = shape<RelayerStatus>({
-  day: [z.iso.date(), ({ spending }) => isoTime(spending.day * DAY_MS).slice(0, 10)],
-  fees: [digits, ({ spending }) => spending.fee],
-  daily_fee: [digits.nullable(), ({ spending }) => spending.limits.dailyFee],
-  reserve: [digits, ({ reserve }) => reserve],
-  daily_gas_per_owner: [digits.nullable(), ({ spending }) => spending.limits.dailyGasPerOwner],
-  owners: [
-    z.array(z.strictObject({ owner: words, gas: digits })),
-    ({ spending }) => namedOwners(spending.gasByOwner).map(([owner, gas]) => ({ owner, gas: `${gas}` })),
-  ],
-});
+const SPENDING = jsonView<RelayerStatus>(({ value, integer, integerOrNull, list }) => ({
+  day: value(z.iso.date(), ({ spending }) => isoTime(spending.day * DAY_MS).slice(0, 10)),
+  fees: integer(({ spending }) => spending.fee),
+  daily_fee: integerOrNull(({ spending }) => spending.limits.dailyFee),
+  reserve: integer(({ reserve }) => reserve),
+  daily_gas_per_owner: integerOrNull(({ spending }) => spending.limits.dailyGasPerOwner),
+  owners: list(OWNER, ({ spending }) => namedOwners(spending.gasByOwner)),
+}));
 
-export const STATUS = shape<RelayerStatus>({
-  ready: [z.boolean(), ({ problems }) => problems.length === 0],
-  problems: [z.array(PROBLEM.schema), ({ problems }) => problems.map(PROBLEM.json)],
-  address: [words, ({ address }) => address],
-  local_height: [digits, ({ localHeight }) => localHeight],
-  connected: [z.boolean(), ({ connected }) => connected],
-  loaded: [z.boolean(), ({ loaded }) => loaded],
-  local: [HEAD.schema, ({ local }) => HEAD.json(local)],
-  account: [ACCOUNT.schema, ({ account }) => ACCOUNT.json(account)],
-  role: [z.enum(ROLES), ({ gate }) => gate.role],
-  spending: [SPENDING.schema, SPENDING.json],
-  market: [MARKET.schema.nullable(), ({ market }) => market && marketJson(market)],
-  dead_letters: [z.int(), ({ deadLetters }) => deadLetters],
-  not_sending: [wordsOrNull, ({ gate }) => gate.refusal],
-  config: [RELOAD_STATUS.nullable(), ({ config }) => config && reloadJson(config)],
-  connections: [z.array(CONNECTION.schema), connectionsJson],
-  queries: [z.array(QUERY.schema), ({ queries }) => queries.map(QUERY.json)],
-  endpoints: [z.array(ENDPOINT.schema), ({ endpoints }) => endpoints.map(ENDPOINT.json)],
-});
+export const STATUS = jsonView<RelayerStatus>(({ value, orNull, integer, part, partOrNull, list }) => ({
+  ready: value(z.boolean(), ({ problems }) => problems.length === 0),
+  problems: list(PROBLEM, ({ problems }) => problems),
+  address: value(words, ({ address }) => address),
+  local_height: integer(({ localHeight }) => localHeight),
+  connected: value(z.boolean(), ({ connected }) => connected),
+  loaded: value(z.boolean(), ({ loaded }) => loaded),
+  local: part(HEAD, ({ local }) => local),
+  account: part(ACCOUNT, ({ account }) => account),
+  role: value(z.enum(ROLES), ({ gate }) => gate.role),
+  spending: part(SPENDING, (status) => status),
+  market: partOrNull(MARKET, ({ market }) => market),
+  dead_letters: value(z.int(), ({ deadLetters }) => deadLetters),
+  not_sending: orNull(words, ({ gate }) => gate.refusal),
+  config: partOrNull(reloadView, ({ config }) => config),
+  connections: list(CONNECTION, servedConnections),
+  queries: list(QUERY, ({ queries }) => queries),
+  endpoints: list(ENDPOINT, ({ endpoints }) => endpoints),
+}));
 
-export const ATTEMPT = shape<Attempt>({
-  query_id: [digits, ({ queryId }) => queryId],
-  connection_id: [words, ({ connectionId }) => connectionId],
-  owner: [words, ({ owner }) => owner],
-  type: [words, ({ type }) => type],
-  started_at: [time, ({ startedAtMs }) => isoTime(startedAtMs)],
-  due_height: [digits, ({ dueHeight }) => dueHeight],
-  remote_height: [digits.nullable(), ({ remoteHeight }) => remoteHeight || undefined],
-  tx_hash: [wordsOrNull, ({ txHash }) => txHash],
-  outcome: [z.enum(ATTEMPT_OUTCOMES), ({ outcome }) => outcome],
-  reason: [wordsOrNull, ({ reason }) => reason],
-  local_height: [digits.nullable(), ({ localHeight }) => localHeight],
-  gas: [digits, ({ gas }) => gas],
-  fee: [digits, ({ fee }) => fee],
-  simulations: [z.int(), ({ simulations }) => simulations],
-});
+export const ATTEMPT = jsonView<Attempt>(({ value, orNull, integer, integerOrNull, time }) => ({
+  query_id: integer(({ queryId }) => queryId),
+  connection_id: value(words, ({ connectionId }) => connectionId),
+  owner: value(words, ({ owner }) => owner),
+  type: value(words, ({ type }) => type),
+  started_at: time(({ startedAtMs }) => startedAtMs),
+  due_height: integer(({ dueHeight }) => dueHeight),
+  remote_height: integerOrNull(({ remoteHeight }) => remoteHeight || undefined),
+  tx_hash: orNull(words, ({ txHash }) => txHash),
+  outcome: value(z.enum(ATTEMPT_OUTCOMES), ({ outcome }) => outcome),
+  reason: orNull(words, ({ reason }) => reason),
+  local_height: integerOrNull(({ localHeight }) => localHeight),
+  gas: integer(({ gas }) => gas),
+  fee: integer(({ fee }) => fee),
+  simulations: value(z.int(), ({ simulations }) => simulations),
+}));
 
-export const DAILY_COST = shape<DailyCost>({
-  day: [z.int(), ({ day }) => day],
-  owner: [words, ({ owner }) => owner],
-  attempts: [z.int(), ({ attempts }) => attempts],
-  included: [z.int(), ({ included }) => included],
-  gas: [digits, ({ gas }) => gas],
-  fee: [digits, ({ fee }) => fee],
-});
+export const DAILY_COST = jsonView<DailyCost>(({ value, integer }) => ({
+  day: value(z.int(), ({ day }) => day),
+  owner: value(words, ({ owner }) => owner),
+  attempts: value(z.int(), ({ attempts }) => attempts),
+  included: value(z.int(), ({ included }) => included),
+  gas: integer(({ gas }) => gas),
+  fee: integer(({ fee }) => fee),
+}));
 
-function seconds(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.round(ms / 100) / 10;
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 function toNumber(value: bigint | undefined): number | undefined {

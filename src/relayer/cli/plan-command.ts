@@ -14,7 +14,7 @@ import { parseDuration, parseGas, parseUint64 } from "../../platform/cli/options
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { forecast, type ForecastInput } from "../forecast/forecast.ts";
 import { configuredCosts } from "../forecast/loads.ts";
-import { forecastJson } from "../api/status-json.ts";
+import { FORECAST } from "../api/status-json.ts";
 import { priceText } from "../forecast/market-view.ts";
 import type { QueryLoad } from "../forecast/steady-state.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
@@ -268,7 +268,7 @@ function planJson(made: Plan): JsonObject {
     others_gas: made.isOthersGasKnown ? `${othersGas}` : null,
     block_seconds: Math.round(blockMs) / 1_000,
     demand_above_market: found.lateBlocks > 0,
-    ...forecastJson(found),
+    ...FORECAST.json(found),
     cost_per_month: `${found.costPerDay * DAYS_PER_MONTH}`,
   };
 }

@@ -1,5 +1,4 @@
 import { type Dec18, dec18ToNumber, formatDec18, quoDec18 } from "../../platform/base/decimal.ts";
-import type { JsonObject } from "../../platform/base/json.ts";
 import type { MarketReading } from "../gas-budget/create-market.ts";
 import type { Forecast } from "./forecast.ts";
 import type { Remedy } from "./steady-state.ts";
@@ -64,7 +63,7 @@ function mean(values: readonly bigint[]): bigint | undefined {
   return values.reduce((sum, value) => sum + value, 0n) / BigInt(values.length);
 }
 
-export function remedyJson(remedy: Remedy): JsonObject {
+export function remedyJson(remedy: Remedy) {
   const { kind } = remedy;
   const cost = { cost_per_day: `${remedy.costPerDay}` };
   if (kind === "longer-periods") return { kind, factor: Math.ceil(remedy.factor * 100) / 100, ...cost };

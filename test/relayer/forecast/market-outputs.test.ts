@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { type LogFields, type Logger, silentLogger } from "../../../src/platform/base/logger.ts";
 import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
-import { marketJson } from "../../../src/relayer/api/status-json.ts";
+import { MARKET } from "../../../src/relayer/api/status-json.ts";
 import { createMarketLog } from "../../../src/relayer/health/create-health.ts";
 import {
   expectedLateBlocks,
@@ -22,7 +22,7 @@ it("a price has four significant digits and no exponent", () => {
 
 describe("the fee market as JSON", () => {
   it("has heights, gas, amounts and prices as strings, and no remedy while the market bears the demand", () => {
-    expect(marketJson(sampleMarket())).toEqual({
+    expect(MARKET.json(sampleMarket())).toEqual({
       denom: "untrn",
       read_at_height: "12",
       seconds_since_read: 1,
@@ -49,7 +49,7 @@ describe("the fee market as JSON", () => {
   });
 
   it("names the state, the lateness and the cost of each remedy when the demand is above the market", () => {
-    expect(marketJson(sampleMarketWithoutCapacity())).toMatchObject({
+    expect(MARKET.json(sampleMarketWithoutCapacity())).toMatchObject({
       demand_above_market: true,
       demand_results: 150,
       sustainable_results: 100,
@@ -70,13 +70,13 @@ describe("the fee market as JSON", () => {
   it("has no lateness when others leave nothing", () => {
     const { forecast } = sampleMarketWithoutCapacity();
     const without = sampleMarket({ forecast: { ...forecast, lateBlocks: Infinity } });
-    expect(marketJson(without)).toMatchObject({ late_blocks: null });
+    expect(MARKET.json(without)).toMatchObject({ late_blocks: null });
   });
 
   it("has three digits of less than ten results a block, and one decimal of more", () => {
     const { forecast } = sampleMarket();
     const few = { ...forecast, sustainableResults: 0.05678, demandResults: 103.24 };
-    expect(marketJson(sampleMarket({ forecast: few }))).toMatchObject({
+    expect(MARKET.json(sampleMarket({ forecast: few }))).toMatchObject({
       sustainable_results: 0.0568,
       demand_results: 103.2,
     });
@@ -85,7 +85,7 @@ describe("the fee market as JSON", () => {
   it("is not above the market when the demand equals what it bears", () => {
     const { forecast } = sampleMarket();
     const equal = sampleMarket({ forecast: { ...forecast, demandGas: forecast.sustainableGas } });
-    expect(marketJson(equal)).toMatchObject({ demand_above_market: false });
+    expect(MARKET.json(equal)).toMatchObject({ demand_above_market: false });
   });
 });
 
@@ -97,7 +97,7 @@ it("the lateness that the market explains is rounded up, has a limit, and needs 
   expect(expectedLateBlocks({ ...market, sinceReadMs: 60_001 })).toBe(0n);
   expect(expectedLateBlocks(sampleMarket())).toBe(0n);
   const none = { ...market.forecast, sustainableGas: 0n, lateBlocks: Infinity };
-  expect(marketJson({ ...market, forecast: none })).toMatchObject({ late_blocks: null });
+  expect(MARKET.json({ ...market, forecast: none })).toMatchObject({ late_blocks: null });
 });
 
 /** The lines of the fee market's metrics, without those of other gauges. */
