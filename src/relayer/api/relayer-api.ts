@@ -1,28 +1,20 @@
 import { z } from "zod";
-import {
-  digits,
-  errorOf,
-  getJson,
-  getText,
-  type RouteDefinition,
-  textOf,
-  time,
-} from "../../platform/http/route-about.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
+import { errorOf, getJson, getText, type RouteDefinition, textOf } from "../../platform/http/route-about.ts";
 import { SPENDING_SCHEMA } from "../costs/spending-view.ts";
+import type { DeadLetter } from "../state/journal.ts";
 import { ATTEMPT_OUTCOMES } from "../state/attempt.ts";
-import { ATTEMPT, CONNECTION, DAILY_COST, QUERY, STATUS } from "./status-json.ts";
+import { ATTEMPT, CONNECTION, DAILY_COST, QUERY, QUERY_DETAILS, STATUS } from "./status-json.ts";
 
-const words = z.string();
-const deadLetters = z.array(
-  z.strictObject({
-    query_id: z.int(),
-    submitted_tx_hash: words,
-    neutron_hash: words,
-    error_time: time,
-    status: words,
-    message: words,
-  }),
-);
+/** A dead letter with the Go relayer's fields. */
+export const DEAD_LETTER = jsonView<DeadLetter>(({ value, time }) => ({
+  query_id: value(z.int(), ({ queryId }) => Number(queryId)),
+  submitted_tx_hash: value(words, ({ hash }) => hash),
+  neutron_hash: value(words, () => ""),
+  error_time: time(({ atMs }) => atMs),
+  status: value(words, () => "ErrorOnSubmit"),
+  message: value(words, ({ reason }) => reason),
+}));
 
 const TXS = z.object({ txs: z.array(z.object({ query_id: z.int().min(0), hash: words })) });
 
@@ -62,22 +54,12 @@ export const RELAYER_API = {
     z.array(CONNECTION.schema),
   ),
   queries: getJson("/api/queries", "the queries of `/api/status`", z.array(QUERY.schema)),
-  query: getJson(
-    "/api/queries/:id",
-    "one query with its keys and filter",
-    QUERY.schema.extend({
-      overdue_limit_blocks: z.int(),
-      registered_at_height: digits,
-      keys: z.array(z.strictObject({ path: words, key: z.base64() })),
-      transactions_filter: words,
-    }),
-    {
-      replies: {
-        400: errorOf("not the id of a query"),
-        404: errorOf("this relayer does not serve the query"),
-      },
+  query: getJson("/api/queries/:id", "one query with its keys and filter", QUERY_DETAILS.schema, {
+    replies: {
+      400: errorOf("not the id of a query"),
+      404: errorOf("this relayer does not serve the query"),
     },
-  ),
+  }),
   attempts: getJson("/api/attempts", "the newest attempts", z.array(ATTEMPT.schema), {
     query: {
       query_id: "id",
@@ -115,7 +97,7 @@ export const RELAYER_API = {
   deadLetters: getJson(
     "/unsuccessful-txs",
     "[dead letters](relayer.md#transactions), with the Go relayer's path and fields",
-    deadLetters,
+    z.array(DEAD_LETTER.schema),
   ),
   resubmit: goPost(
     "/resubmit-txs",

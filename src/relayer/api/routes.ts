@@ -26,8 +26,16 @@ import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Resubmissions } from "../state/resubmissions.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import { COST_GROUPS, encodeSpending, spendingView } from "../costs/spending-view.ts";
-import { RELAYER_API } from "./relayer-api.ts";
-import { ATTEMPT, CONNECTION, DAILY_COST, QUERY, servedConnections, STATUS } from "./status-json.ts";
+import { DEAD_LETTER, RELAYER_API } from "./relayer-api.ts";
+import {
+  ATTEMPT,
+  CONNECTION,
+  DAILY_COST,
+  QUERY,
+  QUERY_DETAILS,
+  servedConnections,
+  STATUS,
+} from "./status-json.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
@@ -111,21 +119,12 @@ function problemLines(found: readonly { readonly code: string; readonly text: st
   return found.map(({ code, text }) => `${code}: ${text}\n`).join("");
 }
 
-/** Returns a query as in `/api/queries`, with its keys and its filter. */
 function oneQuery(deps: ApiDeps, id: string): HttpReply {
   if (!isQueryId(id)) return errorReply(400, "bad-id", "a query id is a whole number, as in /api/queries/1");
   const found = findQuery(deps.status(), deps.registry, BigInt(id));
   if (found === undefined)
     return errorReply(404, "no-such-query", `this relayer does not serve a query ${id}; see /api/queries`);
-  const { view, query } = found;
-  const { keys, transactionsFilter, registeredAtHeight } = query;
-  return jsonReply(200, {
-    ...QUERY.json(view),
-    overdue_limit_blocks: Number(view.lateness.limit),
-    registered_at_height: `${registeredAtHeight}`,
-    keys: keys.map(({ path, key }) => ({ path, key: Buffer.from(key).toString("base64") })),
-    transactions_filter: transactionsFilter,
-  });
+  return jsonReply(200, QUERY_DETAILS.json(found));
 }
 
 const DEFAULT_LIMIT = 100;
@@ -262,18 +261,10 @@ export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
 }
 
 function unsuccessfulTxs(letters: readonly DeadLetter[]): HttpReply {
-  const list = letters.map((letter) => ({
-    query_id: Number(letter.queryId),
-    submitted_tx_hash: letter.hash,
-    neutron_hash: "",
-    error_time: new Date(letter.atMs).toISOString(),
-    status: "ErrorOnSubmit",
-    message: letter.reason,
-  }));
   return {
     status: 200,
     headers: { "Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff" },
-    body: `${stringifyJson(list, 2)}\n`,
+    body: `${stringifyJson(letters.map(DEAD_LETTER.json), 2)}\n`,
   };
 }
 

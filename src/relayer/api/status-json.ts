@@ -5,6 +5,7 @@ import { DAY_MS, isoTime } from "../../platform/base/time.ts";
 import { reloadView } from "../../platform/http/daemon-control-routes.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 import { digits } from "../../platform/http/route-about.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Forecast } from "../forecast/forecast.ts";
 import {
   isDemandAboveMarket,
@@ -141,6 +142,22 @@ export const QUERY = jsonView<QueryView>(({ value, orNull, integer, integerOrNul
   ),
   retry_in_ms: value(z.number(), ({ retryInMs }) => retryInMs),
 }));
+
+const KEY = jsonView<RegisteredQuery["keys"][number]>(({ value }) => ({
+  path: value(words, ({ path }) => path),
+  key: value(z.base64(), ({ key }) => Buffer.from(key).toString("base64")),
+}));
+
+/** A query with its keys and its filter. */
+export const QUERY_DETAILS = jsonView<{ readonly view: QueryView; readonly query: RegisteredQuery }>(
+  ({ value, integer, list }) => ({
+    ...QUERY.within(({ view }) => view),
+    overdue_limit_blocks: value(z.int(), ({ view }) => Number(view.lateness.limit)),
+    registered_at_height: integer(({ query }) => query.registeredAtHeight),
+    keys: list(KEY, ({ query }) => query.keys),
+    transactions_filter: value(words, ({ query }) => query.transactionsFilter),
+  }),
+);
 
 const ENDPOINT = jsonView<EndpointStatus>(({ value, orNull, integerOrNull }) => ({
   chain_id: value(words, ({ chainId }) => chainId),
