@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readBuildInfo } from "../../../src/platform/process/build-info.ts";
 import {
+  certificatesField,
   durationField,
   parseListenAddress,
   secretField,
@@ -40,6 +41,26 @@ describe("parseListenAddress", () => {
     ["8080", undefined],
   ])("%s", (text, address) => {
     expect(parseListenAddress(text)).toEqual(address);
+  });
+});
+
+describe("certificatesField", () => {
+  const PEM = "-----BEGIN CERTIFICATE-----";
+  const messagesOf = (file: () => string): readonly string[] | undefined => {
+    const field = certificatesField({ file, environment: () => undefined });
+    return field.safeParse("ca.pem").error?.issues.map(({ message }) => message);
+  };
+
+  it("returns the file's text", () => {
+    const field = certificatesField({ file: () => PEM, environment: () => undefined });
+    expect(field.parse("ca.pem")).toBe(PEM);
+  });
+
+  it.each([
+    ["text without a certificate", () => "hello", `file ca.pem has no certificate (expected PEM: ${PEM})`],
+    ["an empty file", () => "", "file ca.pem is empty (expected the secret in it)"],
+  ])("refuses %s with its reason", (_, file, message) => {
+    expect(messagesOf(file)).toEqual([message]);
   });
 });
 

@@ -135,7 +135,10 @@ export const JAIL_CASES: Readonly<Record<string, Cases>> = {
   },
   "network-votes-missing": {
     fires: withSharedVotes({ missed: 30, missing: 10 }),
-    alsoFires: { "half of its votes": withSharedVotes({ missed: 15, missing: 19 }) },
+    alsoFires: {
+      "half of its votes": withSharedVotes({ missed: 15, missing: 19 }),
+      "exactly half of the others": withSharedVotes({ missed: 30, missing: 10, others: 20 }),
+    },
     quiet: {
       "a validator that is alone": withSharedVotes({ missed: 30, missing: 0 }),
       "less than half of the others": withSharedVotes({ missed: 30, missing: 9 }),

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/platform/base/time.ts";
 import type { PastAlert } from "../../../src/watchdog/alerts/alert-state.ts";
-import { monthStrip, stripPart } from "../../../src/watchdog/page/month-plots.ts";
+import { incidentTable, monthStrip, stripPart } from "../../../src/watchdog/page/month-plots.ts";
 import { createPlots, type ValidatorPlots } from "../../../src/watchdog/page/validator-plots.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { SCATTERED } from "../../../src/watchdog/alerts/miss-causes.ts";
 import { pastAlert } from "../../support/pages/status-page-scenes.ts";
 import {
   type BuiltValidator,
@@ -100,4 +101,18 @@ describe("the plots", () => {
     render();
     expect(world.reads).toBe(3);
   });
+});
+
+it("the table of incidents begins with the newest one, and ends with the scattered blocks", () => {
+  const incident = (cause: string, day: number) => ({
+    fromMs: Date.UTC(2026, 10, day),
+    toMs: Date.UTC(2026, 10, day, 1),
+    bad: 60n,
+    month: "2026-11" as const,
+    cause,
+    cost: { blocks: 60n },
+  });
+  const incidents = [incident("sidecar-down", 3), incident(SCATTERED, 8), incident("sidecar-slow", 5)];
+  const { text } = incidentTable(incidents, 0n);
+  expect([...text.matchAll(/2026-11-0(\d)T00:00/g)].map(([, day]) => day)).toEqual(["5", "3", "8"]);
 });
