@@ -36,9 +36,13 @@ const badParameter = { 400: errorOf("an invalid parameter; the message says what
 const since = { since: "a time such as 2026-01-31T12:00:00Z", until: "a time, exclusive" };
 
 export const RELAYER_API = {
-  livez: getText("/livez", "200 while the process makes progress, whatever the state of its chains", {
-    replies: { 503: textOf("a loop has hung for five minutes") },
-  }),
+  livez: getText(
+    "/livez",
+    "200 while the process makes progress, whatever the state of its chains; 503 when a loop has hung for five minutes",
+    {
+      replies: { 503: textOf("the loop that hangs") },
+    },
+  ),
   readyz: getText("/readyz", "200 if there is no problem, else one line `code: reason` per problem", {
     replies: { 503: textOf("one line per problem") },
   }),
