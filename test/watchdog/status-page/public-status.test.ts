@@ -14,7 +14,7 @@ import {
   SHOWN_DAYS,
   uptimeOf,
 } from "../../../src/watchdog/status-page/public-days.ts";
-import { publicValidator } from "../../../src/watchdog/status-page/public-status.ts";
+import { gravest, publicValidator } from "../../../src/watchdog/status-page/public-status.ts";
 import { EVENTFUL, EVENTFUL_ALERTS, ledgerScene } from "../../support/pages/status-page-scenes.ts";
 import { SCENE_MS } from "../../support/pages/watchdog-scenes.ts";
 import { ledgerViewOf, rollup } from "../../support/watchdog/ledger-view.ts";
@@ -234,4 +234,21 @@ it("public words name no alert, and all that is not named is a technical problem
     "A technical problem",
     "A technical problem",
   ]);
+});
+
+it("the headline is about the validator in the most serious state", () => {
+  const inState = (state: "outage" | "unknown" | "degraded" | "operational") => ({
+    title: state,
+    chainId: "neutron-1",
+    present: { state, text: state },
+    seenAtMs: SCENE_MS,
+    components: [],
+    incidents: [],
+  });
+  const gravestOf = (...states: readonly Parameters<typeof inState>[0][]) =>
+    gravest({ title: "", asOfMs: SCENE_MS, staleMs: 1, validators: states.map(inState) })?.title;
+  expect(gravestOf("operational", "outage", "degraded")).toBe("outage");
+  expect(gravestOf("operational", "degraded")).toBe("degraded");
+  expect(gravestOf("degraded", "unknown", "operational")).toBe("unknown");
+  expect(gravestOf()).toBeUndefined();
 });
