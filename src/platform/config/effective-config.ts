@@ -187,7 +187,7 @@ function withSecrets(
 
 /**
  * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that new content in a
- * secret file counts as a change.
+ * secret file is a change too.
  */
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,

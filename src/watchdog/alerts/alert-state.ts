@@ -67,7 +67,7 @@ export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** If two evaluations are no further apart than this (or `forMs`, if longer), the condition counts as active in between. */
+  /** If two evaluations are no further apart than this (or `forMs`, if longer), the condition is taken to be active in between. */
   readonly gapMs: number;
 }
 

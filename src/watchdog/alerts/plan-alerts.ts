@@ -336,7 +336,7 @@ export function alertOnPoll(
 
 /** One poll of one validator, evaluated. */
 interface EvaluatedPoll extends NotifiedPoll {
-  /** If two polls are no further apart than this, a condition counts as active in between. */
+  /** If two polls are no further apart than this, a condition is taken to be active in between. */
   readonly gapMs: number;
   /** Keyed by condition name. */
   readonly results: ReadonlyMap<string, ConditionResult>;

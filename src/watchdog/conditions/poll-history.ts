@@ -112,7 +112,7 @@ export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
  * Adds one poll. Nodes missing from the poll are dropped. `gapMs` is the longest time between two polls for which the time of a
- * change between them still counts as known.
+ * change between them is still known.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,

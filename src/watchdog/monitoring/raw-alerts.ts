@@ -34,7 +34,7 @@ const CAUSES: PanelsByAlert = [
 const NODE = "by (chain_id, validator, instance)";
 
 /**
- * Call rates. The node creates `status="Failure"` only at the first failure, so all calls that are not `Success` count as bad.
+ * Call rates. The node creates `status="Failure"` only at the first failure, so all calls that are not `Success` are bad.
  * `rate` handles counter restarts. If there are several nodes, the best one counts, since one vote in time is enough.
  */
 const CALL_RECORDS: readonly RecordSpec[] = [
