@@ -6,7 +6,12 @@ import { createApplication } from "../../../src/localnet/chain/runtime/applicati
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import type { ChainModule } from "../../../src/localnet/chain/runtime/module.ts";
-import { QueryError, registerError } from "../../../src/localnet/chain/runtime/errors.ts";
+import {
+  goPanic,
+  QueryError,
+  registerError,
+  wrapErrors,
+} from "../../../src/localnet/chain/runtime/errors.ts";
 import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { continueTestChain, type TestChain } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
@@ -223,4 +228,39 @@ describe("queries", () => {
     expect(Buffer.from(query("/notes/Time").value).toString()).toBe("2 1790000002000000000");
     expect(Buffer.from(query("/notes/Time", 1n).value).toString()).toBe("1 1790000001000000000");
   });
+});
+
+describe("an error that gets words of its caller", () => {
+  const thrownBy = (work: () => unknown): unknown => {
+    try {
+      return work();
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it("keeps its code, and has the words in front", () => {
+    const inner = registerError("test", 7, "no such thing")("a pool");
+    expect(
+      thrownBy(() =>
+        wrapErrors("failed to swap", () => {
+          throw inner;
+        }),
+      ),
+    ).toMatchObject({ codespace: "test", code: 7, message: "failed to swap: a pool: no such thing" });
+  });
+
+  // A panic without its class could be caught by a contract's reply, which Go's error handling never sees.
+  it.each([
+    ["a panic", goPanic("index out of range")],
+    ["a bug of this program", new TypeError("x is undefined")],
+  ])("is never %s", (_, thrown) =>
+    expect(
+      thrownBy(() =>
+        wrapErrors("failed to swap", () => {
+          throw thrown;
+        }),
+      ),
+    ).toBe(thrown),
+  );
 });
