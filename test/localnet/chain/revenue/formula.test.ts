@@ -49,6 +49,16 @@ describe("the rating", () => {
     expect(formatDec18(ratingOf(done, need("0.005", "0.95"), need("0.02", "0.95")))).toBe(rating);
   });
 
+  it("is all or nothing where the allowed share of misses is also the largest", () => {
+    const same = need("0.1", "0.9");
+    const all = (missed: bigint) =>
+      ratingOf({ inActiveSet: 1000n, blocks: 1000n - missed, votes: 1000n }, same, same);
+    expect([100n, 101n].map((missed) => formatDec18(all(missed)))).toEqual([
+      "1.000000000000000000",
+      "0.000000000000000000",
+    ]);
+  });
+
   it.each([
     ["1", 1000n, 1000n, 2_500_000_000n],
     ["1", 700n, 1000n, 1_750_000_000n],
