@@ -10,7 +10,7 @@ import { parseWhole } from "../../platform/cli/options.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
 import { deriveKey } from "../keyring/derive-key.ts";
-import { badKeyring } from "../client/errors.ts";
+import { badKeyring } from "../client-error.ts";
 import { type KeyRecord, localKey } from "../keyring/key-record.ts";
 import { keyCommand, keyJson, type KeyOptions, secretFrom, withKeyring } from "./keyring-options.ts";
 

@@ -7,7 +7,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { printResult, printResponse } from "../../platform/cli/print-response.ts";
 import type { Prompt } from "../../platform/cli/prompt.ts";
-import { badKeyring } from "../client/errors.ts";
+import { badKeyring } from "../client-error.ts";
 import { localKey } from "../keyring/key-record.ts";
 import { keyCommand, keyJson, type KeyOptions, secretFrom, withKeyring } from "./keyring-options.ts";
 

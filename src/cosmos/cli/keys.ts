@@ -6,7 +6,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
 import { printResult, printResponse } from "../../platform/cli/print-response.ts";
-import { badKeyring } from "../client/errors.ts";
+import { badKeyring } from "../client-error.ts";
 import type { KeyRecord } from "../keyring/key-record.ts";
 import {
   addPrefixOption,

@@ -2,7 +2,7 @@ import { toHex } from "../../platform/base/bytes.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import type { ProofOp, QueryHeight, StoreResponse, StoreRead } from "./chain-client.ts";
 import { isHeightLog } from "./answers.ts";
-import { ClientError, heightUnavailable } from "./errors.ts";
+import { ClientError, heightUnavailable } from "../client-error.ts";
 import type { RpcRead } from "./rpc-caller.ts";
 import { resultField } from "./rpc-response.ts";
 

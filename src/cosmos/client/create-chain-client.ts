@@ -18,7 +18,7 @@ import type { Endpoint, NetworkOptions } from "../../platform/http/remote.ts";
 import { parseEndpoints } from "./endpoint.ts";
 import { createPooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
-import { closedError } from "./errors.ts";
+import { closedError } from "../client-error.ts";
 import type { readLightBlock } from "./light-block.ts";
 import { grpcRead, storeRead } from "./chain-reads.ts";
 import { badResponse, decodeStatus, decodeTxsOfBlock, resultField } from "./rpc-response.ts";

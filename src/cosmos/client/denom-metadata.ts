@@ -1,7 +1,7 @@
 import { type DisplayUnit, displayUnitOf } from "../../platform/base/display-unit.ts";
 import { Query } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
 import type { ChainClient } from "./chain-client.ts";
-import { refusalLog } from "./errors.ts";
+import { refusalLog } from "../client-error.ts";
 import { queriesOf } from "./typed-query.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { createChainClient, type PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { answerOf } from "../../cosmos/client/answers.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";

@@ -26,7 +26,7 @@ import {
   type State as MarketState,
 } from "../../cosmos/fee-market/market.ts";
 import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { badResponse } from "../../cosmos/client/rpc-response.ts";
 import {
   ParamsRequest,

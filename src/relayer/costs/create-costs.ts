@@ -24,7 +24,7 @@ import { coveredMs, type Span } from "../health/problem-timeline.ts";
 import { type CostLedger, SPANS } from "./cost-ledger.ts";
 import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import {
   QueryContractInfoRequest,
   QueryContractInfoResponse,

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { fromUtf8, utf8 } from "../../platform/base/bytes.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";

@@ -17,7 +17,7 @@ import { isRecord } from "../../../src/platform/base/json.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { decodeAccount } from "../../../src/cosmos/client/tx/tx-queries.ts";
 import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import {
   encodeForSimulation,
   signTransaction,

@@ -4,7 +4,7 @@ import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { decodeBroadcast, decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
 import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc-caller.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { decodeGrpcResponse, decodeStoreResponse } from "../../../src/cosmos/client/chain-reads.ts";
 import { decodeSignedHeader, decodeValidatorsPage } from "../../../src/cosmos/client/light-block.ts";
 import { decodeStatus, parseRpcResponses } from "../../../src/cosmos/client/rpc-response.ts";

@@ -3,7 +3,7 @@ import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { concat, encodeBech32, fromBase64, sha256, toBase64 } from "../../../platform/base/bytes.ts";
 import { SignDoc } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { addressBytes } from "../../keyring/key-record.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError } from "../../client-error.ts";
 import { SignerConnection, type SignerProgram } from "./signer-program.ts";
 
 /**

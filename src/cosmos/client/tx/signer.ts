@@ -14,7 +14,7 @@ import {
 import { TYPE_URL } from "../../proto/registry.ts";
 import { deriveKey, DEFAULT_HD_PATH } from "../../keyring/derive-key.ts";
 import { type KeyringKey, readKeyringKey } from "../../keyring/keyring.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError } from "../../client-error.ts";
 import { openExternalAccount } from "./external-signer.ts";
 import type { SignerProgram } from "./signer-program.ts";
 import type { WireMessage } from "./tx-types.ts";
