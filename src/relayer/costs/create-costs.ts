@@ -25,10 +25,8 @@ import { type CostLedger, SPANS } from "./cost-ledger.ts";
 import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
-import {
-  QueryContractInfoRequest,
-  QueryContractInfoResponse,
-} from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import { Query } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import { queriesOf } from "../../cosmos/client/typed-query.ts";
 
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
@@ -357,9 +355,7 @@ async function readContract(
   address: string,
   signal: AbortSignal,
 ): Promise<ContractName | undefined> {
-  const request = QueryContractInfoRequest.encode({ address }).finish();
-  const response = await client.grpcQuery("/cosmwasm.wasm.v1.Query/ContractInfo", request, signal);
-  const { contractInfo } = QueryContractInfoResponse.decode(response);
+  const { contractInfo } = await queriesOf(client, Query)("ContractInfo", { address }, signal);
   if (contractInfo === undefined) return undefined;
   const { label, creator, admin } = contractInfo;
   return { label: plain(label, MAX_LABEL), creator: plain(creator, 128), admin: plain(admin, 128) };
