@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { fromHex } from "../../platform/base/bytes.ts";
-import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { readTextFile } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { printResult, printResponse } from "../../platform/cli/print-response.ts";
 import type { Prompt } from "../../platform/cli/prompt.ts";
 import { badKeyring } from "../client-error.ts";

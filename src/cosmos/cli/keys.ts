@@ -1,9 +1,8 @@
 import { Command, Option } from "commander";
 import { decodeBech32, encodeBech32, fromHex, upperHex } from "../../platform/base/bytes.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
 import { printResult, printResponse } from "../../platform/cli/print-response.ts";
 import { badKeyring } from "../client-error.ts";

@@ -1,10 +1,9 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { EXIT } from "../base/errors.ts";
+import { CliError, EXIT } from "../base/errors.ts";
 import type { Secret } from "../base/secret.ts";
 import { readOrCreateToken, tokenFileIn } from "../process/private-file.ts";
 import { secretField } from "../config/config-fields.ts";
-import { CliError } from "./cli-error.ts";
 
 /** The localnet's state directory for this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
 function localnetStateDir(portOffset: number): string {

@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import pc from "picocolors";
 import { toBase64 } from "../../platform/base/bytes.ts";
-import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { CheckExit, CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
-import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { queryIdArgument } from "../../platform/cli/options.ts";

@@ -3,13 +3,12 @@ import { Command, Option } from "commander";
 import { z } from "zod";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CheckExit, CliError, EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import {
   addReportOptions,

@@ -6,10 +6,9 @@ import {
   QuerySmartContractStateRequest,
 } from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { fromBase64, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { EXIT } from "../../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../../platform/base/errors.ts";
 import { stringifyJson } from "../../../platform/base/json.ts";
 import type { CliContext } from "../../../platform/cli/cli-context.ts";
-import { CliError } from "../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../platform/cli/options.ts";
 import { withChain } from "../chain-connection.ts";
 import { addConnectionOptions, type ConnectionOptions } from "../connection-options.ts";
