@@ -9,7 +9,7 @@ import { controlToken, controlTokenFile, readSecret, readTokenFile } from "../..
 import { valueAt } from "../../platform/config/effective-config.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
+import { jsonOption } from "../../platform/cli/cli-context.ts";
 
 export interface RelayerApiOptions {
   readonly url?: string;

@@ -9,7 +9,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import {
   addReportOptions,
   askWatchdog,
@@ -23,7 +23,6 @@ import {
 } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends OracleOptions {
   readonly json?: true;
