@@ -1,7 +1,6 @@
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, queriesOf } from "../../cosmos/client/chain-client.ts";
 import type { Channel, IdentifiedChannel } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { Query } from "../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
-import { queriesOf } from "../../cosmos/client/typed-query.ts";
 import { IbcRelayerError } from "./errors.ts";
 
 /** One end of a channel on one chain. */

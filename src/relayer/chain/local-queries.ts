@@ -1,4 +1,4 @@
-import type { ChainClient, QueryHeight } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, queriesOf, type QueryHeight } from "../../cosmos/client/chain-client.ts";
 import {
   allPages,
   createLightClientQueries,
@@ -19,7 +19,6 @@ import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
 import { badResponse } from "../../cosmos/client/rpc-response.ts";
 import { Query as MarketQuery } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import { queriesOf } from "../../cosmos/client/typed-query.ts";
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`. */
 export interface LocalQueries extends LightClientQueries {

@@ -1,4 +1,4 @@
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, queriesOf } from "../../cosmos/client/chain-client.ts";
 import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -26,7 +26,6 @@ import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
 import { Query } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
-import { queriesOf } from "../../cosmos/client/typed-query.ts";
 
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */

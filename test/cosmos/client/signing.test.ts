@@ -24,7 +24,7 @@ import {
   type TransactionDraft,
   createSigner,
 } from "../../../src/cosmos/client/tx/signer.ts";
-import { decodeGrpcResponse } from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeGrpcResponse } from "../../../src/cosmos/client/create-chain-client.ts";
 import { payerOf } from "../../../src/relayer/config/signer-config.ts";
 import { AuthInfo, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { recordedCalls } from "../../support/client/fixture.ts";

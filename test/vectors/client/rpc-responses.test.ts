@@ -5,7 +5,7 @@ import { isRecord } from "../../../src/platform/base/json.ts";
 import { decodeBroadcast, decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
 import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc-caller.ts";
 import { ClientError } from "../../../src/cosmos/client-error.ts";
-import { decodeGrpcResponse, decodeStoreResponse } from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeGrpcResponse, decodeStoreResponse } from "../../../src/cosmos/client/create-chain-client.ts";
 import { decodeSignedHeader, decodeValidatorsPage } from "../../../src/cosmos/client/light-block.ts";
 import { decodeStatus, parseRpcResponses } from "../../../src/cosmos/client/rpc-response.ts";
 import { type RecordedCall, recordedBody, recordedCalls } from "../../support/client/fixture.ts";
