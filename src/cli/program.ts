@@ -1,7 +1,6 @@
 import { Command } from "commander";
-import type { CliContext } from "../platform/cli/cli-context.ts";
+import { type CliContext, formattedContext } from "../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommands } from "../platform/cli/lazy-command.ts";
-import { formattedContext } from "../platform/cli/output-options.ts";
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 

@@ -1,7 +1,7 @@
 import { createChainClient, type PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { Endpoint } from "../platform/http/remote.ts";
 import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoint-pool.ts";
-import { ClientError } from "../cosmos/client/errors.ts";
+import { ClientError } from "../cosmos/client-error.ts";
 import { readLightBlock } from "../cosmos/client/light-block.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
 import { createWebSocketSubscription } from "../cosmos/client/events/websocket-subscription.ts";

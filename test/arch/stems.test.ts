@@ -14,6 +14,12 @@ interface Stem {
 
 const STEMS: readonly Stem[] = [
   {
+    room: "src/cosmos",
+    stem: ["proto", "merkle", "comet", "client-error.ts", "keyring", "client", "light-client"],
+    leaves: ["fee-market"],
+    wiring: ["proofs.ts", "cli"],
+  },
+  {
     room: "src/localnet",
     stem: ["vm", "chain", "node", "accounts", "sidecar", "ibc-relayer", "genesis", "control"],
     leaves: ["monitoring", "traffic"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import type { EndpointCheck } from "../../src/cosmos/client/endpoint-pool.ts";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../src/cosmos/client-error.ts";
 import { createChainCheck } from "../../src/relayer/chain-access.ts";
 
 const status = { chainId: "a-1", latestHeight: 1n, latestTimeNs: 0n, earliestHeight: 1n, catchingUp: false };

@@ -1,7 +1,7 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../src/cosmos/client-error.ts";
 import { createNoticeQueue } from "../../src/cosmos/client/events/subscription.ts";
 import { followChain } from "../../src/relayer/registry/follow-chain.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";

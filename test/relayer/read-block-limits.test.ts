@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../src/cosmos/client-error.ts";
 import { type BlockParams, ConsensusParams } from "../../src/cosmos/proto/gen/tendermint/types/params.ts";
 import { QueryParamsResponse } from "../../src/cosmos/proto/gen/cosmos/consensus/v1/query.ts";
 import { ParamsResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";

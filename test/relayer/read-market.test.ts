@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../src/cosmos/client-error.ts";
 import { initialState, paramsToWire, toWire } from "../../src/cosmos/fee-market/market.ts";
 import type { State } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import type { Params as WireParams } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../src/cosmos/client-error.ts";
 import { answered, failed } from "../../src/relayer/registry/query-state.ts";
 import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import { createRegistry } from "../../src/relayer/registry/registry.ts";

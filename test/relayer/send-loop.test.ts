@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import { raceAbort } from "../../src/platform/base/abort.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../src/cosmos/client-error.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { initialState, type State } from "../../src/cosmos/fee-market/market.ts";
 import { createUrgency } from "../../src/relayer/gas-budget/urgency.ts";

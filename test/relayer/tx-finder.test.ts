@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BlockRange, SearchPage, TxSearcher } from "../../src/cosmos/client/chain-client.ts";
-import { ClientError } from "../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../src/cosmos/client-error.ts";
 import { verifySimpleProof } from "../../src/cosmos/merkle/simple-tree.ts";
 import { sha256, toHex, utf8 } from "../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";

@@ -4,10 +4,9 @@ import type { LocalnetRunOptions } from "../../../daemons/localnet/main.ts";
 import { accountsOf, type ChainProfile, CHAINS } from "../../localnet/accounts/chains.ts";
 import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import type { LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
-import { errorMessage, EXIT } from "../../platform/base/errors.ts";
+import { CliError, errorMessage, EXIT } from "../../platform/base/errors.ts";
 import type { JsonValue } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { corsOptions, DEFAULT_BLOCK_TIME_MS, DEFAULT_POWERS } from "../../platform/cli/options.ts";
 
 export interface ChainOptions {

@@ -1,11 +1,14 @@
 import { Command, Option } from "commander";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { counted } from "../../platform/base/text.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
+import {
+  addOutputOptions,
+  type CliContext,
+  jsonOption,
+  type OutputOptions,
+} from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommands } from "../../platform/cli/lazy-command.ts";
-import { addOutputOptions, jsonOption, type OutputOptions } from "../../platform/cli/output-options.ts";
 import {
   ConfigError,
   type ConfigIssue,

@@ -1,9 +1,8 @@
 import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Command } from "commander";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { packageFolder } from "../../platform/process/build-info.ts";
 
 const NAME = "neutron_query_relayer";

@@ -2,10 +2,9 @@ import { Argument, Command, Option } from "commander";
 import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/genesis/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext, ownProcess } from "../../platform/cli/process-context.ts";
 import {
   accessOf,

@@ -1,8 +1,7 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { readBuildInfo } from "../../platform/process/build-info.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 export function versionCommand(context: CliContext): Command {
   return new Command().addOption(jsonOption()).action((options: { readonly json?: true }) => {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { LogLevel } from "../../platform/base/logger.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { daemonContext, ownProcess, printOnce } from "../../platform/cli/process-context.ts";
 import {
   chainClockOption,
@@ -21,7 +21,6 @@ import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { watchedLocalnet } from "./watched-localnet.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { lossOf, type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends ChainClockOptions {
   readonly config?: string;

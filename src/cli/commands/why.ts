@@ -1,9 +1,8 @@
 import { Command, Option } from "commander";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { daemonUrlOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";

@@ -1,10 +1,9 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { Argument, Command, Option } from "commander";
 import { systemClock } from "../../platform/base/clock.ts";
-import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { openPrompt } from "../../platform/cli/prompt.ts";
 import { ConfigError } from "../../platform/config/config.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";

@@ -1,5 +1,4 @@
-import { EXIT } from "../../platform/base/errors.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { isPlainHttpUrl } from "../../platform/config/setting-texts.ts";
 import { readNode, requireSameChain } from "./discover-chain.ts";
 

@@ -1,5 +1,4 @@
-import { EXIT } from "../../platform/base/errors.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import {
   type ChainFacts,
   KNOWN_CHAINS,

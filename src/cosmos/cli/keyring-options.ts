@@ -4,10 +4,9 @@ import { Command, Option } from "commander";
 import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
+import { addOutputOptions, type CliContext, type OutputOptions } from "../../platform/cli/cli-context.ts";
 import { openPrompt, type Prompt } from "../../platform/cli/prompt.ts";
-import { readSecretFile } from "../../platform/cli/state-home.ts";
+import { readSecret } from "../../platform/cli/state-home.ts";
 import {
   checkPassword,
   createMemoryStore,
@@ -57,7 +56,7 @@ export async function secretFrom(
   prompt: Prompt,
   question: string,
 ): Promise<Secret> {
-  return file === undefined ? prompt.secret(question) : readSecretFile(file, option);
+  return file === undefined ? prompt.secret(question) : readSecret({ file }, option);
 }
 
 interface OpenKeyring {

@@ -1,23 +1,29 @@
-import { Command, Option } from "commander";
+import { randomBytes } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { Bip39 } from "@cosmjs/crypto";
 import { decodeBech32, encodeBech32, fromHex, upperHex } from "../../platform/base/bytes.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
-import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
-import { printResult, printResponse } from "../../platform/cli/print-response.ts";
-import { badKeyring } from "../client/errors.ts";
-import type { KeyRecord } from "../keyring/key-record.ts";
+import { addOutputOptions, type CliContext, type OutputOptions } from "../../platform/cli/cli-context.ts";
+import { printResponse, printResult } from "../../platform/cli/print-response.ts";
+import { badKeyring } from "../client-error.ts";
+import { type KeyRecord, localKey } from "../keyring/key-record.ts";
 import {
   addPrefixOption,
   keyCommand,
   keyJson,
   type KeyOptions,
   publicKeyText,
+  secretFrom,
   withKeyring,
 } from "./keyring-options.ts";
-import { addCommand, mnemonicCommand } from "./keys-add.ts";
-import { exportCommand, importCommand } from "./keys-armor.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import { parseWhole } from "../../platform/cli/options.ts";
+import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
+import { deriveKey } from "../keyring/derive-key.ts";
+import { readTextFile } from "../../platform/base/read-text.ts";
+import type { Prompt } from "../../platform/cli/prompt.ts";
 
 export function keysCommand(context: CliContext): Command {
   const group = new Command();
@@ -124,5 +130,218 @@ function parseAddress(text: string, prefix: string): JsonObject {
     return { human, bytes: upperHex(bytes) };
   } catch {
     throw new CliError(EXIT.usage, `${text} is neither hex nor bech32`);
+  }
+}
+
+interface AddOptions extends KeyOptions {
+  readonly recover?: true;
+  /** File that contains the mnemonic. */
+  readonly source?: string;
+  /** File to create for the mnemonic. */
+  readonly backupFile?: string;
+  readonly backup: boolean;
+  readonly dryRun?: true;
+  readonly hdPath?: string;
+  readonly coinType: number;
+  readonly account: number;
+  readonly index: number;
+}
+
+export function addCommand(context: CliContext): Command {
+  return keyCommand("add", "create a key, or recover one from its mnemonic")
+    .argument("<name>", "name of the new key")
+    .option("--recover", "read the mnemonic from the terminal, or from the first line of stdin")
+    .option("--source <file>", "read the mnemonic from this file; implies --recover")
+    .option("--backup-file <file>", "write the new mnemonic into this new file, and do not print it")
+    .option("--no-backup", "neither print nor write the new mnemonic: the key is in the keyring only")
+    .option("--dry-run", "show the key and store nothing")
+    .addOption(
+      new Option("--algo <algorithm>", "signature algorithm").choices(["secp256k1"]).default("secp256k1"),
+    )
+    .addOption(pathNumber("--coin-type <n>", "coin type of the derivation path", 118))
+    .addOption(pathNumber("--account <n>", "account of the derivation path", 0))
+    .addOption(pathNumber("--index <n>", "address index of the derivation path", 0))
+    .addOption(
+      new Option(
+        "--hd-path <path>",
+        "derivation path, instead of the three numbers: m/44'/118'/0'/0/0",
+      ).argParser(parseHdPath),
+    )
+    .addHelpText(
+      "after",
+      `
+The mnemonic of a new key is printed once, and only to a terminal. Without one, name --backup-file or --no-backup. A
+recovered key's mnemonic is never printed.`,
+    )
+    .action((name: string, options: AddOptions) => {
+      const backend = options.dryRun ? { ...options, keyringBackend: "memory" as const } : options;
+      return withKeyring(backend, context, async ({ keyring, prepare, prompt }) => {
+        const isNew = options.recover !== true && options.source === undefined;
+        if (isNew) requireBackup(options, context);
+        const source = { file: options.source, option: "--source" };
+        const words = isNew ? newMnemonic() : await secretFrom(source, prompt, "Mnemonic: ");
+        const record = localKey(name, await derive(words, hdPathOf(options)));
+        await prepare();
+        const backupFile = isNew && !options.dryRun ? options.backupFile : undefined;
+        if (backupFile !== undefined) writeBackup(backupFile, words);
+        try {
+          keyring.add(record);
+        } catch (error) {
+          // The words of a key that is not stored are of no use.
+          if (backupFile !== undefined) rmSync(backupFile);
+          throw error;
+        }
+        printNew(record, isNew ? words : undefined, options, context);
+      });
+    });
+}
+
+function mnemonicCommand(context: CliContext): Command {
+  return new Command("mnemonic")
+    .description("create a mnemonic of 24 words, without a key")
+    .option("--backup-file <file>", "write it into this new file, and do not print it")
+    .addHelpText("after", "\nA mnemonic is printed to a terminal only.")
+    .action((options: { readonly backupFile?: string }) => {
+      requireBackup({ ...options, backup: true }, context);
+      const words = newMnemonic();
+      if (options.backupFile === undefined) return context.print(words.reveal());
+      writeBackup(options.backupFile, words);
+      context.print(`written to ${options.backupFile}`);
+    });
+}
+
+/** A key whose mnemonic nobody has seen exists only in its keyring. That must be a deliberate choice. */
+function requireBackup(
+  { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
+  { isTerminal }: CliContext,
+): void {
+  if (isTerminal || backupFile !== undefined || !backup || dryRun) return;
+  throw new CliError(
+    EXIT.usage,
+    "a mnemonic is printed to a terminal only: give --backup-file FILE, run it in a terminal, or (keys add) give --no-backup",
+  );
+}
+
+function newMnemonic(): Secret {
+  return new Secret(Bip39.encode(randomBytes(32)).toString());
+}
+
+function derive(words: Secret, hdPath: string): Promise<Uint8Array> {
+  return deriveKey(words.reveal(), hdPath).catch(() => {
+    // Its own text could contain words.
+    throw badKeyring(
+      "this is not a BIP-39 mnemonic in English: 12, 15, 18, 21 or 24 words with their checksum were expected",
+    );
+  });
+}
+
+function writeBackup(file: string, words: Secret): void {
+  try {
+    writeFileSync(file, `${words.reveal()}\n`, { mode: PRIVATE_FILE_MODE, flag: "wx" });
+  } catch (cause) {
+    throw new CliError(EXIT.fatal, `the mnemonic cannot be written: ${errorText(cause)}`, { cause });
+  }
+}
+
+function printNew(
+  record: KeyRecord,
+  words: Secret | undefined,
+  options: AddOptions,
+  context: CliContext,
+): void {
+  const key = keyJson(record, options.addressPrefix);
+  const isShown =
+    words !== undefined && options.backup && options.backupFile === undefined && !options.dryRun;
+  if (!isShown) return printResponse(key, options, context);
+  if (options.json || options.output === "yaml")
+    return printResponse({ ...key, mnemonic: words.reveal() }, options, context);
+  printResponse(key, options, context);
+  context.print(
+    `\nThe mnemonic is shown only now. Write it down: with it, everybody can spend from the account.\n`,
+  );
+  context.print(words.reveal());
+}
+
+function hdPathOf({ hdPath, coinType, account, index }: AddOptions): string {
+  return hdPath ?? `m/44'/${coinType}'/${account}'/0/${index}`;
+}
+
+/** Maximum child number in BIP-32, without the bit that marks hardened keys. */
+const MAX_CHILD = 2 ** 31 - 1;
+
+function pathNumber(flags: string, description: string, preset: number): Option {
+  return new Option(flags, description).default(preset).argParser((text) => parseWhole(text, 0, MAX_CHILD));
+}
+
+function parseHdPath(text: string): string {
+  const numbers = text
+    .split("/")
+    .slice(1)
+    .map((part) => Number(part.replace(/'$/, "")));
+  if (/^m(\/\d{1,10}'?){1,10}$/.test(text) && numbers.every((number) => number <= MAX_CHILD)) return text;
+  throw new InvalidArgumentError("a path such as m/44'/118'/0'/0/0 was expected");
+}
+
+interface ArmorOptions extends KeyOptions {
+  readonly passphraseFile?: string;
+}
+
+/** Minimum that the SDK requires. */
+const MIN_PASSPHRASE_CHARACTERS = 8;
+const MAX_ARMOR_BYTES = 16_384;
+
+function exportCommand(context: CliContext): Command {
+  return passphraseOption(keyCommand("export", "print a key, encrypted with a passphrase, as an ASCII armor"))
+    .argument("<name>", "name or address of the key")
+    .addHelpText("after", "\nPrograms of SDK 0.50 and newer import the armor with `keys import`.")
+    .action((name: string, options: ArmorOptions) =>
+      withKeyring(options, context, async ({ keyring, prompt }) => {
+        const { privateKey, type } = keyring.find(name);
+        if (privateKey === undefined)
+          throw badKeyring(`${name} is of the type ${type}: it has no private key here`);
+        const passphrase = await newPassphrase(options, prompt);
+        const { encryptArmor } = await import("../keyring/key-armor.ts");
+        const armor = await encryptArmor(fromHex(privateKey.reveal()), passphrase);
+        printResult({ value: { armor }, text: armor }, options, context);
+      }),
+    );
+}
+
+function importCommand(context: CliContext): Command {
+  return passphraseOption(keyCommand("import", "add a key from the ASCII armor of keys export"))
+    .argument("<name>", "name of the new key")
+    .argument("<file>", "the armor of this program or of any version of the SDK")
+    .action((name: string, file: string, options: ArmorOptions) =>
+      withKeyring(options, context, async ({ keyring, prepare, prompt }) => {
+        const armor = readArmor(file);
+        const passphrase = await secretFrom(fileIn(options), prompt, "Passphrase of the armor: ");
+        const { decryptArmor } = await import("../keyring/key-armor.ts");
+        const record = localKey(name, await decryptArmor(armor, passphrase));
+        await prepare();
+        keyring.add(record);
+        printResponse(keyJson(record, options.addressPrefix), options, context);
+      }),
+    );
+}
+
+function passphraseOption(command: Command): Command {
+  return command.option("--passphrase-file <file>", "passphrase of the armor; asked for if not given");
+}
+
+function fileIn({ passphraseFile: file }: ArmorOptions) {
+  return { file, option: "--passphrase-file" };
+}
+
+async function newPassphrase(options: ArmorOptions, prompt: Prompt): Promise<Secret> {
+  const passphrase = await secretFrom(fileIn(options), prompt, "Passphrase to encrypt the key: ");
+  if (passphrase.reveal().length >= MIN_PASSPHRASE_CHARACTERS) return passphrase;
+  throw new CliError(EXIT.usage, `the passphrase has fewer than ${MIN_PASSPHRASE_CHARACTERS} characters`);
+}
+
+function readArmor(file: string): string {
+  try {
+    return readTextFile(file, MAX_ARMOR_BYTES);
+  } catch (cause) {
+    throw new CliError(EXIT.fatal, `the armor in ${file} cannot be read: ${errorText(cause)}`, { cause });
   }
 }

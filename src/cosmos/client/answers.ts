@@ -1,5 +1,5 @@
 import { errorText } from "../../platform/base/errors.ts";
-import { ClientError, type ClientErrorFacts } from "./errors.ts";
+import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
 /** What an endpoint's error means. README.md, "Errors", says what follows from each class. */
 export type AnswerClass =

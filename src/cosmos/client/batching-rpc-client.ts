@@ -5,7 +5,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import { createRemoteConnections, followRedirect, proxyOf } from "../../platform/http/remote.ts";
 import type { ParsedEndpoint } from "./endpoint.ts";
-import { ClientError, closedError } from "./errors.ts";
+import { ClientError, closedError } from "../client-error.ts";
 import {
   type BatchTarget,
   planRequests,

@@ -1,5 +1,6 @@
 import type { Comet38Client } from "@cosmjs/tendermint-rpc";
 import type { BlockResults, decodeTxSearch } from "../comet/rpc-blocks.ts";
+import type { MessageFns } from "../proto/message-fns.ts";
 
 /** A proof operator, as returned by `abci_query`. */
 export interface ProofOp {
@@ -131,4 +132,30 @@ export interface ChainClient {
   readonly distrust: (endpoint: string, reason: string) => void;
   /** Rejects all pending and later calls with `closed`. */
   readonly close: () => void;
+}
+
+type Encoded<Requests> = {
+  readonly [Rpc in keyof Requests]: { readonly request: MessageFns<Requests[Rpc]> };
+};
+type Decoded<Responses> = {
+  readonly [Rpc in keyof Responses]: { readonly response: MessageFns<Responses[Rpc]> };
+};
+
+/** Returns a function that runs gRPC queries of a generated service; see `ChainClient.grpcQuery`. */
+export function queriesOf<Requests, Responses>(
+  client: Pick<ChainClient, "grpcQuery">,
+  service: { readonly name: string; readonly methods: Encoded<Requests> & Decoded<Responses> },
+) {
+  const requests: Encoded<Requests> = service.methods;
+  const responses: Decoded<Responses> = service.methods;
+  return async <Rpc extends keyof Requests & keyof Responses & string>(
+    rpc: Rpc,
+    message: Requests[Rpc],
+    signal: AbortSignal,
+    height?: QueryHeight,
+  ): Promise<Responses[Rpc]> => {
+    const request = requests[rpc].request.encode(message).finish();
+    const response = await client.grpcQuery(`/${service.name}/${rpc}`, request, signal, height);
+    return responses[rpc].response.decode(response);
+  };
 }

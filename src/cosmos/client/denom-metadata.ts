@@ -1,8 +1,7 @@
 import { type DisplayUnit, displayUnitOf } from "../../platform/base/display-unit.ts";
 import { Query } from "../proto/gen/cosmos/bank/v1beta1/query.ts";
-import type { ChainClient } from "./chain-client.ts";
-import { refusalLog } from "./errors.ts";
-import { queriesOf } from "./typed-query.ts";
+import { type ChainClient, queriesOf } from "./chain-client.ts";
+import { refusalLog } from "../client-error.ts";
 
 /**
  * Reads the display unit of a denomination from the chain's bank module. Resolves with undefined if the chain has no metadata for

@@ -2,7 +2,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { MAX_LAG, type NodeStatus } from "./chain-client.ts";
 import { type AnswerClass, answerOf, lacksHeight } from "./answers.ts";
-import { ClientError, closedError } from "./errors.ts";
+import { ClientError, closedError } from "../client-error.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 

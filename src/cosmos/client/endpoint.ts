@@ -4,7 +4,7 @@ import {
   type NetworkOptions,
   type Endpoint,
 } from "../../platform/http/remote.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError } from "../client-error.ts";
 
 /** An endpoint's URL, split for the HTTP and WebSocket transports. */
 export interface ParsedEndpoint {

@@ -6,7 +6,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
 import { type Lack, lackText, readAnswer } from "./answers.ts";
-import { ClientError, closedError, heightUnavailable, requireChain } from "./errors.ts";
+import { ClientError, closedError, heightUnavailable, requireChain } from "../client-error.ts";
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 

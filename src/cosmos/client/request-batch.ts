@@ -4,7 +4,7 @@ import { createDeferred } from "../../platform/process/deferred.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isRequestTooLarge, readAnswer } from "./answers.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError } from "../client-error.ts";
 import type { RpcObserver } from "./rpc-caller.ts";
 import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } from "./rpc-response.ts";
 

@@ -1,7 +1,7 @@
 import { isRecord, JsonField, parseJson } from "../../platform/base/json.ts";
 import { decodeBlock } from "../comet/rpc-blocks.ts";
 import type { NodeStatus } from "./chain-client.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError } from "../client-error.ts";
 
 export interface RpcFailure {
   readonly rpcCode: number;

@@ -12,7 +12,7 @@ import {
   utf8,
 } from "../../platform/base/bytes.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { badKeyring } from "../client/errors.ts";
+import { badKeyring } from "../client-error.ts";
 
 const BLOCK = "TENDERMINT PRIVATE KEY";
 const MAX_ARMOR_CHARACTERS = 16_384;

@@ -5,7 +5,7 @@ import { Secret } from "../../platform/base/secret.ts";
 import { Record as KeyringRecord } from "../proto/gen/cosmos/crypto/keyring/v1/record.ts";
 import { PrivKey, PubKey } from "../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { TYPE_URL } from "../proto/registry.ts";
-import { badKeyring } from "../client/errors.ts";
+import { badKeyring } from "../client-error.ts";
 
 export interface KeyRecord {
   readonly name: string;

@@ -8,7 +8,7 @@ import { isRecord, parseJson } from "../../platform/base/json.ts";
 import { readTextFile } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
-import { badKeyring } from "../client/errors.ts";
+import { badKeyring } from "../client-error.ts";
 
 export interface KeyringPlace {
   /** Home directory of the SDK program, which contains `keyring-test` or `keyring-file`, or the path of that folder itself. */

@@ -1,5 +1,5 @@
 import { decodeBech32, fromHex, toHex, utf8 } from "../../platform/base/bytes.ts";
-import { badKeyring } from "../client/errors.ts";
+import { badKeyring } from "../client-error.ts";
 import { addressBytes, decodeKeyRecord, encodeKeyRecord, type KeyRecord } from "./key-record.ts";
 import { keyringFolder, type KeyringPlace, type KeyStore, openKeyStore } from "./key-store.ts";
 

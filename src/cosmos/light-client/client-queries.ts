@@ -1,7 +1,6 @@
 import { joinNs } from "../../platform/base/time.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import type { ChainClient } from "../client/chain-client.ts";
-import { queriesOf } from "../client/typed-query.ts";
+import { type ChainClient, queriesOf } from "../client/chain-client.ts";
 import type { RemoteHeight } from "../comet/ibc-height.ts";
 import type { TrustLevel } from "../comet/verify-commit.ts";
 import type { PageRequest } from "../proto/gen/cosmos/base/query/v1beta1/pagination.ts";

@@ -2,7 +2,7 @@ import { minInt } from "../../platform/base/integers.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import { lacksHeight } from "../client/answers.ts";
-import { ClientError } from "../client/errors.ts";
+import { ClientError } from "../client-error.ts";
 import type { WireMessage } from "../client/tx/tx-types.ts";
 import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";

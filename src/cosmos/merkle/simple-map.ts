@@ -1,5 +1,5 @@
 import { compareBytes, concat, utf8, sha256, lengthPrefixed } from "../../platform/base/bytes.ts";
-import { encodeExistence, type ProofStep } from "./ics23/encode-proof.ts";
+import { encodeExistence, type ProofStep } from "./ics23/proof-types.ts";
 import { simplePath, simpleProofs, simpleRoot } from "./simple-tree.ts";
 
 /** One store in a multistore and the root of its tree. */

@@ -1,11 +1,10 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 export interface LocalnetOptions {
   readonly json?: true;

@@ -1,14 +1,13 @@
 import { setFlagsFromString } from "node:v8";
 import { createChainClient, type PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { answerOf } from "../../cosmos/client/answers.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { systemClock } from "../../platform/base/clock.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { silentLogger } from "../../platform/base/logger.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 
 /** Runs `work` with a client for the selected chain. Throws `CliError` if the chain cannot be reached. */

@@ -1,11 +1,9 @@
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import { ScalarType } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
-import { errorMessage, errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
+import { CliError, errorMessage, errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { ascending } from "../../platform/base/order.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 
 /** Converts a word from the command line. Throws `InvalidArgumentError`. */

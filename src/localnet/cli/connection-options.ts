@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CANONICAL_CHAIN_NAME, parseChainName } from "../../cosmos/proto/registry.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
+import { addOutputOptions, type OutputOptions } from "../../platform/cli/cli-context.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options shared by all commands that connect to a chain. */

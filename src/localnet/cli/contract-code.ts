@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { EXIT, errorMessage } from "../../platform/base/errors.ts";
+import { CliError, errorMessage, EXIT } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { MAX_CODE_BYTES } from "../chain/modules/wasm/code-store.ts";
 import { decodeModule } from "../vm/decode-module.ts";
 import type { WasmModule } from "../vm/module.ts";

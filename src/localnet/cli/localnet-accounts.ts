@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import {
   accountsOf,
@@ -11,7 +11,6 @@ import {
   localnetAccounts,
 } from "../accounts/chains.ts";
 import { chainsOf } from "./load-chain-config.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 export function accountsCommand(context: CliContext): Command {
   const command = new Command()

@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { readTextFile } from "../../platform/base/read-text.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
-import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
+import { addOutputOptions, type CliContext, type OutputOptions } from "../../platform/cli/cli-context.ts";
 import { printResult } from "../../platform/cli/print-response.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { localnetChainsHome } from "../../platform/cli/state-home.ts";

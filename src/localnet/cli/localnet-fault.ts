@@ -1,9 +1,8 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./ask-localnet.ts";
 

@@ -1,9 +1,8 @@
 import { Command, Option } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
 import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 /** `--profile NAME`, for the commands that start chains. */
 export function profileOption(): Option {

@@ -1,11 +1,10 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
 import {

@@ -1,6 +1,6 @@
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { messageFromJson, messageToJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";

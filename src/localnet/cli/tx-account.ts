@@ -2,11 +2,10 @@ import { keyringPlace } from "../../cosmos/cli/keyring-options.ts";
 import type { SignerProgram } from "../../cosmos/client/tx/signer-program.ts";
 import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { Secret } from "../../platform/base/secret.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { openPrompt } from "../../platform/cli/prompt.ts";
-import { secretField } from "../../platform/config/config-fields.ts";
+import { readSecret } from "../../platform/cli/state-home.ts";
 import { localnetAccounts } from "../accounts/chains.ts";
 import type { AccountOptions } from "./tx-options.ts";
 
@@ -91,8 +90,5 @@ function openTestAccount(name: string, chainId: string): Promise<Signer> {
 }
 
 function readMnemonic({ mnemonicFile: file, mnemonicEnv: env }: AccountOptions): Secret {
-  const read = secretField().safeParse({ file, env });
-  if (read.success) return read.data;
-  const option = file === undefined ? "--mnemonic-env" : "--mnemonic-file";
-  throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
+  return readSecret({ file, env }, file === undefined ? "--mnemonic-env" : "--mnemonic-file");
 }

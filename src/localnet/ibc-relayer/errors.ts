@@ -1,4 +1,4 @@
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";

@@ -1,6 +1,6 @@
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, queriesOf } from "../../cosmos/client/chain-client.ts";
 import type { Channel, IdentifiedChannel } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import * as wire from "../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
+import { Query } from "../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
 import { IbcRelayerError } from "./errors.ts";
 
 /** One end of a channel on one chain. */
@@ -26,31 +26,21 @@ const MAX_PAGES = 100;
 export type IbcReads = ReturnType<typeof createIbcReads>;
 
 export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
-  const query = (rpc: string, request: Uint8Array, signal: AbortSignal, height: bigint) =>
-    client.grpcQuery(`/ibc.core.channel.v1.Query/${rpc}`, request, signal, height);
+  const query = queriesOf(client, Query);
   return {
     /** Returns a connection's channels. Also rejects with `IbcRelayerError` "too-many-pages". */
     channels: (connection: string, height: bigint, signal: AbortSignal) =>
       allPages(async (key) => {
         const request = { connection, pagination: pageAt(key) };
-        const bytes = wire.QueryConnectionChannelsRequest.encode(request).finish();
-        const response = wire.QueryConnectionChannelsResponse.decode(
-          await query("ConnectionChannels", bytes, signal, height),
-        );
-        return { items: response.channels.map(viewOf), next: response.pagination?.nextKey };
+        const { channels, pagination } = await query("ConnectionChannels", request, signal, height);
+        return { items: channels.map(viewOf), next: pagination?.nextKey };
       }),
     /** Returns the sequences of packets that were sent but not acknowledged, in ascending order. Rejects like `channels`. */
     commitments: async ({ portId, channelId }: ChannelEnd, height: bigint, signal: AbortSignal) => {
       const sequences = await allPages(async (key) => {
         const request = { portId, channelId, pagination: pageAt(key) };
-        const bytes = wire.QueryPacketCommitmentsRequest.encode(request).finish();
-        const response = wire.QueryPacketCommitmentsResponse.decode(
-          await query("PacketCommitments", bytes, signal, height),
-        );
-        return {
-          items: response.commitments.map(({ sequence }) => sequence),
-          next: response.pagination?.nextKey,
-        };
+        const { commitments, pagination } = await query("PacketCommitments", request, signal, height);
+        return { items: commitments.map(({ sequence }) => sequence), next: pagination?.nextKey };
       });
       // The chain lists them in the order of their text: 10 before 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
@@ -62,9 +52,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       signal: AbortSignal,
     ): Promise<ReadonlySet<bigint>> => {
       const request = { portId, channelId, packetCommitmentSequences: [...sequences] };
-      const bytes = wire.QueryUnreceivedPacketsRequest.encode(request).finish();
-      const response = await query("UnreceivedPackets", bytes, signal, height);
-      return new Set(wire.QueryUnreceivedPacketsResponse.decode(response).sequences);
+      return new Set((await query("UnreceivedPackets", request, signal, height)).sequences);
     },
     /** Returns the `sequences` that this end sent and for which it has not received an acknowledgement. */
     unacknowledged: async (
@@ -73,9 +61,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       signal: AbortSignal,
     ): Promise<ReadonlySet<bigint>> => {
       const request = { portId, channelId, packetAckSequences: [...sequences] };
-      const bytes = wire.QueryUnreceivedAcksRequest.encode(request).finish();
-      const response = await query("UnreceivedAcks", bytes, signal, height);
-      return new Set(wire.QueryUnreceivedAcksResponse.decode(response).sequences);
+      return new Set((await query("UnreceivedAcks", request, signal, height)).sequences);
     },
     /** Returns the `sequences` that this end has received and acknowledged. */
     acknowledged: async (
@@ -86,17 +72,12 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       // Without numbers, the chain would list all.
       if (sequences.length === 0) return new Set();
       const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
-      const bytes = wire.QueryPacketAcknowledgementsRequest.encode(request).finish();
-      const response = await query("PacketAcknowledgements", bytes, signal, height);
-      const { acknowledgements } = wire.QueryPacketAcknowledgementsResponse.decode(response);
+      const { acknowledgements } = await query("PacketAcknowledgements", request, signal, height);
       return new Set(acknowledgements.map(({ sequence }) => sequence));
     },
     /** Returns the sequence of the next packet on an ordered channel. */
-    nextReceive: async ({ portId, channelId }: ChannelEnd, height: bigint, signal: AbortSignal) => {
-      const bytes = wire.QueryNextSequenceReceiveRequest.encode({ portId, channelId }).finish();
-      const response = await query("NextSequenceReceive", bytes, signal, height);
-      return wire.QueryNextSequenceReceiveResponse.decode(response).nextSequenceReceive;
-    },
+    nextReceive: async ({ portId, channelId }: ChannelEnd, height: bigint, signal: AbortSignal) =>
+      (await query("NextSequenceReceive", { portId, channelId }, signal, height)).nextSequenceReceive,
   };
 }
 

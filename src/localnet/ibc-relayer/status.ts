@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { isoTimeOrNull } from "../../platform/base/time.ts";
-import { getJson, time } from "../../platform/http/route-about.ts";
+import { jsonView, words } from "../../platform/http/json-view.ts";
+import { getJson } from "../../platform/http/route-about.ts";
 import { isTransferChannel } from "./channel-work.ts";
 import type { RefusedWork } from "./deliver.ts";
 import type { CycleFailure } from "./errors.ts";
-import type { ChannelView } from "./ibc-reads.ts";
+import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import type { WorkKind } from "./work.ts";
 import { enumName } from "../../platform/base/text.ts";
 
@@ -77,67 +77,54 @@ export function ibcRelayerHealth(
 const isOpenTransferChannel = (channel: ChannelView): boolean =>
   isTransferChannel(channel) && channel.state === State.STATE_OPEN;
 
-const port = { port_id: z.string(), channel_id: z.string() };
+const channelEnd = jsonView<ChannelEnd>(({ value }) => ({
+  port_id: value(words, ({ portId }) => portId),
+  channel_id: value(words, ({ channelId }) => channelId),
+}));
+
+const channelView = jsonView<ChannelView>(({ value, part }) => ({
+  ...channelEnd.within((channel) => channel),
+  state: value(words, ({ state }) => enumName(State, state)),
+  counterparty: part(channelEnd, ({ counterparty }) => counterparty),
+}));
+
+const packetsView = jsonView<IbcChainStatus>(({ value, timeOrNull }) => ({
+  pending: value(z.int(), ({ pending }) => pending),
+  oldest_pending_since: timeOrNull(({ oldestPendingMs }) => oldestPendingMs),
+  unreadable: value(z.int(), ({ unreadable }) => unreadable),
+}));
+
+const refusedView = jsonView<RefusedWork>(({ value, timeOrNull }) => ({
+  name: value(words, ({ name }) => name),
+  reason: value(words, ({ reason }) => reason),
+  attempts: value(z.int(), ({ attempts }) => attempts),
+  next_attempt_at: timeOrNull(({ retryAtMs }) => retryAtMs),
+}));
+
+const chainView = jsonView<IbcChainStatus>(({ value, part, list, timeOrNull }) => ({
+  chain_id: value(words, ({ chainId }) => chainId),
+  channels: list(channelView, ({ channels }) => channels),
+  packets: part(packetsView, (chain) => chain),
+  done: value(z.record(z.string(), z.int()), ({ done }) => done),
+  last_done_at: timeOrNull(({ lastDoneMs }) => lastDoneMs),
+  refused: list(refusedView, ({ refused }) => refused),
+}));
+
+const statusView = jsonView<IbcRelayerStatus & ReturnType<typeof ibcRelayerHealth>>(
+  ({ value, list, timeOrNull }) => ({
+    state: value(z.enum(IBC_RELAYER_STATES), ({ state }) => state),
+    reason: value(words, ({ reason }) => reason),
+    last_cycle_at: timeOrNull(({ lastCycleMs }) => lastCycleMs),
+    chains: list(chainView, ({ chains }) => chains),
+  }),
+);
 
 export const IBC_RELAYER_ROUTE = getJson(
   "/ibc-relayer",
   "state of the IBC relayer, its channels, packets in flight and delivered messages",
-  z.strictObject({
-    state: z.enum(IBC_RELAYER_STATES),
-    reason: z.string(),
-    last_cycle_at: time.nullable(),
-    chains: z.array(
-      z.strictObject({
-        chain_id: z.string(),
-        channels: z.array(z.strictObject({ ...port, state: z.string(), counterparty: z.strictObject(port) })),
-        packets: z.strictObject({
-          pending: z.int(),
-          oldest_pending_since: time.nullable(),
-          unreadable: z.int(),
-        }),
-        done: z.record(z.string(), z.int()),
-        last_done_at: time.nullable(),
-        refused: z.array(
-          z.strictObject({
-            name: z.string(),
-            reason: z.string(),
-            attempts: z.int(),
-            next_attempt_at: time.nullable(),
-          }),
-        ),
-      }),
-    ),
-  }),
+  statusView.schema,
 );
 
 export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObject {
-  const { lastCycleMs, chains } = status;
-  return {
-    ...ibcRelayerHealth(status, nowMs),
-    last_cycle_at: isoTimeOrNull(lastCycleMs),
-    chains: chains.map(
-      ({ chainId, channels, pending, oldestPendingMs, unreadable, done, lastDoneMs, refused }) => ({
-        chain_id: chainId,
-        channels: channels.map(channelJson),
-        packets: { pending, oldest_pending_since: isoTimeOrNull(oldestPendingMs), unreadable },
-        done: { ...done },
-        last_done_at: isoTimeOrNull(lastDoneMs),
-        refused: refused.map(({ name, reason, attempts, retryAtMs }) => ({
-          name,
-          reason,
-          attempts,
-          next_attempt_at: isoTimeOrNull(retryAtMs),
-        })),
-      }),
-    ),
-  };
-}
-
-function channelJson({ portId, channelId, state, counterparty }: ChannelView): JsonObject {
-  return {
-    port_id: portId,
-    channel_id: channelId,
-    state: enumName(State, state),
-    counterparty: { port_id: counterparty.portId, channel_id: counterparty.channelId },
-  };
+  return statusView.json({ ...status, ...ibcRelayerHealth(status, nowMs) });
 }

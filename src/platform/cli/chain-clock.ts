@@ -1,11 +1,10 @@
 import { Option } from "commander";
 import { pause } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
-import { EXIT, errorText } from "../base/errors.ts";
+import { CliError, errorText, EXIT } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { portsAt } from "../base/localnet-defaults.ts";
 import type { DaemonContext } from "../process/daemon-context.ts";
-import { CliError } from "./cli-error.ts";
 import { askDaemon } from "./daemon-request.ts";
 
 /** Value of {@link chainClockOption}; true if given without a URL. */

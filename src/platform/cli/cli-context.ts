@@ -2,6 +2,7 @@ import type { LogLevel, ProcessLogger } from "../base/logger.ts";
 import type { LiveScreen } from "./live-screen.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { PromptStreams } from "./prompt.ts";
+import { type Command, Option } from "commander";
 
 export interface CliContext {
   /** Process arguments that follow the program's name. */
@@ -26,4 +27,67 @@ export interface CliContext {
   readonly streams?: PromptStreams;
   /** Screen for output that changes in place. Log lines appear above it. Absent if stdout is not a terminal. */
   readonly screen?: LiveScreen;
+}
+
+export interface OutputOptions {
+  readonly json?: true;
+  /** `json` also sets {@link OutputOptions.json}. */
+  readonly output?: "json" | "text" | "yaml";
+}
+
+/** Adds `-o, --output`, and `--json` for compatibility with earlier versions. */
+export function addOutputOptions(command: Command): Command {
+  return addOutputOption(command.addOption(jsonOption())).hook("preAction", (_program, own) => {
+    if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
+  });
+}
+
+/** `--json` of earlier versions. Hidden from help; {@link addOutputOption} warns about it. */
+export function jsonOption(): Option {
+  return new Option("--json", "as -o json").hideHelp();
+}
+
+/** Adds `-o, --output` with the formats of the command's `--format` option. Warns about the options that it replaces. */
+function addOutputOption(command: Command): Command {
+  const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
+  return command
+    .addOption(
+      new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
+        .choices([...new Set(["text", "json", "yaml", ...own])])
+        .conflicts(["json", "format"]),
+    )
+    .hook("preAction", (_program, given) => {
+      for (const name of ["json", "format"])
+        if (given.getOptionValueSource(name) === "cli")
+          given
+            .configureOutput()
+            .writeErr?.(
+              `warning: --${name} will be removed in version 2; use -o ${name === "json" ? name : given.getOptionValue(name)}\n`,
+            );
+    });
+}
+
+/**
+ * Adds `-o, --output` to every command below this one that has only {@link jsonOption}. Returns the context for their actions. With
+ * `-o yaml`, the actions print JSON, which the context converts.
+ */
+export function formattedContext(context: CliContext): {
+  readonly context: CliContext;
+  readonly offerFormats: (command: Command) => void;
+} {
+  let convert: ((line: string) => string) | undefined;
+  const print = (line: string): void => context.print(convert?.(line) ?? line);
+  const offerFormats = (command: Command): void => {
+    for (const inner of command.commands) offerFormats(inner);
+    const names = command.options.map(({ long }) => long);
+    if (!names.includes("--json") || names.includes("--output")) return;
+    addOutputOption(command).hook("preAction", async (_program, own) => {
+      const format: unknown = own.getOptionValue("output");
+      // Loading YAML takes longer than a short command.
+      if (format === "yaml") convert = (await import("./print-response.ts")).jsonToYaml;
+      if (format === "json" || format === "yaml") own.setOptionValue("json", true);
+      else if (format !== undefined && names.includes("--format")) own.setOptionValue("format", format);
+    });
+  };
+  return { context: { ...context, print }, offerFormats };
 }

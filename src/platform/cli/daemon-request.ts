@@ -1,10 +1,9 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { withDeadline } from "../base/abort.ts";
-import { EXIT } from "../base/errors.ts";
+import { CliError, EXIT } from "../base/errors.ts";
 import { isRecord, parseJson } from "../base/json.ts";
 import { readTextBody } from "../base/read-text.ts";
 import type { Secret } from "../base/secret.ts";
-import { CliError } from "./cli-error.ts";
 
 export interface DaemonRequest {
   /** Name for messages, for example "oracle-watchdog". */

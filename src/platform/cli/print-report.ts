@@ -1,10 +1,8 @@
 import { Option } from "commander";
-import { EXIT, type ExitCode } from "../base/errors.ts";
+import { CheckExit, EXIT, type ExitCode } from "../base/errors.ts";
 import { REPORT_FORMATS, type Report, type ReportFormat, type ReportOutcome } from "../report/document.ts";
 import { renderReport } from "../report/render/render-report.ts";
-import { jsonOption } from "./output-options.ts";
-import { CheckExit } from "./cli-error.ts";
-import type { CliContext } from "./cli-context.ts";
+import { type CliContext, jsonOption } from "./cli-context.ts";
 
 export interface ReportFormatOptions {
   readonly format: ReportFormat;

@@ -1,14 +1,14 @@
 import { stringify } from "yaml";
 import { type JsonValue, parseJson, stringifyJson } from "../base/json.ts";
-import type { CliContext } from "./cli-context.ts";
+
+/** The part of a command's context that writes a result. */
+interface Output {
+  readonly print: (line: string) => void;
+}
 
 /** Prints a response as REST API JSON, or as YAML with sorted keys, like a Cosmos SDK binary. */
-export function printResponse(
-  response: JsonValue,
-  { json }: { readonly json?: true },
-  context: CliContext,
-): void {
-  context.print(json ? stringifyJson(response, 2) : toYaml(response));
+export function printResponse(response: JsonValue, { json }: { readonly json?: true }, output: Output): void {
+  output.print(json ? stringifyJson(response, 2) : toYaml(response));
 }
 
 export function toYaml(response: JsonValue): string {
@@ -29,8 +29,8 @@ function isJsonValue(value: unknown): value is JsonValue {
 export function printResult(
   { value, text }: { readonly value: JsonValue; readonly text: string },
   options: { readonly json?: true; readonly output?: string },
-  context: CliContext,
+  output: Output,
 ): void {
-  if (options.json || options.output === "yaml") return printResponse(value, options, context);
-  context.print(text);
+  if (options.json || options.output === "yaml") return printResponse(value, options, output);
+  output.print(text);
 }

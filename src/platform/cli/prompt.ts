@@ -1,8 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
-import { EXIT } from "../base/errors.ts";
+import { CliError, EXIT } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import { CliError } from "./cli-error.ts";
 
 /** Streams for a {@link Prompt}. Questions go to `output`, which is stderr, so that stdout contains only results. */
 export interface PromptStreams {

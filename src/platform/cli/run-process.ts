@@ -2,9 +2,8 @@ import type { EventEmitter } from "node:events";
 import { Writable } from "node:stream";
 import { type Command, CommanderError } from "commander";
 import { systemClock } from "../base/clock.ts";
-import { CodedError, errorText, EXIT, type ExitCode } from "../base/errors.ts";
+import { CheckExit, CliError, CodedError, errorText, EXIT, type ExitCode } from "../base/errors.ts";
 import { isDiskFull, isDiskProblem } from "../storage/sqlite-errors.ts";
-import { CheckExit, CliError } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
 

@@ -1,10 +1,9 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { EXIT } from "../base/errors.ts";
+import { CliError, EXIT } from "../base/errors.ts";
 import type { Secret } from "../base/secret.ts";
 import { readOrCreateToken, tokenFileIn } from "../process/private-file.ts";
 import { secretField } from "../config/config-fields.ts";
-import { CliError } from "./cli-error.ts";
 
 /** The localnet's state directory for this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
 function localnetStateDir(portOffset: number): string {
@@ -37,12 +36,12 @@ export function controlToken(portOffset: number): Secret {
 }
 
 export function readTokenFile(file: string): Secret {
-  return readSecretFile(file, `the token in ${file}`);
+  return readSecret({ file }, `the token in ${file}`);
 }
 
-/** Reads a one-line secret from a file. Throws a `CliError` that begins with `what`. */
-export function readSecretFile(file: string, what: string): Secret {
-  const read = secretField().safeParse({ file });
+/** Reads the secret of a reference, `{file: path}` or `{env: NAME}`. Throws a `CliError` that begins with `what`. */
+export function readSecret(reference: unknown, what: string): Secret {
+  const read = secretField().safeParse(reference);
   if (read.success) return read.data;
   throw new CliError(EXIT.badConfig, `${what}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
 }

@@ -1,23 +1,13 @@
-import type { ChainClient, QueryHeight } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, queriesOf, type QueryHeight } from "../../cosmos/client/chain-client.ts";
 import {
   allPages,
   createLightClientQueries,
   type LightClientQueries,
   page,
 } from "../../cosmos/light-client/client-queries.ts";
-import { QueryParamsRequest, QueryParamsResponse } from "../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
-import {
-  QueryBalanceRequest,
-  QueryBalanceResponse,
-} from "../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
-import {
-  QueryRegisteredQueriesRequest,
-  QueryRegisteredQueriesResponse,
-  QueryRegisteredQueryRequest,
-  QueryRegisteredQueryResponse,
-  QueryRegisteredQueryResultRequest,
-  QueryRegisteredQueryResultResponse,
-} from "../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
+import { Query as ConsensusQuery } from "../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
+import { Query as BankQuery } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
+import { Query as InterchainQueriesQuery } from "../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import {
   fromWire,
@@ -26,14 +16,9 @@ import {
   type State as MarketState,
 } from "../../cosmos/fee-market/market.ts";
 import { fromWireQuery, type RegisteredQuery } from "./registered-query.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { badResponse } from "../../cosmos/client/rpc-response.ts";
-import {
-  ParamsRequest,
-  ParamsResponse,
-  StateRequest,
-  StateResponse,
-} from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import { Query as MarketQuery } from "../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 
 /** gRPC queries to the local chain. All methods reject with `ClientError`. */
 export interface LocalQueries extends LightClientQueries {
@@ -68,32 +53,23 @@ export interface BlockLimits {
 
 /** Creates the queries. `chainName` is the first part of the interchainqueries protobuf package's name. */
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
-  const icq = (rpc: string): string => `/${chainName}.interchainqueries.Query/${rpc}`;
+  const query = interchainQueriesOf(client, chainName);
   return {
     registeredQueries: (connectionId, signal, height) =>
       allPages(async (key) => {
         const request = { owners: [], connectionId, pagination: page(key) };
-        const bytes = QueryRegisteredQueriesRequest.encode(request).finish();
-        const response = QueryRegisteredQueriesResponse.decode(
-          await client.grpcQuery(icq("RegisteredQueries"), bytes, signal, height),
-        );
+        const { registeredQueries, pagination } = await query("RegisteredQueries", request, signal, height);
         return {
-          items: response.registeredQueries.flatMap((wire) => fromWireQuery(wire) ?? []),
-          next: response.pagination?.nextKey,
+          items: registeredQueries.flatMap((wire) => fromWireQuery(wire) ?? []),
+          next: pagination?.nextKey,
         };
       }),
     registeredQuery: async (id, signal, height) => {
-      const bytes = QueryRegisteredQueryRequest.encode({ queryId: id }).finish();
-      const { registeredQuery } = QueryRegisteredQueryResponse.decode(
-        await client.grpcQuery(icq("RegisteredQuery"), bytes, signal, height),
-      );
+      const { registeredQuery } = await query("RegisteredQuery", { queryId: id }, signal, height);
       return registeredQuery && fromWireQuery(registeredQuery);
     },
     balance: async (address, denom, signal) => {
-      const bytes = QueryBalanceRequest.encode({ address, denom }).finish();
-      const { balance } = QueryBalanceResponse.decode(
-        await client.grpcQuery("/cosmos.bank.v1beta1.Query/Balance", bytes, signal),
-      );
+      const { balance } = await queriesOf(client, BankQuery)("Balance", { address, denom }, signal);
       const amount = balance?.amount ?? "";
       return /^\d{1,78}$/.test(amount) ? BigInt(amount) : 0n;
     },
@@ -103,6 +79,10 @@ export function createLocalQueries(client: ChainClient, chainName: string): Loca
   };
 }
 
+function interchainQueriesOf(client: Pick<ChainClient, "grpcQuery">, chainName: string) {
+  return queriesOf(client, { ...InterchainQueriesQuery, name: `${chainName}.interchainqueries.Query` });
+}
+
 /** Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if there is none. */
 export async function readQueryResult(
   client: Pick<ChainClient, "grpcQuery">,
@@ -110,10 +90,8 @@ export async function readQueryResult(
   queryId: bigint,
   signal: AbortSignal,
 ): Promise<readonly StorageValue[]> {
-  const path = `/${chainName}.interchainqueries.Query/QueryResult`;
-  const request = QueryRegisteredQueryResultRequest.encode({ queryId }).finish();
-  const response = QueryRegisteredQueryResultResponse.decode(await client.grpcQuery(path, request, signal));
-  return response.result?.kvResults ?? [];
+  const { result } = await interchainQueriesOf(client, chainName)("QueryResult", { queryId }, signal);
+  return result?.kvResults ?? [];
 }
 
 /** Reads the block limits from the fee market and the consensus parameters. Rejects with `ClientError`. */
@@ -123,17 +101,14 @@ export async function readBlockLimits(
 ): Promise<BlockLimits> {
   const [market, consensus] = await Promise.all([
     readMarketParams(client, signal),
-    ifServed(async () => {
-      const request = QueryParamsRequest.encode({}).finish();
-      const response = await client.grpcQuery("/cosmos.consensus.v1.Query/Params", request, signal);
-      return QueryParamsResponse.decode(response).params?.block;
-    }),
+    ifServed(() => queriesOf(client, ConsensusQuery)("Params", {}, signal)),
   ]);
+  const block = consensus?.params?.block;
   return {
     market,
     utilization: market?.maxBlockUtilization,
-    gas: positive(consensus?.maxGas),
-    bytes: positive(consensus?.maxBytes),
+    gas: positive(block?.maxGas),
+    bytes: positive(block?.maxBytes),
   };
 }
 
@@ -142,7 +117,6 @@ function positive(value: bigint | undefined): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
 
-const SERVICE = "/feemarket.feemarket.v1.Query";
 /** Maximum accepted fee market window, in blocks. The deployed chain uses 1. */
 const MAX_WINDOW = 10_000;
 
@@ -154,11 +128,9 @@ export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
   signal: AbortSignal,
 ): Promise<MarketParams | undefined> {
-  const response = await ifServed(() =>
-    client.grpcQuery(`${SERVICE}/Params`, ParamsRequest.encode({}).finish(), signal),
-  );
+  const response = await ifServed(() => queriesOf(client, MarketQuery)("Params", {}, signal));
   if (response === undefined) return undefined;
-  const { params: wire } = ParamsResponse.decode(response);
+  const wire = response.params;
   if (wire === undefined) throw badResponse("chain", "params", "is missing");
   if (!wire.enabled) return undefined;
   const { alpha, beta, gamma, delta, minBaseGasPrice, minLearningRate, maxLearningRate } = wire;
@@ -182,9 +154,7 @@ export async function readMarketState(
   signal: AbortSignal,
   height?: QueryHeight,
 ): Promise<MarketState> {
-  const request = StateRequest.encode({}).finish();
-  const response = await client.grpcQuery(`${SERVICE}/State`, request, signal, height);
-  const { state: wire } = StateResponse.decode(response);
+  const { state: wire } = await queriesOf(client, MarketQuery)("State", {}, signal, height);
   if (wire === undefined) throw badResponse("chain", "state", "is missing");
   requireDecimal("state.baseGasPrice", wire.baseGasPrice);
   requireDecimal("state.learningRate", wire.learningRate);

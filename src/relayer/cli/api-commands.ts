@@ -1,11 +1,10 @@
 import { Command, Option } from "commander";
 import { request } from "undici";
 import { withDeadline } from "../../platform/base/abort.ts";
-import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { logLevelCommand, reloadCommand } from "../../platform/cli/control-output.ts";
 import { readTokenFile } from "../../platform/cli/state-home.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { counted } from "../../platform/base/text.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
 import { parseEnvYaml } from "../from-env/config-from-env.ts";
 import { type ImportedQuery, importLevelDb } from "../from-leveldb/import-leveldb.ts";
@@ -14,7 +14,6 @@ import {
   selectRelayerConfig,
   yamlFromEnv,
 } from "./relayer-config-options.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface ImportOptions extends RelayerConfigOptions {
   readonly json?: true;

@@ -3,13 +3,12 @@ import { z } from "zod";
 import { DEPLOYED_MARKET, type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
 import { type Dec18, dec18ToNumber, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { type DisplayUnit, formatInUnits } from "../../platform/base/display-unit.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { formatCount } from "../../platform/base/text.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { parseDuration, parseGas, parseUint64 } from "../../platform/cli/options.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { forecast, type ForecastInput } from "../forecast/forecast.ts";
@@ -29,7 +28,6 @@ import {
 } from "../report/forecast-text.ts";
 import { readRelayer, urlOption } from "./relayer-api-options.ts";
 import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface PlanOptions {
   readonly config?: string;

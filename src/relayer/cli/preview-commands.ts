@@ -1,10 +1,9 @@
 import { Command } from "commander";
 import pc from "picocolors";
 import { toBase64 } from "../../platform/base/bytes.ts";
-import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { CheckExit, CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
-import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { queryIdArgument } from "../../platform/cli/options.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
@@ -21,7 +20,6 @@ import {
   relayerContext,
   selectRelayerConfig,
 } from "./relayer-config-options.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface DryRunOptions extends RelayerConfigOptions {
   readonly query?: readonly bigint[];

@@ -1,17 +1,15 @@
 import type { Command, Option } from "commander";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
-import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { httpUrl, secretField, withoutSecrets } from "../../platform/config/config-fields.ts";
+import { httpUrl, withoutSecrets } from "../../platform/config/config-fields.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon, type DaemonRequest } from "../../platform/cli/daemon-request.ts";
 import { daemonUrlOption, portOffsetOption } from "../../platform/cli/options.ts";
-import { controlToken, controlTokenFile, readTokenFile } from "../../platform/cli/state-home.ts";
+import { controlToken, controlTokenFile, readSecret, readTokenFile } from "../../platform/cli/state-home.ts";
 import { valueAt } from "../../platform/config/effective-config.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
+import { jsonOption } from "../../platform/cli/cli-context.ts";
 
 export interface RelayerApiOptions {
   readonly url?: string;
@@ -94,14 +92,11 @@ function readPlace(file: string): { readonly url: string; readonly token: () => 
   const isEverywhere = listen.host === "0.0.0.0" || listen.host === "::";
   const token = (): Omit<Place, "url"> => {
     const reference = valueAt(input, ["http", "token"]);
-    if (reference !== undefined) {
-      const read = secretField().safeParse(reference);
-      if (read.success) return { token: read.data, tokenHint: `http.token of ${file} was sent` };
-      throw new CliError(
-        EXIT.badConfig,
-        `${file}: http.token: ${read.error.issues[0]?.message ?? "unreadable"}`,
-      );
-    }
+    if (reference !== undefined)
+      return {
+        token: readSecret(reference, `${file}: http.token`),
+        tokenHint: `http.token of ${file} was sent`,
+      };
     if (config.state_dir === undefined)
       return { tokenHint: `${file} has neither http.token nor state_dir: send SIGHUP to reload` };
     const path = tokenFileIn(config.state_dir);

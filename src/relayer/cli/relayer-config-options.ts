@@ -1,11 +1,10 @@
 import { parseEnv } from "node:util";
 import { type Command, Option } from "commander";
-import { errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
+import { CliError, errorText, EXIT, unreachable } from "../../platform/base/errors.ts";
 import { LOCALNET_RELAYER_MNEMONIC, type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import { MAX_SETTINGS_BYTES, readTextFile } from "../../platform/base/read-text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/process-context.ts";
 import { parseUint64, portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken } from "../../platform/cli/state-home.ts";

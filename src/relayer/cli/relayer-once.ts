@@ -1,12 +1,10 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { onAbort, withTimeout } from "../../platform/base/abort.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import { supervise, throwFirst } from "../../platform/base/service.ts";
 import { counted } from "../../platform/base/text.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { printResult } from "../../platform/cli/print-response.ts";
 import { logLevelOption } from "../../platform/cli/options.ts";
 import { parseDurationMs } from "../../platform/config/setting-texts.ts";

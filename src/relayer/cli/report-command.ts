@@ -19,9 +19,8 @@ import {
   type RelayerData,
   SUMMARY,
 } from "../report/relayer-data.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 
 interface ReportOptions extends ReportFormatOptions {

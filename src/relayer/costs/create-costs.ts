@@ -1,4 +1,4 @@
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, queriesOf } from "../../cosmos/client/chain-client.ts";
 import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
@@ -24,11 +24,8 @@ import { coveredMs, type Span } from "../health/problem-timeline.ts";
 import { type CostLedger, SPANS } from "./cost-ledger.ts";
 import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
-import {
-  QueryContractInfoRequest,
-  QueryContractInfoResponse,
-} from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
+import { Query } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
@@ -357,9 +354,7 @@ async function readContract(
   address: string,
   signal: AbortSignal,
 ): Promise<ContractName | undefined> {
-  const request = QueryContractInfoRequest.encode({ address }).finish();
-  const response = await client.grpcQuery("/cosmwasm.wasm.v1.Query/ContractInfo", request, signal);
-  const { contractInfo } = QueryContractInfoResponse.decode(response);
+  const { contractInfo } = await queriesOf(client, Query)("ContractInfo", { address }, signal);
   if (contractInfo === undefined) return undefined;
   const { label, creator, admin } = contractInfo;
   return { label: plain(label, MAX_LABEL), creator: plain(creator, 128), admin: plain(admin, 128) };

@@ -1,5 +1,5 @@
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import type { Coin } from "../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import {
   AllowedMsgAllowance,

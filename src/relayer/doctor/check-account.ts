@@ -1,4 +1,4 @@
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { targetOf } from "../../cosmos/fee-market/market.ts";
 import { readAccount, readGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
 import { type Dec18, DEC18_ONE, formatDec18 } from "../../platform/base/decimal.ts";

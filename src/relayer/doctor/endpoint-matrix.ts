@@ -2,7 +2,7 @@ import { lackText, readAnswer } from "../../cosmos/client/answers.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import type { Endpoint } from "../../platform/http/remote.ts";
 import { parseEndpoints } from "../../cosmos/client/endpoint.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { createEventSocketOpener } from "../../cosmos/client/events/event-session.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { errorText } from "../../platform/base/errors.ts";

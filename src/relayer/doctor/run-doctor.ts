@@ -2,7 +2,7 @@ import { HOUR_MS, NS_PER_MS } from "../../platform/base/time.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { EndpointCheck } from "../../cosmos/client/endpoint-pool.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";

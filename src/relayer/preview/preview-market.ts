@@ -1,5 +1,5 @@
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import type { Params } from "../../cosmos/fee-market/market.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";

@@ -1,6 +1,6 @@
 import type { QueryHeight } from "../../cosmos/client/chain-client.ts";
 import { lacksHeight } from "../../cosmos/client/answers.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import type { QueryChange } from "../chain/query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";

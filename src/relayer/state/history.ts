@@ -1,7 +1,7 @@
 import { raceAbort } from "../../platform/base/abort.ts";
 import { toHex } from "../../platform/base/bytes.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { MAX_LAG } from "../registry/height-signal.ts";

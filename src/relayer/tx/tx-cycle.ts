@@ -1,6 +1,6 @@
 import type { BlockRange } from "../../cosmos/client/chain-client.ts";
 import { lacksHeight, readAnswer } from "../../cosmos/client/answers.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { toHex } from "../../platform/base/bytes.ts";

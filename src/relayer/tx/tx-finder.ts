@@ -1,6 +1,6 @@
 import { readAnswer } from "../../cosmos/client/answers.ts";
 import type { BlockRange, ChainClient, SearchPage, TxSearcher } from "../../cosmos/client/chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { sha256, toHex } from "../../platform/base/bytes.ts";

@@ -3,14 +3,13 @@ import { Command, Option } from "commander";
 import { z } from "zod";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CheckExit, CliError, EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import {
   addReportOptions,
   askWatchdog,
@@ -24,7 +23,6 @@ import {
 } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends OracleOptions {
   readonly json?: true;

@@ -1,14 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { parseActiveAlerts } from "../report/active-alerts.ts";
 import { type DataRange, parseValidatorData } from "../report/report-data.ts";
 import type { OracleNow } from "../report/status-report.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon, type DaemonRequest } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile, readTokenFile } from "../../platform/cli/state-home.ts";

@@ -1,11 +1,10 @@
 import { Command, Option } from "commander";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";
 import { forecastReport, type Scenario, whatIfReport } from "../report/forecast-report.ts";
 import { statusReport } from "../report/status-report.ts";
 import { outageMisses, restartMisses } from "../policy/what-if.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { addReportOptions, type OracleOptions, readNow, readOracle } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";

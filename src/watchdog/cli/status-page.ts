@@ -1,11 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
-import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
 import { firstDayMs } from "../status-page/public-days.ts";
 import { exportedStatus } from "../status-page/status-page.ts";

@@ -1,12 +1,11 @@
 import { writeFileSync } from "node:fs";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { ClientError } from "../../cosmos/client/errors.ts";
+import { ClientError } from "../../cosmos/client-error.ts";
 import { fromUtf8, utf8 } from "../../platform/base/bytes.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { formatCount } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
 import {
   type GasReports,

@@ -3,11 +3,9 @@ import { inspectCode, type Inspection, problemOf, readCode } from "../../localne
 import { ENTRY_POINTS } from "../../localnet/vm/host.ts";
 import type { WasmModule } from "../../localnet/vm/module.ts";
 import { requiredCapabilities } from "../../localnet/vm/static-checks.ts";
-import { EXIT } from "../../platform/base/errors.ts";
+import { CheckExit, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CheckExit } from "../../platform/cli/cli-error.ts";
-import { jsonOption } from "../../platform/cli/output-options.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 
 export function wasmCommand(context: CliContext): Command {
   const inspect = new Command("inspect")

@@ -6,7 +6,7 @@ import {
   type Lack,
   readAnswer,
 } from "../../../src/cosmos/client/answers.ts";
-import { ClientError, type ClientErrorFacts } from "../../../src/cosmos/client/errors.ts";
+import { ClientError, type ClientErrorFacts } from "../../../src/cosmos/client-error.ts";
 
 const endpoint = "node";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { readDisplayUnit } from "../../../src/cosmos/client/denom-metadata.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { QueryDenomMetadataResponse } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
 
 const { signal } = new AbortController();

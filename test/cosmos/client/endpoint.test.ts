@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import type { Endpoint } from "../../../src/platform/http/remote.ts";
 import { type ParsedEndpoint, parseEndpoints } from "../../../src/cosmos/client/endpoint.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 
 function parseEndpoint(endpoint: Endpoint): ParsedEndpoint {
   const [parsed] = parseEndpoints([endpoint]);

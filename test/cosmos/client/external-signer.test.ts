@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { answerOf } from "../../../src/cosmos/client/answers.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { createSigner, type Signer } from "../../../src/cosmos/client/tx/signer.ts";
 import { SignDoc } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { sha256 } from "../../../src/platform/base/bytes.ts";

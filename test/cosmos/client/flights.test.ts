@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { createEndpointPool } from "../../../src/cosmos/client/endpoint-pool.ts";
-import { ClientError, type ClientErrorFacts } from "../../../src/cosmos/client/errors.ts";
+import { ClientError, type ClientErrorFacts } from "../../../src/cosmos/client-error.ts";
 import {
   broadcastTransaction,
   type Flight,

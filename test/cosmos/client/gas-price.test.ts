@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import {
   decodeGasPrice,
   feeFor,

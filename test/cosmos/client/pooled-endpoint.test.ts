@@ -1,7 +1,7 @@
 import { createSteppingClock } from "../../support/manual-clock.ts";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { createEndpointPool } from "../../../src/cosmos/client/endpoint-pool.ts";
 import { createPooledEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
 import type { RpcCaller } from "../../../src/cosmos/client/rpc-caller.ts";

@@ -17,14 +17,14 @@ import { isRecord } from "../../../src/platform/base/json.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { decodeAccount } from "../../../src/cosmos/client/tx/tx-queries.ts";
 import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import {
   encodeForSimulation,
   signTransaction,
   type TransactionDraft,
   createSigner,
 } from "../../../src/cosmos/client/tx/signer.ts";
-import { decodeGrpcResponse } from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeGrpcResponse } from "../../../src/cosmos/client/create-chain-client.ts";
 import { payerOf } from "../../../src/relayer/config/signer-config.ts";
 import { AuthInfo, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { recordedCalls } from "../../support/client/fixture.ts";

@@ -5,7 +5,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import type { WindowLimits } from "../../../src/cosmos/client/tx/create-tx-window.ts";
 import { createSigner, type Signer } from "../../../src/cosmos/client/tx/signer.ts";
 import type { SendOutcome, TxSender, WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";

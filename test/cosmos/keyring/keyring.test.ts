@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { toHex, decodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import type { KeyringKey } from "../../../src/cosmos/keyring/keyring.ts";
 import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";

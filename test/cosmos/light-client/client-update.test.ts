@@ -1,6 +1,6 @@
 import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";
 import { describe, expect, it } from "vitest";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import type { LightBlockBytes } from "../../../src/cosmos/client/chain-client.ts";
 import {
   createTrustFinder,

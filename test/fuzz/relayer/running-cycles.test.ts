@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import type { SimRemote } from "./sim-remote.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 import { stale } from "./simulate.ts";

@@ -1,5 +1,5 @@
 import type { NodeStatus } from "../../../src/cosmos/client/chain-client.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import type { ChainSubscription } from "../../../src/cosmos/client/events/subscription.ts";
 import type { TxWindow } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { revisionOfChainId } from "../../../src/cosmos/comet/ibc-height.ts";

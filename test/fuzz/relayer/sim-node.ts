@@ -1,5 +1,5 @@
 import { fromBase64, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { createTxWindow, type TxWindowDeps } from "../../../src/cosmos/client/tx/create-tx-window.ts";
 import type { Signer } from "../../../src/cosmos/client/tx/signer.ts";
 import type { WireMessage, TxWindow } from "../../../src/cosmos/client/tx/tx-types.ts";

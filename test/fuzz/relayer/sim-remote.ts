@@ -8,7 +8,7 @@ import type {
   StoreResponse,
 } from "../../../src/cosmos/client/chain-client.ts";
 import { createCometReads } from "../../../src/cosmos/client/create-chain-client.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
 import { resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { createIavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";

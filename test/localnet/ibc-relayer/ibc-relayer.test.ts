@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { LightClientError } from "../../../src/cosmos/light-client/client-queries.ts";
 import { Order, State } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { createIbcRelayer, type IbcRelayer } from "../../../src/localnet/ibc-relayer/ibc-relayer.ts";

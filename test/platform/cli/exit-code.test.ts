@@ -1,8 +1,8 @@
 import { CommanderError } from "commander";
 import { describe, expect, it } from "vitest";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { NodeError } from "../../../src/localnet/node/base/errors.ts";
-import { CliError } from "../../../src/platform/cli/cli-error.ts";
+import { CliError } from "../../../src/platform/base/errors.ts";
 import { toExit, StopRequest } from "../../../src/platform/cli/run-process.ts";
 import { ConfigError } from "../../../src/platform/config/config.ts";
 

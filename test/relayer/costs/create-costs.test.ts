@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { QueryDenomMetadataResponse } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";

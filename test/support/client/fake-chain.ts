@@ -1,6 +1,6 @@
 import { fromBase64, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
 import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import { BaseAccount } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { QueryAccountResponse } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
 import {

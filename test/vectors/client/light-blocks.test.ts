@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readLightBlock } from "../../../src/cosmos/client/light-block.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../src/cosmos/client-error.ts";
 import type { CallEndpoint } from "../../../src/cosmos/client/rpc-caller.ts";
 import { headerHash, validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";

@@ -4,7 +4,7 @@ import { fromBase64, fromHex, toBase64, toHex } from "../../../src/platform/base
 import { decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
 import { resultField } from "../../../src/cosmos/client/rpc-response.ts";
 import { decodeBlockResults } from "../../../src/cosmos/comet/rpc-blocks.ts";
-import { decodeStoreResponse } from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeStoreResponse } from "../../../src/cosmos/client/create-chain-client.ts";
 import { decodeSignedHeader } from "../../../src/cosmos/client/light-block.ts";
 import { isTransaction } from "../../../src/cosmos/client/events/event-frame.ts";
 import { fixtureText } from "../../support/client/fixture.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ChainClient, StoreResponse } from "../../../src/cosmos/client/chain-client.ts";
-import { decodeStoreResponse } from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeStoreResponse } from "../../../src/cosmos/client/create-chain-client.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { type ProofOutcome, type ProofPoint, proveResults, readKeys } from "../../../src/relayer/kv/prove.ts";
 import type { QueryState } from "../../../src/relayer/registry/query-state.ts";

@@ -2,7 +2,7 @@ import { equalBytes, sha256 } from "../../../platform/base/bytes.ts";
 import { isRecord, type JsonField, parseJson } from "../../../platform/base/json.ts";
 import { decodeTextEvents } from "../../comet/rpc-blocks.ts";
 import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError } from "../../client-error.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 import type { ChainNotice } from "./subscription.ts";
 

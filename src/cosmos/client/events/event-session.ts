@@ -4,7 +4,7 @@ import { abortReason, onAbort, withDeadline } from "../../../platform/base/abort
 import type { Clock } from "../../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { ClientError, closedError, requireChain } from "../errors.ts";
+import { ClientError, closedError, requireChain } from "../../client-error.ts";
 import {
   followRedirect,
   proxyOf,

@@ -2,7 +2,7 @@ import type { Dec18 } from "../../../platform/base/decimal.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { answerOf } from "../answers.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError } from "../../client-error.ts";
 import {
   createTxWindow,
   DEFAULT_WINDOW_LIMITS,

@@ -6,7 +6,7 @@ import { backoffMs, type BackoffOptions } from "../../../platform/base/waits.ts"
 import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { ChainClient } from "../chain-client.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError } from "../../client-error.ts";
 import {
   type BroadcastOutcome,
   broadcastTransaction,

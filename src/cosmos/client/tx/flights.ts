@@ -5,7 +5,7 @@ import { errorText } from "../../../platform/base/errors.ts";
 import { decodeTxResult } from "../../comet/rpc-blocks.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { answerOf, isRequestTooLarge, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError } from "../../client-error.ts";
 import { decodeTxsOfBlock, resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx, TxFailure } from "./tx-types.ts";

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { basename } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { isRecord, type JsonObject, parseJson, stringifyJson } from "../../../platform/base/json.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError } from "../../client-error.ts";
 
 export interface SignerProgram {
   /** The program, as a path or a name found in `PATH`, and its arguments. They are not passed through a shell. */

@@ -1,23 +1,25 @@
+import { createPublicKey } from "node:crypto";
 import { DirectSecp256k1Wallet } from "@cosmjs/proto-signing";
-import { fromBase64, fromHex, sha256 } from "../../../platform/base/bytes.ts";
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { concat, encodeBech32, fromBase64, fromHex, sha256, toBase64 } from "../../../platform/base/bytes.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import {
   AuthInfo,
   type Fee,
-  type SignDoc,
+  SignDoc,
   type SignerInfo,
   TxBody,
   TxRaw,
 } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { TYPE_URL } from "../../proto/registry.ts";
-import { deriveKey, DEFAULT_HD_PATH } from "../../keyring/derive-key.ts";
+import { DEFAULT_HD_PATH, deriveKey } from "../../keyring/derive-key.ts";
 import { type KeyringKey, readKeyringKey } from "../../keyring/keyring.ts";
-import { ClientError } from "../errors.ts";
-import { openExternalAccount } from "./external-signer.ts";
-import type { SignerProgram } from "./signer-program.ts";
+import { ClientError } from "../../client-error.ts";
+import { SignerConnection, type SignerProgram } from "./signer-program.ts";
 import type { WireMessage } from "./tx-types.ts";
+import { addressBytes } from "../../keyring/key-record.ts";
 
 export type SigningKey =
   /** BIP-39 words; `hdPath` defaults to m/44'/118'/0'/0/0. */
@@ -140,4 +142,92 @@ function signerInfo({ publicKey: key }: Signer, sequence: bigint): SignerInfo {
 function feeOf({ gasLimit, fee }: Pick<TransactionDraft, "gasLimit" | "fee">, granter: string): Fee {
   const amount = fee.amount === 0n ? [] : [{ denom: fee.denom, amount: fee.amount.toString() }];
   return { amount, gasLimit, payer: "", granter };
+}
+
+/**
+ * Opens an account whose private key is held by a signer program (docs/operations.md, "Keys in an HSM"). Asks for the account's
+ * public key once. Throws `ClientError`: "signer" if the program fails, "bad-key" if the account does not exist or its key has
+ * another type.
+ */
+async function openExternalAccount(program: SignerProgram, prefix: string) {
+  const connection = new SignerConnection(program);
+  const given = await askFor(connection, { type: "public_key" }, "public_key");
+  const publicKey = decodePublicKey(given, connection.name);
+  return {
+    address: encodeBech32(prefix, addressBytes(publicKey)),
+    publicKey,
+    /** Returns r and s, verified and with a low s. */
+    sign: async (document: SignDoc): Promise<Uint8Array> => {
+      const bytes = SignDoc.encode(document).finish();
+      const digest = sha256(bytes);
+      const request = {
+        type: "sign",
+        chain_id: document.chainId,
+        public_key: toBase64(publicKey),
+        sign_bytes: toBase64(bytes),
+        digest: toBase64(digest),
+      };
+      const signature = lowSignature(await askFor(connection, request, "signature"), connection);
+      if (secp256k1.verify(signature, digest, publicKey, { prehash: false })) return signature;
+      throw connection.error("returned a signature that does not match its public key");
+    },
+  };
+}
+
+/** Sends a request and returns the bytes in a field of the response. */
+async function askFor(
+  connection: SignerConnection,
+  request: Readonly<Record<string, string>>,
+  field: string,
+): Promise<Uint8Array> {
+  const { error, [field]: text } = await connection.ask(request);
+  if (typeof error === "string")
+    throw connection.error(`refused to respond to ${request["type"]}: ${problemText(error)}`);
+  try {
+    if (typeof text === "string" && text !== "") return fromBase64(text);
+  } catch {
+    // The error below reports it.
+  }
+  throw connection.error(`returned no "${field}" in base64`);
+}
+
+const MAX_PROBLEM_CHARACTERS = 200;
+
+/** Returns the text of a response's `error` field as one short line. */
+function problemText(text: string): string {
+  const plain = text.replaceAll(/[^\x21-\x7e]+/g, " ").trim();
+  return plain.length > MAX_PROBLEM_CHARACTERS ? `${plain.slice(0, MAX_PROBLEM_CHARACTERS)}…` : plain;
+}
+
+/** Accepts a compressed or uncompressed point, or a SubjectPublicKeyInfo in DER. */
+function decodePublicKey(bytes: Uint8Array, name: string): Uint8Array {
+  try {
+    const point = bytes.length === 33 || bytes.length === 65 ? bytes : pointOf(bytes);
+    return secp256k1.Point.fromBytes(point).toBytes(true);
+  } catch {
+    throw new ClientError(
+      { code: "bad-key", kind: "external" },
+      `the signer program ${name} returned a public key that is not a secp256k1 key: 33 or 65 bytes, or DER, were expected`,
+    );
+  }
+}
+
+function pointOf(der: Uint8Array): Uint8Array {
+  const key = createPublicKey({ key: Buffer.from(der), format: "der", type: "spki" });
+  const { crv, x = "", y = "" } = key.export({ format: "jwk" });
+  if (crv !== "secp256k1") throw new Error("another curve");
+  return concat(Uint8Array.of(4), Buffer.from(x, "base64url"), Buffer.from(y, "base64url"));
+}
+
+/** Accepts r and s, or ASN.1 DER. Both s and n − s are valid, but chains accept only the lower one. */
+function lowSignature(bytes: Uint8Array, connection: SignerConnection): Uint8Array {
+  const { Signature, Point } = secp256k1;
+  try {
+    const signature = Signature.fromBytes(bytes, bytes.length === 64 ? "compact" : "der");
+    const { r, s } = signature;
+    const low = signature.hasHighS() ? Point.CURVE().n - s : s;
+    return new Signature(r, low).toBytes("compact");
+  } catch {
+    throw connection.error("returned no signature: r and s (64 bytes), or ASN.1 DER, were expected");
+  }
 }

@@ -7,7 +7,7 @@ import { GasPriceRequest, GasPriceResponse } from "../../proto/gen/feemarket/fee
 import { TYPE_URL } from "../../proto/registry.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { isRequestTooLarge } from "../answers.ts";
-import { ClientError, refusalLog } from "../errors.ts";
+import { ClientError, refusalLog } from "../../client-error.ts";
 import { badResponse } from "../rpc-response.ts";
 import type { SimulationOutcome, TxFailure } from "./tx-types.ts";
 

@@ -1,5 +1,5 @@
 import type { Dec18 } from "../../../platform/base/decimal.ts";
-import type { ClientError } from "../errors.ts";
+import type { ClientError } from "../../client-error.ts";
 
 export interface WireMessage {
   readonly typeUrl: string;

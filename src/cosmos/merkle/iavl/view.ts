@@ -1,10 +1,5 @@
 import { compareBytes, concat, equalBytes } from "../../../platform/base/bytes.ts";
-import {
-  encodeExistence,
-  encodeNonExistence,
-  type ProofPath,
-  type ProofStep,
-} from "../ics23/encode-proof.ts";
+import { encodeExistence, encodeNonExistence, type ProofPath, type ProofStep } from "../ics23/proof-types.ts";
 import {
   childOf,
   EMPTY_ROOT_HASH,

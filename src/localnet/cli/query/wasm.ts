@@ -6,16 +6,14 @@ import {
   QuerySmartContractStateRequest,
 } from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { fromBase64, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
-import { EXIT } from "../../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../../platform/base/errors.ts";
 import { stringifyJson } from "../../../platform/base/json.ts";
-import type { CliContext } from "../../../platform/cli/cli-context.ts";
-import { CliError } from "../../../platform/cli/cli-error.ts";
+import { type CliContext, jsonOption } from "../../../platform/cli/cli-context.ts";
 import { parseUint64 } from "../../../platform/cli/options.ts";
 import { withChain } from "../chain-connection.ts";
 import { addConnectionOptions, type ConnectionOptions } from "../connection-options.ts";
 import { addProfileOptions, gasReportsOf, type ProfileOptions } from "../gas-reports.ts";
 import { query, queryCommand, queryCommands, type QueryGroup } from "../module-query.ts";
-import { jsonOption } from "../../../platform/cli/output-options.ts";
 import { parseJsonText, parsing } from "../command-inputs.ts";
 
 const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.permission,

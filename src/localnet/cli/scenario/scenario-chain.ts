@@ -10,11 +10,10 @@ import { raceAbort } from "../../../platform/base/abort.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { systemClock } from "../../../platform/base/clock.ts";
 import { parseDec18 } from "../../../platform/base/decimal.ts";
-import { EXIT, unreachable } from "../../../platform/base/errors.ts";
+import { CliError, EXIT, unreachable } from "../../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import { silentLogger } from "../../../platform/base/logger.ts";
 import { Secret } from "../../../platform/base/secret.ts";
-import { CliError } from "../../../platform/cli/cli-error.ts";
 import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 
 export interface ScenarioTx {

@@ -1,9 +1,8 @@
 import { Argument, Option } from "commander";
 import { timestampToText } from "../../../cosmos/proto/field-formats.ts";
 import { LimitOrderType } from "../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import { EXIT } from "../../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
-import { CliError } from "../../../platform/cli/cli-error.ts";
 import { cellText, column, fieldAt, formatTable, listAt } from "../../../platform/cli/table.ts";
 import type { Fields } from "../command-inputs.ts";
 import { message, messageCommands } from "../module-tx.ts";

@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageFromJson } from "../../../cosmos/proto/json.ts";
-import { EXIT } from "../../../platform/base/errors.ts";
+import { CliError, EXIT } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import { readTextFile } from "../../../platform/base/read-text.ts";
 import type { CliContext } from "../../../platform/cli/cli-context.ts";
-import { CliError } from "../../../platform/cli/cli-error.ts";
 import { queryIdArgument } from "../../../platform/cli/options.ts";
 import { type Fields, isJsonObject, textOf, unchecked } from "../command-inputs.ts";
 import { type MessageGroup, message, messageCommands } from "../module-tx.ts";

@@ -1,10 +1,9 @@
 import { InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { parseDec18 } from "../../../platform/base/decimal.ts";
-import { errorText, EXIT } from "../../../platform/base/errors.ts";
+import { CliError, errorText, EXIT } from "../../../platform/base/errors.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
 import { readTextFile } from "../../../platform/base/read-text.ts";
-import { CliError } from "../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../platform/cli/options.ts";
 import { parseCoin, parsing, textOf } from "../command-inputs.ts";
 import { message, messageCommands } from "../module-tx.ts";

@@ -1,7 +1,6 @@
-import { errorText, EXIT } from "../../../platform/base/errors.ts";
+import { CliError, errorText, EXIT } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import { readTextFile } from "../../../platform/base/read-text.ts";
-import { CliError } from "../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../platform/cli/options.ts";
 import { type Fields, parseCoins, textOf, unchecked } from "../command-inputs.ts";
 import { message, messageCommands } from "../module-tx.ts";

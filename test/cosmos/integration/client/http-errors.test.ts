@@ -6,7 +6,7 @@ import {
   createChainClient,
   type PooledChainClient,
 } from "../../../../src/cosmos/client/create-chain-client.ts";
-import { ClientError, type ClientErrorFacts } from "../../../../src/cosmos/client/errors.ts";
+import { ClientError, type ClientErrorFacts } from "../../../../src/cosmos/client-error.ts";
 import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
 import {
   answerCalls,

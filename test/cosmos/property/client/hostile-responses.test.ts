@@ -2,9 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../../../src/platform/base/json.ts";
 import { decodeBroadcast, decodeFound } from "../../../../src/cosmos/client/tx/flights.ts";
-import { ClientError } from "../../../../src/cosmos/client/errors.ts";
+import { ClientError } from "../../../../src/cosmos/client-error.ts";
 import { decodeEventFrame, isTransaction } from "../../../../src/cosmos/client/events/event-frame.ts";
-import { decodeGrpcResponse, decodeStoreResponse } from "../../../../src/cosmos/client/chain-reads.ts";
+import {
+  decodeGrpcResponse,
+  decodeStoreResponse,
+} from "../../../../src/cosmos/client/create-chain-client.ts";
 import { decodeSignedHeader, decodeValidatorsPage } from "../../../../src/cosmos/client/light-block.ts";
 import { decodeStatus, parseRpcResponses } from "../../../../src/cosmos/client/rpc-response.ts";
 import { fixtureText, recordedCalls } from "../../../support/client/fixture.ts";

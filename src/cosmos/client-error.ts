@@ -1,4 +1,4 @@
-import { CodedError } from "../../platform/base/errors.ts";
+import { CodedError } from "../platform/base/errors.ts";
 
 /** Facts about an error with this code. */
 type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
@@ -44,7 +44,7 @@ interface RpcFacts {
   retryAfterMs?: number | undefined;
 }
 
-/** Thrown by everything in `src/cosmos/client`. */
+/** Thrown by everything in `src/cosmos/client` and `src/cosmos/keyring`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
 
 /** Creates the error for an endpoint that does not have a block or its state. */
