@@ -1,7 +1,6 @@
-import type { ChainNames } from "./module.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "./address.ts";
-import type { Context } from "./context.ts";
+import type { ChainNames, Context } from "./context.ts";
 import { orThrowWith, unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";

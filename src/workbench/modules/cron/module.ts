@@ -15,7 +15,12 @@ import type {
   CustomMessageResult,
 } from "../../../localnet/chain/modules/wasm/types.ts";
 import { formatAddress, moduleAddress } from "../../../localnet/chain/runtime/address.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import type {
+  Context,
+  ChainModule,
+  MessageHandler,
+  QueryHandler,
+} from "../../../localnet/chain/runtime/context.ts";
 import {
   ErrInvalidRequest,
   ErrUnauthorized,
@@ -33,7 +38,6 @@ import {
   readGenesis,
 } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
 import { readPage } from "../../../localnet/chain/runtime/pagination.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import {

@@ -9,7 +9,7 @@ import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/add
 import { type Coin, parseWireInt, toWireCoin } from "../../../localnet/chain/runtime/coins.ts";
 import type { BankKeeper } from "../../../localnet/chain/modules/bank/keeper.ts";
 import type { CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import type { Context, ChainModule } from "../../../localnet/chain/runtime/context.ts";
 import { ErrInvalidRequest } from "../../../localnet/chain/runtime/errors.ts";
 import {
   GenesisError,
@@ -18,9 +18,8 @@ import {
   readGenesis,
 } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
-import * as common from "../../../localnet/chain/runtime/params-module.ts";
+import { checkUpdate, initParams, requireAddress } from "../../../localnet/chain/runtime/params-module.ts";
 import { createItem, messageCodec } from "../../../localnet/chain/store/collections.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 
@@ -54,8 +53,8 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
         UpdateParams: params.update({
           authority: options.authority,
           signerError: ErrInvalidRequest,
-          check: common.checkUpdate(options.bech32Prefix, ({ treasuryAddress }) =>
-            common.requireAddress(options.bech32Prefix, treasuryAddress, "treasury_address is invalid"),
+          check: checkUpdate(options.bech32Prefix, ({ treasuryAddress }) =>
+            requireAddress(options.bech32Prefix, treasuryAddress, "treasury_address is invalid"),
           ),
         }),
       },
@@ -98,7 +97,7 @@ function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
     unset: { neutronDenom: "", reserveAddress: "", treasuryAddress: "" },
     validate: ({ treasuryAddress }) => {
       if (treasuryAddress !== "")
-        common.requireAddress(options.bech32Prefix, treasuryAddress, "invalid treasury address");
+        requireAddress(options.bech32Prefix, treasuryAddress, "invalid treasury address");
     },
   });
 }
@@ -142,7 +141,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 function initGenesis(context: Context, json: JsonValue | undefined, params: ModuleParams<Params>): void {
-  common.initParams(context, json, SCHEMA, params);
+  initParams(context, json, SCHEMA, params);
   if (params.get(context).neutronDenom === "")
     throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "a denomination was expected");
   const total = readGenesis(SCHEMA, json)?.totalBurnedNeutronsAmount;

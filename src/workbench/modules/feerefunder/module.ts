@@ -16,14 +16,18 @@ import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/tra
 import type { CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 import { formatAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, formatCoins, parseCoins, sumCoins } from "../../../localnet/chain/runtime/coins.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import {
+  type Context,
+  event,
+  type ChainModule,
+  type QueryHandler,
+} from "../../../localnet/chain/runtime/context.ts";
 import {
   ErrInsufficientFee,
   ErrInvalidCoins,
   ErrInvalidRequest,
   wrapErrors,
 } from "../../../localnet/chain/runtime/errors.ts";
-import { event } from "../../../localnet/chain/runtime/events.ts";
 import {
   atPath,
   type GenesisSchema,
@@ -32,7 +36,6 @@ import {
   readGenesis,
 } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import { checkUpdate } from "../../../localnet/chain/runtime/params-module.ts";
 import { bytesCodec, createMap, messageCodec } from "../../../localnet/chain/store/collections.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../platform/base/go-json.ts";
 import { formatAddress, tryParseAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { ContractHost } from "../../../localnet/chain/modules/wasm/contract-host.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import { type Context, event } from "../../../localnet/chain/runtime/context.ts";
 import {
   ChainPanic,
   type ErrorKind,
@@ -17,7 +17,6 @@ import {
   goPanic,
   ModuleError,
 } from "../../../localnet/chain/runtime/errors.ts";
-import { event } from "../../../localnet/chain/runtime/events.ts";
 import {
   type Acknowledgement,
   encodeReply,

@@ -12,7 +12,7 @@ import * as txsTx from "../../../cosmos/proto/gen/neutron/interchaintxs/v1/tx.ts
 import { utf8 } from "../../../platform/base/bytes.ts";
 import { isRecord, type JsonField, type JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import type { Context, ChainModule } from "../../../localnet/chain/runtime/context.ts";
 import {
   ErrInvalidRequest,
   ErrNotSupported,
@@ -23,9 +23,8 @@ import {
 } from "../../../localnet/chain/runtime/errors.ts";
 import * as genesis from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
-import * as common from "../../../localnet/chain/runtime/params-module.ts";
+import { checkUpdate, exportParams, initParams } from "../../../localnet/chain/runtime/params-module.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 import { feeOf } from "../../../localnet/chain/modules/transfer/bindings.ts";
 import { ErrIbcUnauthorized } from "../../../localnet/chain/modules/ibc/host/errors.ts";
@@ -137,7 +136,7 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
         UpdateParams: params.update({
           authority,
           signerError: ErrInvalidRequest,
-          check: common.checkUpdate(bech32Prefix, params.validate),
+          check: checkUpdate(bech32Prefix, params.validate),
         }),
         RegisterInterchainAccount: (_context, message) =>
           refuse("MsgRegisterInterchainAccount", () => validateAccount(message)),
@@ -153,8 +152,8 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
       },
       chainName,
     ),
-    initGenesis: (context, json) => common.initParams(context, json, schema, params),
-    exportGenesis: (context) => common.exportParams(context, schema, params),
+    initGenesis: (context, json) => initParams(context, json, schema, params),
+    exportGenesis: (context) => exportParams(context, schema, params),
   };
 }
 

@@ -14,11 +14,16 @@ import {
 } from "../../../localnet/chain/runtime/errors.ts";
 import type { GenesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
+import type { ChainModule } from "../../../localnet/chain/runtime/context.ts";
 import { defineParams } from "../../../localnet/chain/runtime/params.ts";
-import * as common from "../../../localnet/chain/runtime/params-module.ts";
+import {
+  type ParamsModuleOptions,
+  exportParams,
+  initParams,
+  requireAuthorityAddress,
+} from "../../../localnet/chain/runtime/params-module.ts";
 
-export interface ParamsOnlyOptions extends common.ParamsModuleOptions {
+export interface ParamsOnlyOptions extends ParamsModuleOptions {
   /** Denomination of fees. */
   readonly denom: string;
 }
@@ -62,8 +67,8 @@ function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
       UpdateParams: params.update({ authority, signerError: ErrInvalidSigner }),
     }),
     queries: queryHandlers(globalfeeQuery.Query, { Params: params.query }),
-    initGenesis: (context, json) => common.initParams(context, json, schema, params),
-    exportGenesis: (context) => common.exportParams(context, schema, params),
+    initGenesis: (context, json) => initParams(context, json, schema, params),
+    exportGenesis: (context) => exportParams(context, schema, params),
   };
 }
 
@@ -106,13 +111,13 @@ function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOpt
         UpdateParams: params.update({
           authority,
           signerError: ErrInvalidRequest,
-          check: (message) => common.requireAuthorityAddress(bech32Prefix, message.authority),
+          check: (message) => requireAuthorityAddress(bech32Prefix, message.authority),
         }),
       },
       chainName,
     ),
     queries: queryHandlers(dynamicfeesQuery.Query, { Params: params.query }, chainName),
-    initGenesis: (context, json) => common.initParams(context, json, schema, params),
-    exportGenesis: (context) => common.exportParams(context, schema, params),
+    initGenesis: (context, json) => initParams(context, json, schema, params),
+    exportGenesis: (context) => exportParams(context, schema, params),
   };
 }

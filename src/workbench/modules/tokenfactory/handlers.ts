@@ -14,7 +14,7 @@ import {
   parseWireInt,
   sumCoins,
 } from "../../../localnet/chain/runtime/coins.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import { type Context, event, type MessageHandler } from "../../../localnet/chain/runtime/context.ts";
 import {
   ErrInvalidAddress,
   ErrInvalidCoins,
@@ -23,9 +23,7 @@ import {
   unregisteredError,
   wrapErrors,
 } from "../../../localnet/chain/runtime/errors.ts";
-import { event } from "../../../localnet/chain/runtime/events.ts";
 import { messageHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { MessageHandler } from "../../../localnet/chain/runtime/module.ts";
 import { checkUpdate, requireAddress } from "../../../localnet/chain/runtime/params-module.ts";
 import { metadataText, validateMetadata } from "../../../localnet/chain/modules/bank/metadata.ts";
 import { requireWhitelisted } from "./before-send.ts";

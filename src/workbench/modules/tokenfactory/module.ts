@@ -1,7 +1,7 @@
 import { GenesisState } from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/genesis.ts";
 import * as wire from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/query.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../../localnet/chain/runtime/context.ts";
 import {
   atPath,
   type GenesisSchema,
@@ -10,7 +10,6 @@ import {
   readGenesis,
 } from "../../../localnet/chain/runtime/genesis.ts";
 import { queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
 import type { BankHooks } from "../../../localnet/chain/modules/bank/keeper.ts";
 import { listChannels } from "../../../localnet/chain/modules/ibc/channel/channel-store.ts";
 import type { IBCModule } from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";

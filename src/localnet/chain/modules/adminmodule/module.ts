@@ -8,16 +8,21 @@ import {
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import {
+  type Context,
+  type ChainModule,
+  type ChainNames,
+  type FindMessage,
+  type MessageHandler,
+  event,
+} from "../../runtime/context.ts";
 import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, ChainNames, FindMessage, MessageHandler } from "../../runtime/module.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { Proposal, ProposalStatus } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { event } from "../../runtime/events.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 import * as errors from "../../runtime/errors.ts";
 

@@ -6,9 +6,8 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import type { Account } from "../../runtime/ante-step.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { validateVesting } from "../../runtime/vesting.ts";
 import { fromAny, toAny, type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts";
 import { MODULE_NAME, STORE_NAME, moduleParams } from "./params.ts";

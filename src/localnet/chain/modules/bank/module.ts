@@ -2,7 +2,7 @@ import { lengthPrefixed } from "../../store/collections.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import {
   atPath,
   GenesisError,
@@ -12,7 +12,6 @@ import {
   readGenesis,
 } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { moduleParams } from "./params.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";

@@ -2,10 +2,9 @@ import { GenesisState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v
 import * as wire from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { GenesisError, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { MODULE_NAME, defaultParams, findParamsError, storedParams } from "./params.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
 import * as steps from "./fee-steps.ts";

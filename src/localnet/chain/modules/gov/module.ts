@@ -15,14 +15,13 @@ import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.t
 import { uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { type Context, dryRun } from "../../runtime/context.ts";
+import { type Context, dryRun, type ChainModule } from "../../runtime/context.ts";
 import {
   orQueryError,
   type QueryFunctions,
   queryHandlers,
   type ServedQueries,
 } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import { createHandlers } from "./handlers.ts";
 import * as keeper from "./keeper.ts";
 import * as keys from "./keys.ts";

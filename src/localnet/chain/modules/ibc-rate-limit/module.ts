@@ -3,11 +3,10 @@ import { Query } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1
 import { Msg } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule } from "../../runtime/context.ts";
 import { ErrInvalidRequest } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../runtime/params-module.ts";
 import type { IBCModule, ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 import {

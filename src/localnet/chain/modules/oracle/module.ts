@@ -8,10 +8,9 @@ import {
 import * as slinky from "../../../../cosmos/proto/gen/slinky/oracle/v1/query.ts";
 import type { CurrencyPair } from "../../../../cosmos/proto/gen/slinky/types/v1/currency_pair.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { type OracleVote, readVotes } from "./extended-commit.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";

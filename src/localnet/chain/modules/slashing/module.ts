@@ -8,13 +8,12 @@ import {
   readGenesis,
 } from "../../runtime/genesis.ts";
 import { pageOf } from "../../runtime/pagination.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import type { ChainModule, MessageHandler, QueryHandler, Context } from "../../runtime/context.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
 import * as keeper from "./keeper.ts";
 import * as errors from "../../runtime/errors.ts";

@@ -3,7 +3,7 @@ import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.
 import { upperHex } from "../../../../platform/base/bytes.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, event } from "../../runtime/context.ts";
 import {
   isOutOfGas,
   ModuleError,
@@ -12,7 +12,6 @@ import {
   unregisteredError,
   wrapErrors,
 } from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
 import { channelPrefix, localDenom, parseTrace, receivedDenom, traceHash } from "./denom.ts";

@@ -5,7 +5,7 @@ import {
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { formatAddress, parseAddress, tryParseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
-import { collectEvents, type Context } from "../../runtime/context.ts";
+import { collectEvents, type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import {
   ErrInvalidRequest,
   ErrUnauthorized,
@@ -13,7 +13,6 @@ import {
   type ModuleError,
   wrapErrors,
 } from "../../runtime/errors.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
 import { addressOf } from "./address.ts";
 import { type CodeReport, createCodeReports } from "./code-store.ts";
 import { type Caller, ContractError, type ContractResponse, type Reply } from "./contract.ts";

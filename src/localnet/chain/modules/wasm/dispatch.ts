@@ -1,7 +1,7 @@
 import { findMessageByTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { compareBytes, utf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { collectEvents, type Context } from "../../runtime/context.ts";
+import { collectEvents, type Context, type ChainEvent } from "../../runtime/context.ts";
 import {
   ChainPanic,
   ErrOutOfGas,
@@ -11,7 +11,6 @@ import {
   ModuleError,
   wrapErrors,
 } from "../../runtime/errors.ts";
-import type { ChainEvent } from "../../runtime/events.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
 import type {
   ContractMessage,

@@ -25,7 +25,7 @@ import {
   messageCodec,
   uint64Codec,
 } from "../../store/collections.ts";
-import type { Entry, KVStore } from "../../store/kv-store.ts";
+import type { Entry, KVStore } from "../../store/cache-store.ts";
 import type { ContractCode } from "./contract.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
 
