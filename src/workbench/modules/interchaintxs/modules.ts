@@ -13,14 +13,7 @@ import { utf8 } from "../../../platform/base/bytes.ts";
 import { isRecord, type JsonField, type JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { Context, ChainModule } from "../../../localnet/chain/runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrNotSupported,
-  errorsOf,
-  orThrow,
-  unregisteredError,
-  wrapErrors,
-} from "../../../localnet/chain/runtime/errors.ts";
+import * as errors from "../../../localnet/chain/runtime/errors.ts";
 import * as genesis from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
@@ -44,7 +37,7 @@ export function createInterchainModules(options: ParamsOnlyOptions): readonly Ch
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
 
-const register = errorsOf("interchaintxs");
+const register = errors.errorsOf("interchaintxs");
 const ErrInterchainAccountNotFound = register(1102, "interchain account not found");
 const ErrEmptyInterchainAccountID = register(1104, "empty interchain account id");
 const ErrEmptyConnectionID = register(1105, "empty connection id");
@@ -72,18 +65,18 @@ function validateAccount({ connectionId, interchainAccountId }: AccountNames): v
 
 /** Checks a message to `interchaintxs` and then fails, because the chain has no interchain accounts. */
 function refuse(name: string, check: () => void): never {
-  wrapErrors(`failed to validate ${name}`, check);
-  throw ErrNotSupported("interchain accounts are not implemented on a local chain");
+  errors.wrapErrors(`failed to validate ${name}`, check);
+  throw errors.ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
 /** Handles contracts' messages, which always fail. */
 export const handleInterchainMessage: CustomMessageHandler = customMessages({
   register_interchain_account: (_context, _sender, fields) =>
-    wrapErrors("failed to register interchain account", () =>
+    errors.wrapErrors("failed to register interchain account", () =>
       refuse("MsgRegisterInterchainAccount", () => validateAccount(accountOf(fields))),
     ),
   submit_tx: (_context, _sender, fields) =>
-    wrapErrors(
+    errors.wrapErrors(
       (error) =>
         error.wrap("failed to submit interchain transaction").wrap("failed to submit interchain transaction"),
       () =>
@@ -111,11 +104,11 @@ function accountOf(fields: JsonField): AccountNames {
 /** Creates the module for transactions on other chains through interchain accounts. This chain has no interchain accounts. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
-  const schema: genesis.GenesisSchema<InterchainTxsGenesis> = {
-    module: "interchaintxs",
-    typeName: "neutron.interchaintxs.v1.GenesisState",
-    type: InterchainTxsGenesis,
-  };
+  const schema = genesis.genesisSchema(
+    "interchaintxs",
+    "neutron.interchaintxs.v1.GenesisState",
+    InterchainTxsGenesis,
+  );
   const params = defineParams<InterchainTxsParams>({
     store: schema.module,
     key: Uint8Array.of(1),
@@ -124,7 +117,7 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
     unset: { msgSubmitTxMaxMessages: 0n, registerFee: [] },
     validate: ({ msgSubmitTxMaxMessages }) => {
       if (msgSubmitTxMaxMessages === 0n)
-        throw unregisteredError("MsgSubmitTxMaxMessages must be greater than zero");
+        throw errors.unregisteredError("MsgSubmitTxMaxMessages must be greater than zero");
     },
   });
   return {
@@ -135,7 +128,7 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
       {
         UpdateParams: params.update({
           authority,
-          signerError: ErrInvalidRequest,
+          signerError: errors.ErrInvalidRequest,
           check: checkUpdate(bech32Prefix, params.validate),
         }),
         RegisterInterchainAccount: (_context, message) =>
@@ -162,10 +155,10 @@ function accountAddress(
   { ownerAddress, interchainAccountId }: txsQuery.QueryInterchainAccountAddressRequest,
   { bech32Prefix }: ParamsOnlyOptions,
 ): never {
-  orThrow(
+  errors.orThrow(
     () => parseAddress(bech32Prefix, ownerAddress),
     (reason) =>
-      ErrInvalidRequest(`failed to create ica owner: failed to decode address from bech32: ${reason}`),
+      errors.ErrInvalidRequest(`failed to create ica owner: failed to decode address from bech32: ${reason}`),
   );
   throw ErrInterchainAccountNotFound(
     `no interchain account found for portID icacontroller-${ownerAddress}.${interchainAccountId}`,
@@ -186,11 +179,11 @@ export function createInterchainQueries(options: ParamsOnlyOptions): CustomQuery
   });
 }
 
-const ACCOUNTS_SCHEMA: genesis.GenesisSchema<AccountsGenesis> = {
-  module: "interchainaccounts",
-  typeName: "ibc.applications.interchain_accounts.genesis.v1.GenesisState",
-  type: AccountsGenesis,
-};
+const ACCOUNTS_SCHEMA = genesis.genesisSchema(
+  "interchainaccounts",
+  "ibc.applications.interchain_accounts.genesis.v1.GenesisState",
+  AccountsGenesis,
+);
 const hostParams = defineParams<HostParams>({
   store: "icahost",
   key: utf8("params"),
@@ -236,7 +229,7 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
 
 /** Stores the params for both sides. Throws `GenesisError` for channels or accounts, which the chain does not have. */
 function initAccounts(context: Context, json: JsonValue | undefined): void {
-  const state = genesis.readGenesis(ACCOUNTS_SCHEMA, json);
+  const state = ACCOUNTS_SCHEMA.read(json);
   for (const side of ["controller", "host"] as const) {
     const part = state?.[`${side}GenesisState`];
     if ((part?.activeChannels.length ?? 0) + (part?.interchainAccounts.length ?? 0) > 0)
@@ -258,7 +251,7 @@ function initAccounts(context: Context, json: JsonValue | undefined): void {
 
 function exportAccounts(context: Context): JsonValue {
   const none = { activeChannels: [], interchainAccounts: [] };
-  return genesis.printGenesis(ACCOUNTS_SCHEMA, {
+  return ACCOUNTS_SCHEMA.print({
     controllerGenesisState: { ...none, ports: [], params: controllerParams.get(context) },
     hostGenesisState: { ...none, port: "icahost", params: hostParams.get(context) },
   });

@@ -1,13 +1,6 @@
 import { invalidArgument, notFound } from "../../runtime/errors.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
-import {
-  eachAtPath,
-  atPath,
-  genesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { eachAtPath, atPath, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/gov/v1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
@@ -144,7 +137,7 @@ const SCHEMA = genesisSchema(keys.MODULE_NAME, "cosmos.gov.v1.GenesisState", Gen
 
 /** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
-  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const path = `app_state.${keys.MODULE_NAME}`;
   keeper.nextProposalId.set(context, state.startingProposalId === 0n ? 1n : state.startingProposalId);
   atPath(`${path}.params`, () =>
@@ -190,7 +183,7 @@ function storedPart(
 }
 
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     ...GenesisState.decode(new Uint8Array(0)),
     startingProposalId: keeper.nextProposalId.get(context),
     deposits: keeper.deposits.values(context),

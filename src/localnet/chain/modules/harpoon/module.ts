@@ -1,4 +1,4 @@
-import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { eachAtPath, genesisSchema } from "../../runtime/genesis.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
 import { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
@@ -45,7 +45,7 @@ export function createHarpoonModule(
       options.chainName,
     ),
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
-    exportGenesis: (context) => printGenesis(SCHEMA, { hookSubscriptions: subscriptions.values(context) }),
+    exportGenesis: (context) => SCHEMA.print({ hookSubscriptions: subscriptions.values(context) }),
     hooks: createHooks(keepers),
   };
 }
@@ -106,7 +106,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.harpoon.GenesisState", Genesi
  * hook type is invalid or repeated.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
-  const records = readGenesis(SCHEMA, json)?.hookSubscriptions ?? [];
+  const records = SCHEMA.read(json)?.hookSubscriptions ?? [];
   const seen = new Set<number>();
   eachAtPath(`app_state.${MODULE_NAME}.hook_subscriptions`, records, (record) => {
     requireHookType(record.hookType);

@@ -1,11 +1,4 @@
-import {
-  eachAtPath,
-  atPath,
-  genesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { eachAtPath, atPath, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { GenesisState, type ValidatorInfo } from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/revenue/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/revenue/tx.ts";
@@ -36,7 +29,7 @@ export function createRevenueModule(options: keeper.RevenueOptions, deps: keeper
     queries: createQueries(keepers),
     initGenesis: (context, json) => initGenesis(context, json, keepers),
     exportGenesis: (context) =>
-      printGenesis(SCHEMA, {
+      SCHEMA.print({
         params: moduleParams.get(context),
         paymentSchedule: { paymentSchedule: keeper.scheduleOf(context) },
         validators: keeper.infos.values(context),
@@ -49,7 +42,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.revenue.GenesisState", Genesi
 
 /** Stores parameters, period and counts. If there is no period, starts one. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: keeper.Keepers): void {
-  const given = readGenesis(SCHEMA, json);
+  const given = SCHEMA.read(json);
   const path = `app_state.${MODULE_NAME}`;
   const params = partOr(json, "params", given?.params, moduleParams.defaults);
   atPath(`${path}.params`, () => moduleParams.set(context, params));
