@@ -7,7 +7,7 @@ import { Msg, MsgUpdateParams } from "../../src/cosmos/proto/gen/neutron/contrac
 import { messageToJson } from "../../src/cosmos/proto/json.ts";
 import { ErrInvalidSigner, unregisteredError } from "../../src/localnet/chain/runtime/errors.ts";
 import { messageHandlers, queryHandlers } from "../../src/localnet/chain/runtime/handlers.ts";
-import type { QueryHandler } from "../../src/localnet/chain/runtime/module.ts";
+import type { QueryHandler } from "../../src/localnet/chain/runtime/context.ts";
 import { defineParams } from "../../src/localnet/chain/runtime/params.ts";
 import { queryCommand, query } from "../../src/localnet/cli/module-query.ts";
 import { createMemoryWorld } from "../support/memory-context.ts";

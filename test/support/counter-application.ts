@@ -3,8 +3,7 @@ import { isRecord } from "../../src/platform/base/json.ts";
 import type { Application } from "../../src/localnet/chain/runtime/abci.ts";
 import { createConsensusModule } from "../../src/localnet/chain/modules/consensus/module.ts";
 import { createApplication } from "../../src/localnet/chain/runtime/application.ts";
-import type { Context } from "../../src/localnet/chain/runtime/context.ts";
-import type { ChainModule } from "../../src/localnet/chain/runtime/module.ts";
+import type { Context, ChainModule } from "../../src/localnet/chain/runtime/context.ts";
 import type { Upgrade } from "../../src/localnet/chain/runtime/upgrade.ts";
 import type { StateStorage } from "../../src/localnet/chain/store/multi-store.ts";
 

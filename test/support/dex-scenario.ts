@@ -2,7 +2,7 @@ import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
 import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
 import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/context.ts";
 import { ModuleError, QueryError } from "../../src/localnet/chain/runtime/errors.ts";
 import { CANONICAL_CHAIN_NAME, findService } from "../../src/cosmos/proto/registry.ts";
 import { Params } from "../../src/cosmos/proto/gen/neutron/dex/params.ts";

@@ -2,7 +2,7 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
 import { poolMetadata } from "../../src/localnet/chain/modules/dex/store.ts";
 import { ModuleError, QueryError } from "../../src/localnet/chain/runtime/errors.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/context.ts";
 import { MsgPlaceLimitOrderResponse } from "../../src/cosmos/proto/gen/neutron/dex/tx.ts";
 import { messageFromJson, messageToJson } from "../../src/cosmos/proto/json.ts";
 import { allBalances, createDexWorld, type DexWorld } from "./dex-world.ts";

@@ -8,12 +8,14 @@ import { profileNamed } from "../../src/localnet/chain/deviations/profile-named.
 import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
-import { type Context, createContext } from "../../src/localnet/chain/runtime/context.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import {
+  type Context,
+  createContext,
+  type ChainModule,
+  type ChainEvent,
+} from "../../src/localnet/chain/runtime/context.ts";
 import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
-import type { ChainModule } from "../../src/localnet/chain/runtime/module.ts";
-import { type Branch, createBranch } from "../../src/localnet/chain/store/cache-store.ts";
-import type { KVStore } from "../../src/localnet/chain/store/kv-store.ts";
+import { type Branch, createBranch, type KVStore } from "../../src/localnet/chain/store/cache-store.ts";
 import { createSortedStore } from "./sorted-store.ts";
 
 const PREFIX = "neutron";

@@ -13,10 +13,14 @@ import type { ContractCode } from "../../src/localnet/chain/modules/wasm/contrac
 import type { IbcKeeper } from "../../src/localnet/chain/modules/interchainqueries/types.ts";
 import { createWasmModule, type WasmModule } from "../../src/localnet/chain/modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
-import type { Context } from "../../src/localnet/chain/runtime/context.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import type {
+  Context,
+  ChainModule,
+  HandlerResult,
+  MessageHandler,
+  ChainEvent,
+} from "../../src/localnet/chain/runtime/context.ts";
 import { createGasMeter } from "../../src/localnet/chain/runtime/gas.ts";
-import type { ChainModule, HandlerResult, MessageHandler } from "../../src/localnet/chain/runtime/module.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { createFakeBank, type FakeBank } from "./fake-bank.ts";
 import { type BlockPlace, createMemoryWorld, type MemoryWorld } from "./memory-context.ts";

@@ -14,7 +14,7 @@ import type {
   TxResult,
   ValidatorPower,
 } from "../../src/localnet/chain/runtime/abci.ts";
-import { event } from "../../src/localnet/chain/runtime/events.ts";
+import { event } from "../../src/localnet/chain/runtime/context.ts";
 import type { StateStorage } from "../../src/localnet/chain/store/multi-store.ts";
 
 const STORE = "kv";

@@ -1,14 +1,18 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
-import { type Context, type ExecutionMode, createContext } from "../../src/localnet/chain/runtime/context.ts";
+import {
+  type Context,
+  type ExecutionMode,
+  createContext,
+  type ChainEvent,
+} from "../../src/localnet/chain/runtime/context.ts";
 import { type Profile, SPECIFICATION } from "../../src/localnet/chain/deviations/deviations.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import {
   type CacheStore,
   createBranch,
   createCacheStore,
+  type KVStore,
 } from "../../src/localnet/chain/store/cache-store.ts";
-import type { KVStore } from "../../src/localnet/chain/store/kv-store.ts";
 
 /** Stores in memory with contexts over them. */
 export interface MemoryWorld {

@@ -3,7 +3,7 @@ import { ed25519Address } from "../../src/cosmos/comet/validator-key.ts";
 import { nextProposalId } from "../../src/localnet/chain/modules/adminmodule/module.ts";
 import { signingInfos } from "../../src/localnet/chain/modules/slashing/keeper.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/context.ts";
 import { createGasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import { fromBase64 } from "../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../src/platform/base/json.ts";

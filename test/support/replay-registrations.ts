@@ -1,7 +1,7 @@
 import { toBase64, utf8 } from "../../src/platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../src/platform/base/json.ts";
 import { lastId, setQuery } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/context.ts";
 import type { RegisteredQuery } from "../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import { MsgExecuteContract } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { TYPE_URL } from "../../src/cosmos/proto/registry.ts";

@@ -1,5 +1,4 @@
-import { keyText } from "../../src/localnet/chain/store/cache-store.ts";
-import type { Entry, KVStore } from "../../src/localnet/chain/store/kv-store.ts";
+import { keyText, type Entry, type KVStore } from "../../src/localnet/chain/store/cache-store.ts";
 
 /** A store in memory: a sorted list of keys beside a map. Reads cost one look-up; an insertion moves the keys behind it. */
 export function createSortedStore(): KVStore {

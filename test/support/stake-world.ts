@@ -1,5 +1,13 @@
 import type { JsonObject } from "../../src/platform/base/json.ts";
-import type { LastCommitVote, Misbehavior } from "../../src/localnet/chain/runtime/abci.ts";
+import {
+  type LastCommitVote,
+  type Misbehavior,
+  type ChainEvent,
+  type Context,
+  type BlockInput,
+  type ChainModule,
+  event,
+} from "../../src/localnet/chain/runtime/context.ts";
 import { createAdminModule } from "../../src/localnet/chain/modules/adminmodule/module.ts";
 import { createAuthModule } from "../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../src/localnet/chain/modules/bank/module.ts";
@@ -10,10 +18,7 @@ import { createSlashingModule } from "../../src/localnet/chain/modules/slashing/
 import { joinHooks, type StakingHooks } from "../../src/localnet/chain/modules/staking/types.ts";
 import type { StakingKeeper } from "../../src/localnet/chain/modules/staking/keeper.ts";
 import { createStakingModule } from "../../src/localnet/chain/modules/staking/module.ts";
-import type { Context } from "../../src/localnet/chain/runtime/context.ts";
-import type { BlockInput, ChainModule } from "../../src/localnet/chain/runtime/module.ts";
 import { collectHandlers } from "../../src/localnet/chain/runtime/tx-runner.ts";
-import { type ChainEvent, event } from "../../src/localnet/chain/runtime/events.ts";
 import type { GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { toBase64 } from "../../src/platform/base/bytes.ts";

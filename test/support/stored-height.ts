@@ -1,5 +1,5 @@
 import { sha256, utf8 } from "../../src/platform/base/bytes.ts";
-import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
+import type { ChainEvent } from "../../src/localnet/chain/runtime/context.ts";
 import type { HeightRecord } from "../../src/localnet/node/storage/block-codec.ts";
 import { producedBlock } from "./produced-block.ts";
 

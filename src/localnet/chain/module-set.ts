@@ -7,8 +7,7 @@ import type { FeeKeeper as TransferFees } from "./modules/transfer/keeper.ts";
 import type { ContractHost } from "./modules/wasm/contract-host.ts";
 import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
-import type { Context } from "./runtime/context.ts";
-import type { ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/module.ts";
+import type { Context, ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/context.ts";
 
 /** The names and keepers of the local chain that additional modules build on. */
 export interface ChainParts {

@@ -4,7 +4,7 @@ import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { ESCROW_NAME } from "./modules/feemarket/params.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
-import type { ChainModule } from "./runtime/module.ts";
+import type { ChainModule } from "./runtime/context.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 
 const POOLS: ModulePermissions = {

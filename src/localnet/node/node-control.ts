@@ -1,5 +1,5 @@
 import { equalBytes, toHex } from "../../platform/base/bytes.ts";
-import type { Misbehavior } from "../chain/runtime/abci.ts";
+import type { Misbehavior } from "../chain/runtime/context.ts";
 import { NodeError } from "./base/errors.ts";
 import type { ChainState } from "./consensus/chain-state.ts";
 import type { Engine } from "./consensus/engine.ts";

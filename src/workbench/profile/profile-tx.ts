@@ -11,7 +11,7 @@ import type {
 } from "../../localnet/chain/runtime/abci.ts";
 import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { ErrInvalidRequest } from "../../localnet/chain/runtime/errors.ts";
-import { type Interrupt, InterruptedError } from "../../localnet/chain/runtime/interrupt.ts";
+import { type Interrupt, InterruptedError } from "../../localnet/chain/runtime/gas.ts";
 import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-router.ts";
 import { type GasProfile, ProfileTooLargeError } from "./gas-recorder.ts";
 import { createProfiler, type Profiled, type Profiler } from "./profiler.ts";

@@ -8,7 +8,7 @@ import {
   textCodec,
   uint64Codec,
 } from "../../../src/localnet/chain/store/collections.ts";
-import type { KVStore } from "../../../src/localnet/chain/store/kv-store.ts";
+import type { KVStore } from "../../../src/localnet/chain/store/cache-store.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 
 const alice = createTestKey("alice");

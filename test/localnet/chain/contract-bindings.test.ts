@@ -9,7 +9,7 @@ import { answerQuery, createQuerier } from "../../../src/localnet/chain/modules/
 import type { LoadedCode } from "../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
 import { PROFILE_NAMES, type ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
-import type { QueryHandler } from "../../../src/localnet/chain/runtime/module.ts";
+import type { QueryHandler } from "../../../src/localnet/chain/runtime/context.ts";
 import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { createMemoryWorld } from "../../support/memory-context.ts";

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
-import { createGasStore } from "../../../src/localnet/chain/runtime/context.ts";
-import { createCacheStore } from "../../../src/localnet/chain/store/cache-store.ts";
-import type { KVStore } from "../../../src/localnet/chain/store/kv-store.ts";
+import { createGasMeter, createGasStore } from "../../../src/localnet/chain/runtime/gas.ts";
+import { createCacheStore, type KVStore } from "../../../src/localnet/chain/store/cache-store.ts";
 
 const NOTHING: KVStore = {
   get: () => undefined,

@@ -3,9 +3,7 @@ import { toHex } from "../../../src/platform/base/bytes.ts";
 import type { Application } from "../../../src/localnet/chain/runtime/abci.ts";
 import { createConsensusModule } from "../../../src/localnet/chain/modules/consensus/module.ts";
 import { createApplication } from "../../../src/localnet/chain/runtime/application.ts";
-import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
-import { event } from "../../../src/localnet/chain/runtime/events.ts";
-import type { ChainModule } from "../../../src/localnet/chain/runtime/module.ts";
+import { type Context, event, type ChainModule } from "../../../src/localnet/chain/runtime/context.ts";
 import {
   goPanic,
   QueryError,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
-import { InterruptedError, interruptMeter } from "../../../src/localnet/chain/runtime/interrupt.ts";
+import { createGasMeter, InterruptedError, interruptMeter } from "../../../src/localnet/chain/runtime/gas.ts";
 import { createDeadline } from "../../../src/localnet/node/base/deadline.ts";
 
 describe("a deadline of processor time", () => {

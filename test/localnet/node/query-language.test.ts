@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { event } from "../../../src/localnet/chain/runtime/events.ts";
+import { event } from "../../../src/localnet/chain/runtime/context.ts";
 import {
   matchesSearch,
   matchesTags,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { event } from "../../../src/localnet/chain/runtime/events.ts";
+import { event } from "../../../src/localnet/chain/runtime/context.ts";
 import { openBlockStore } from "../../../src/localnet/node/storage/block-store.ts";
 import { searchTxs } from "../../../src/localnet/node/storage/search.ts";
 import { storedHeight } from "../../support/stored-height.ts";

@@ -1,6 +1,6 @@
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
 import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
-import { event } from "../../../src/localnet/chain/runtime/events.ts";
+import { event } from "../../../src/localnet/chain/runtime/context.ts";
 import { unregisteredError } from "../../../src/localnet/chain/runtime/errors.ts";
 
 /** Version of the channels of the echo application. */

@@ -13,11 +13,11 @@ import {
   type Context,
   type ExecutionMode,
   createContext,
+  type ChainModule,
+  type ChainEvent,
 } from "../../../src/localnet/chain/runtime/context.ts";
-import type { ChainEvent } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
 import { runMessages } from "../../../src/localnet/chain/runtime/tx-runner.ts";
-import type { ChainModule } from "../../../src/localnet/chain/runtime/module.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { createMultiStore } from "../../../src/localnet/chain/store/multi-store.ts";

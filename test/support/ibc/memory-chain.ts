@@ -2,15 +2,16 @@ import {
   createContext,
   type Context,
   type ExecutionMode,
+  type ChainEvent,
 } from "../../../src/localnet/chain/runtime/context.ts";
-import type { ChainEvent } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
 import {
   type CacheStore,
   createBranch,
   createCacheStore,
+  type Entry,
+  type KVStore,
 } from "../../../src/localnet/chain/store/cache-store.ts";
-import type { Entry, KVStore } from "../../../src/localnet/chain/store/kv-store.ts";
 
 /** A chain without blocks: one store in memory, and contexts of any height and time. */
 export interface MemoryChain {

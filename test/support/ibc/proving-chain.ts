@@ -3,10 +3,10 @@ import {
   type Context,
   type ExecutionMode,
   createContext,
+  type MessageHandler,
 } from "../../../src/localnet/chain/runtime/context.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
 import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/tx-runner.ts";
-import type { MessageHandler } from "../../../src/localnet/chain/runtime/module.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { type DecodedTx, decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { createMultiStore } from "../../../src/localnet/chain/store/multi-store.ts";

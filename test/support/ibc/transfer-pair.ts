@@ -17,7 +17,7 @@ import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm
 import type { ContractCode } from "../../../src/localnet/chain/modules/wasm/contract.ts";
 import { createWasmModule } from "../../../src/localnet/chain/modules/wasm/module.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";
-import type { ChainModule } from "../../../src/localnet/chain/runtime/module.ts";
+import type { ChainModule } from "../../../src/localnet/chain/runtime/context.ts";
 import type { LinkedChain, LinkedChainOptions, LinkedMessage } from "./linked-chain.ts";
 import { createPair, type LinkedPair, openChannel, openConnection } from "./linked-pair.ts";
 

@@ -1,7 +1,7 @@
+import type { BlockInput, ChainEvent } from "./context.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import type { ChainEvent } from "./events.ts";
 import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
-import type { Interrupt } from "./interrupt.ts";
+import type { Interrupt } from "./gas.ts";
 
 /** Outcome of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
@@ -32,35 +32,12 @@ interface InitChainRequest {
   readonly appState: JsonObject;
 }
 
-/** A validator's vote on the previous block. */
-export interface LastCommitVote {
-  /** 20 bytes. */
-  readonly address: Uint8Array;
-  readonly power: bigint;
-  readonly signed: boolean;
-}
-
-/** Evidence that a validator signed two blocks at the same height. */
-export interface Misbehavior {
-  /** 20 bytes. */
-  readonly address: Uint8Array;
-  readonly height: bigint;
-  /** Block time at that height. */
-  readonly timeNs: bigint;
-  /** The validator's power at that height. */
-  readonly power: bigint;
-}
-
-export interface FinalizeBlockRequest {
+export interface FinalizeBlockRequest
+  extends Pick<BlockInput, "lastCommit" | "misbehavior" | "nextValidatorsHash"> {
   readonly height: bigint;
   readonly timeNs: bigint;
   readonly proposerAddress: Uint8Array;
   readonly txs: readonly Uint8Array[];
-  readonly lastCommit: readonly LastCommitVote[];
-  /** Hash of the next validators, as in this block's header. Default: empty. */
-  readonly nextValidatorsHash?: Uint8Array;
-  /** Default: none. */
-  readonly misbehavior?: readonly Misbehavior[];
 }
 
 export interface FinalizeBlockResult {

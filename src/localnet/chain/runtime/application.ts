@@ -12,13 +12,11 @@ import {
 } from "../store/multi-store.ts";
 import type { AnteStep } from "./ante-step.ts";
 import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord } from "./block-record.ts";
-import { type Context, createContext, type ExecutionMode } from "./context.ts";
-import { createGasMeter } from "./gas.ts";
+import { type Context, createContext, type ExecutionMode, type ChainModule } from "./context.ts";
+import { createGasMeter, type Interrupt } from "./gas.ts";
 import { blockContext, type BlockRules, executeBlock } from "./execute-block.ts";
 import { type GasTracer, tracedRules, UNTRACED } from "./gas-trace.ts";
 import { checkModuleNames } from "./genesis.ts";
-import type { Interrupt } from "./interrupt.ts";
-import type { ChainModule } from "./module.ts";
 import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts";
 import { collectHandlers, runTx } from "./tx-runner.ts";
 import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";

@@ -1,7 +1,7 @@
 import { utf8 } from "../../../platform/base/bytes.ts";
 import { nsToTimestamp, timestampToNs } from "../../../cosmos/comet/timestamp.ts";
 import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
-import type { KVStore } from "../store/kv-store.ts";
+import type { KVStore } from "../store/cache-store.ts";
 import type { BlockFacts } from "./context.ts";
 
 /** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */

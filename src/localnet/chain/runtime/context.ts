@@ -1,10 +1,8 @@
 import { unreachable } from "../../../platform/base/errors.ts";
 import { type Profile, SPECIFICATION } from "../deviations/deviations.ts";
-import type { Branch } from "../store/cache-store.ts";
-import type { Entry, KVStore } from "../store/kv-store.ts";
-import type { ChainEvent } from "./events.ts";
-import type { GasMeter } from "./gas.ts";
-import { type Interrupt, interruptMeter } from "./interrupt.ts";
+import type { Branch, KVStore } from "../store/cache-store.ts";
+import { createGasStore, type GasMeter, type Interrupt, interruptMeter } from "./gas.ts";
+import type { JsonValue } from "../../../platform/base/json.ts";
 
 /** The purpose of an execution. `simulate` does not verify signatures and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
@@ -82,10 +80,10 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
   // The branch is above the raw stores, not above the gas stores: the write at the end must not consume gas.
   const branch = scope.branch.branch();
   const events: ChainEvent[] = [];
-  const inner = createContext(block, { ...scope, branch, emit: (event) => events.push(event) });
+  const inner = createContext(block, { ...scope, branch, emit: (each) => events.push(each) });
   const result = work(inner);
   branch.write();
-  for (const event of events) scope.emit(event);
+  for (const each of events) scope.emit(each);
   return result;
 }
 
@@ -127,110 +125,131 @@ export function collectEvents(context: Context, events: ChainEvent[]): Context {
   };
 }
 
-// Gas prices of the SDK's default KVGasConfig.
-const HAS_COST = 1000;
-const DELETE_COST = 1000;
-const READ_COST_FLAT = 1000;
-const READ_COST_PER_BYTE = 3;
-const WRITE_COST_FLAT = 2000;
-const WRITE_COST_PER_BYTE = 30;
-const ITERATE_NEXT_COST_FLAT = 30;
-
-/** Charges for reading an entry of this size from a store that only the deployed chain has. An absent value has size 0. */
-export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
-  gas.charge(READ_COST_FLAT, "ReadFlat");
-  gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
-  gas.charge(READ_COST_PER_BYTE * valueBytes, "ReadPerByte");
+/** An event attribute. `index` specifies whether the node indexes it (always true for SDK events). */
+interface EventAttribute {
+  readonly key: string;
+  readonly value: string;
+  readonly index: boolean;
 }
 
-/** Charges for checking whether an entry exists, like {@link chargeRead}. */
-export function chargeHas(gas: GasMeter): void {
-  gas.charge(HAS_COST, "Has");
+/** An ABCI `Event`. */
+export interface ChainEvent {
+  readonly type: string;
+  readonly attributes: readonly EventAttribute[];
 }
 
-/** Charges for writing an entry, like {@link chargeRead}. */
-export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number): void {
-  gas.charge(WRITE_COST_FLAT, "WriteFlat");
-  gas.charge(WRITE_COST_PER_BYTE * keyBytes, "WritePerByte");
-  gas.charge(WRITE_COST_PER_BYTE * valueBytes, "WritePerByte");
+/** Creates an indexed attribute. */
+export function attribute(key: string, value: string): EventAttribute {
+  return { key, value, index: true };
 }
 
-/**
- * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges is part of the behaviour: when the
- * gas runs out, the error text names the charge that exceeded the limit.
- */
-export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
-  return new GasStore(parent, gas);
+/** Creates an event. All attributes are indexed and keep their order; an undefined value is left out. */
+export function event(
+  type: string,
+  attributes:
+    | Readonly<Record<string, string | undefined>>
+    | readonly (readonly [key: string, value: string])[],
+): ChainEvent {
+  const entries = Array.isArray(attributes) ? attributes : Object.entries(attributes);
+  const given: EventAttribute[] = [];
+  for (const [key, value] of entries) if (value !== undefined) given.push(attribute(key, value));
+  return { type, attributes: given };
 }
 
-// A class for the same reason as the layers of the cache store: every transaction creates several.
-class GasStore implements KVStore {
-  readonly parent: KVStore;
-  readonly gas: GasMeter;
-
-  constructor(parent: KVStore, gas: GasMeter) {
-    this.parent = parent;
-    this.gas = gas;
-  }
-
-  get(key: Uint8Array): Uint8Array | undefined {
-    // The cost by size follows the read, because only the read returns the size of the value.
-    this.gas.charge(READ_COST_FLAT, "ReadFlat");
-    const value = this.parent.get(key);
-    this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
-    if (value !== undefined) this.gas.charge(READ_COST_PER_BYTE * value.length, "ReadPerByte");
-    return value;
-  }
-
-  has(key: Uint8Array): boolean {
-    chargeHas(this.gas);
-    return this.parent.has(key);
-  }
-
-  set(key: Uint8Array, value: Uint8Array): void {
-    chargeWrite(this.gas, key.length, value.length);
-    this.parent.set(key, value);
-  }
-
-  delete(key: Uint8Array): void {
-    this.gas.charge(DELETE_COST, "Delete");
-    this.parent.delete(key);
-  }
-
-  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
-    return metered(this.parent.iterate(start, end), this.gas);
-  }
-
-  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
-    return metered(this.parent.iterateReverse(start, end), this.gas);
-  }
+export interface HandlerResult {
+  readonly typeUrl: string;
+  readonly response: Uint8Array;
 }
 
-/**
- * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each step to
- * the next one. The first entry is therefore charged twice, and an empty range costs one flat charge.
- */
-function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
-  const first = entries.next();
-  chargeSeek(first, gas);
-  return walk(entries, first, gas);
+export interface MessageHandler {
+  readonly typeUrl: string;
+  /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` if it cannot be decoded. */
+  readonly signers: (message: Uint8Array) => readonly string[];
+  /**
+   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`). For a transaction, this runs before the fee
+   * is taken. `handle` repeats the check. Throws `ModuleError`.
+   */
+  readonly validate?: (message: Uint8Array) => void;
+  /**
+   * Runs an encoded message. The caller has verified the signers: the ante handler for a transaction, or the contract host for a
+   * contract's message. Throws `ModuleError` to fail the message.
+   */
+  readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
 
-function* walk(
-  entries: IterableIterator<Entry>,
-  first: IteratorResult<Entry>,
-  gas: GasMeter,
-): IterableIterator<Entry> {
-  for (let at = first; at.done !== true; at = entries.next()) {
-    yield at.value;
-    chargeSeek(at, gas);
-  }
+/** Returns the handler for a message of any module. */
+export type FindMessage = (typeUrl: string) => MessageHandler | undefined;
+
+/** Handles one gRPC query, whose request and response are encoded messages. */
+export interface QueryHandler {
+  /** For example "/cosmos.bank.v1beta1.Query/Balance". */
+  readonly path: string;
+  /** Throws `QueryError` or `ModuleError` to fail the query. */
+  readonly query: (context: Context, request: Uint8Array) => Uint8Array;
 }
 
-function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
-  if (at.done !== true) {
-    gas.charge(READ_COST_PER_BYTE * at.value[0].length, "ValuePerByte");
-    gas.charge(READ_COST_PER_BYTE * at.value[1].length, "ValuePerByte");
-  }
-  gas.charge(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
+/** A validator's vote on the previous block. */
+export interface LastCommitVote {
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  readonly power: bigint;
+  readonly signed: boolean;
+}
+
+/** Evidence that a validator signed two blocks at the same height. */
+export interface Misbehavior {
+  /** 20 bytes. */
+  readonly address: Uint8Array;
+  readonly height: bigint;
+  /** Block time at that height. */
+  readonly timeNs: bigint;
+  /** The validator's power at that height. */
+  readonly power: bigint;
+}
+
+/** Block data that the node passes to begin hooks. */
+export interface BlockInput {
+  readonly lastCommit: readonly LastCommitVote[];
+  /** Default: none. */
+  readonly misbehavior?: readonly Misbehavior[];
+  /** Hash of the next validators, as in this block's header. Default: empty. */
+  readonly nextValidatorsHash?: Uint8Array;
+  /** The proposer's address. Default: empty. */
+  readonly proposerAddress?: Uint8Array;
+  /** State root before this block, as contained in this block's header. Default: empty. */
+  readonly appHash?: Uint8Array;
+}
+
+/** Runs an encoded transaction from a genesis document, without a fee or gas limit. Its writes are kept if its code is 0. */
+export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
+
+/** Names that a chain's modules receive. */
+export interface ChainNames {
+  /** The chain's own name: the first part of the type URLs, query paths and REST paths of its own modules. */
+  readonly chainName: string;
+  /** Bech32 prefix of account addresses. Operator and consensus addresses append `valoper` and `valcons`. */
+  readonly bech32Prefix: string;
+  /** Denomination of fees and default parameters. */
+  readonly denom: string;
+  /** Bech32 address of the account that may change parameters and that signs a proposal's messages. */
+  readonly authority: string;
+}
+
+/** One of the chain's modules. A module calls another module only through an interface that it declares itself. */
+export interface ChainModule {
+  /** Name of the module's member in the genesis document. */
+  readonly name: string;
+  /** Names of the stores that the module owns. */
+  readonly stores: readonly string[];
+  readonly messages: readonly MessageHandler[];
+  readonly queries: readonly QueryHandler[];
+  /** Runs before the begin hooks, with the block's transactions. */
+  readonly preBlock?: (context: Context, txs: readonly Uint8Array[]) => void;
+  readonly beginBlock?: (context: Context, block: BlockInput) => void;
+  readonly endBlock?: (context: Context) => void;
+  /** Reads the module's part of the genesis document (proto JSON, snake_case). Errors contain the path of the invalid field. */
+  readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
+  /** Delivers the module's genesis transactions after the genesis of all modules. */
+  readonly genesisTxs?: (context: Context, genesis: JsonValue | undefined, deliver: DeliverGenesisTx) => void;
+  readonly exportGenesis: (context: Context) => JsonValue;
 }

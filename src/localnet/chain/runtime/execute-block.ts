@@ -1,12 +1,17 @@
 import type { Profile } from "../deviations/deviations.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { FinalizeBlockRequest, FinalizeBlockResult, TxResult, ValidatorPower } from "./abci.ts";
+import {
+  type ChainEvent,
+  type BlockFacts,
+  type Context,
+  createContext,
+  attribute,
+  type BlockInput,
+} from "./context.ts";
 import { BLOCK_RECORD_STORE, writeBlockRecord } from "./block-record.ts";
-import { type BlockFacts, type Context, createContext } from "./context.ts";
 import { ErrOutOfGas } from "./errors.ts";
-import { attribute, type ChainEvent } from "./events.ts";
 import { createGasMeter } from "./gas.ts";
-import type { BlockInput } from "./module.ts";
 import type { runTx, TxRules } from "./tx-runner.ts";
 
 type PreHook = (context: Context, txs: readonly Uint8Array[]) => void;

@@ -1,6 +1,5 @@
 import type { StartTrace } from "../../vm/hooks.ts";
-import type { Context } from "./context.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "./module.ts";
+import type { Context, ChainModule, MessageHandler, QueryHandler } from "./context.ts";
 import type { TxRules } from "./tx-runner.ts";
 
 /** What a span covers: a transaction step, a message, a contract call, a query, or an entry point of binary code. */

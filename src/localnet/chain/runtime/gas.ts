@@ -1,3 +1,4 @@
+import type { Entry, KVStore } from "../store/cache-store.ts";
 import { ChainPanic } from "./errors.ts";
 
 export interface GasMeter {
@@ -74,4 +75,141 @@ function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
 export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
   const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
   return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });
+}
+
+// Gas prices of the SDK's default KVGasConfig.
+const HAS_COST = 1000;
+const DELETE_COST = 1000;
+const READ_COST_FLAT = 1000;
+const READ_COST_PER_BYTE = 3;
+const WRITE_COST_FLAT = 2000;
+const WRITE_COST_PER_BYTE = 30;
+const ITERATE_NEXT_COST_FLAT = 30;
+
+/** Charges for reading an entry of this size from a store that only the deployed chain has. An absent value has size 0. */
+export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
+  gas.charge(READ_COST_FLAT, "ReadFlat");
+  gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
+  gas.charge(READ_COST_PER_BYTE * valueBytes, "ReadPerByte");
+}
+
+/** Charges for checking whether an entry exists, like {@link chargeRead}. */
+export function chargeHas(gas: GasMeter): void {
+  gas.charge(HAS_COST, "Has");
+}
+
+/** Charges for writing an entry, like {@link chargeRead}. */
+export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number): void {
+  gas.charge(WRITE_COST_FLAT, "WriteFlat");
+  gas.charge(WRITE_COST_PER_BYTE * keyBytes, "WritePerByte");
+  gas.charge(WRITE_COST_PER_BYTE * valueBytes, "WritePerByte");
+}
+
+/**
+ * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges is part of the behaviour: when the
+ * gas runs out, the error text names the charge that exceeded the limit.
+ */
+export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
+  return new GasStore(parent, gas);
+}
+
+// A class for the same reason as the layers of the cache store: every transaction creates several.
+class GasStore implements KVStore {
+  readonly parent: KVStore;
+  readonly gas: GasMeter;
+
+  constructor(parent: KVStore, gas: GasMeter) {
+    this.parent = parent;
+    this.gas = gas;
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    // The cost by size follows the read, because only the read returns the size of the value.
+    this.gas.charge(READ_COST_FLAT, "ReadFlat");
+    const value = this.parent.get(key);
+    this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
+    if (value !== undefined) this.gas.charge(READ_COST_PER_BYTE * value.length, "ReadPerByte");
+    return value;
+  }
+
+  has(key: Uint8Array): boolean {
+    chargeHas(this.gas);
+    return this.parent.has(key);
+  }
+
+  set(key: Uint8Array, value: Uint8Array): void {
+    chargeWrite(this.gas, key.length, value.length);
+    this.parent.set(key, value);
+  }
+
+  delete(key: Uint8Array): void {
+    this.gas.charge(DELETE_COST, "Delete");
+    this.parent.delete(key);
+  }
+
+  iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterate(start, end), this.gas);
+  }
+
+  iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
+    return metered(this.parent.iterateReverse(start, end), this.gas);
+  }
+}
+
+/**
+ * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each step to
+ * the next one. The first entry is therefore charged twice, and an empty range costs one flat charge.
+ */
+function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
+  const first = entries.next();
+  chargeSeek(first, gas);
+  return walk(entries, first, gas);
+}
+
+function* walk(
+  entries: IterableIterator<Entry>,
+  first: IteratorResult<Entry>,
+  gas: GasMeter,
+): IterableIterator<Entry> {
+  for (let at = first; at.done !== true; at = entries.next()) {
+    yield at.value;
+    chargeSeek(at, gas);
+  }
+}
+
+function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
+  if (at.done !== true) {
+    gas.charge(READ_COST_PER_BYTE * at.value[0].length, "ValuePerByte");
+    gas.charge(READ_COST_PER_BYTE * at.value[1].length, "ValuePerByte");
+  }
+  gas.charge(ITERATE_NEXT_COST_FLAT, "IterNextFlat");
+}
+
+/**
+ * Throws {@link InterruptedError} if work outside a block has taken too long. The node passes it to simulations and queries but
+ * never to a block, because chain code has no clock.
+ */
+export type Interrupt = () => void;
+
+/** Work outside a block was interrupted. Not a `ModuleError` or `QueryError`, since no module or contract may handle it. */
+export class InterruptedError extends Error {
+  constructor(text: string) {
+    super(text);
+    this.name = "InterruptedError";
+  }
+}
+
+/** Returns a view of a meter that checks before each consumption whether the work may continue. */
+export function interruptMeter(meter: GasMeter, interrupt: Interrupt): GasMeter {
+  return {
+    ...meter,
+    consume: (amount, location) => {
+      interrupt();
+      meter.consume(amount, location);
+    },
+    charge: (amount, location) => {
+      interrupt();
+      meter.charge(amount, location);
+    },
+  };
 }

@@ -16,34 +16,36 @@ interface MessageType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** The type of a module's genesis state, contained in the document as proto JSON. */
+/** A module's genesis state, contained in the document as proto JSON. */
 export interface GenesisSchema<T> {
   /** Name of the module and of its member in `app_state`. */
   readonly module: string;
-  /** Full name of the protobuf message. */
-  readonly typeName: string;
-  readonly type: MessageType<T>;
+  /** Decodes the state, using the field names from `variant`. Undefined if it is absent. Throws `GenesisError`. */
+  readonly read: (json: JsonValue | undefined, variant?: ProtoVariant) => T | undefined;
+  /** Encodes the state as proto JSON, using the field names from `variant`. */
+  readonly print: (state: T, variant?: ProtoVariant) => JsonValue;
 }
 
 /** Describes a module's genesis state. `typeName` is the full name of the protobuf message. */
 export function genesisSchema<T>(module: string, typeName: string, type: MessageType<T>): GenesisSchema<T> {
-  return { module, typeName, type };
-}
-
-/** Decodes a module's genesis state, using the field names from `variant`. Undefined if it is absent. Throws `GenesisError`. */
-export function readGenesis<T>(
-  schema: GenesisSchema<T>,
-  json: JsonValue | undefined,
-  variant?: ProtoVariant,
-): T | undefined {
-  if (json === undefined) return undefined;
-  if (!isRecord(json)) throw new GenesisError(`app_state.${schema.module}`, "an object was expected");
-  try {
-    const bytes = messageFromJson(schema.typeName, json, CANONICAL_CHAIN_NAME, variant);
-    return schema.type.decode(variant?.decode(schema.typeName, bytes) ?? bytes);
-  } catch (thrown) {
-    throw new GenesisError(`app_state.${schema.module}`, errorText(thrown), thrown);
-  }
+  return {
+    module,
+    read: (json, variant) => {
+      if (json === undefined) return undefined;
+      if (!isRecord(json)) throw new GenesisError(`app_state.${module}`, "an object was expected");
+      try {
+        const bytes = messageFromJson(typeName, json, CANONICAL_CHAIN_NAME, variant);
+        return type.decode(variant?.decode(typeName, bytes) ?? bytes);
+      } catch (thrown) {
+        throw new GenesisError(`app_state.${module}`, errorText(thrown), thrown);
+      }
+    },
+    print: (state, variant) => {
+      const bytes = type.encode(state).finish();
+      const own = variant?.encode(typeName, bytes) ?? bytes;
+      return messageToJson(typeName, own, CANONICAL_CHAIN_NAME, variant);
+    },
+  };
 }
 
 /**
@@ -79,13 +81,6 @@ export function atPath<T>(path: string, read: () => T): T {
 /** Runs `read` for each item of a list. Anything it throws becomes a `GenesisError` with the item's path. */
 export function eachAtPath<T, R>(path: string, items: readonly T[], read: (item: T) => R): readonly R[] {
   return items.map((item, index) => atPath(`${path}[${index}]`, () => read(item)));
-}
-
-/** Encodes a module's genesis state as proto JSON, using the field names from `variant`. */
-export function printGenesis<T>(schema: GenesisSchema<T>, state: T, variant?: ProtoVariant): JsonValue {
-  const bytes = schema.type.encode(state).finish();
-  const own = variant?.encode(schema.typeName, bytes) ?? bytes;
-  return messageToJson(schema.typeName, own, CANONICAL_CHAIN_NAME, variant);
 }
 
 /** Throws `GenesisError` if `app_state` has a member that no module reads, so that a misspelt name does not go unnoticed. */

@@ -3,8 +3,7 @@ import { parseAddress, withSdkErrors } from "./address.ts";
 import { ModuleError, ErrTxDecode, GrpcCode, QueryError, UnreadableRequest } from "./errors.ts";
 import { type EncodedType, encodeMessage } from "../../../cosmos/proto/encode.ts";
 import { CANONICAL_CHAIN_NAME, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
-import type { Context } from "./context.ts";
-import type { MessageHandler, QueryHandler } from "./module.ts";
+import type { Context, MessageHandler, QueryHandler } from "./context.ts";
 import { errorMessage } from "../../../platform/base/errors.ts";
 
 /** A generated protobuf message type. */

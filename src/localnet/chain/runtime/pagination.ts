@@ -4,7 +4,7 @@ import type {
   PageResponse,
 } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import type { MapRange } from "../store/collections.ts";
-import type { Entry, KVStore } from "../store/kv-store.ts";
+import type { Entry, KVStore } from "../store/cache-store.ts";
 import { GrpcCode, QueryError } from "./errors.ts";
 
 /** Page size for requests with limit 0, for which the SDK also sets `count_total`. */

@@ -1,9 +1,8 @@
-import type { ChainNames } from "./module.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "./address.ts";
-import type { Context } from "./context.ts";
+import type { ChainNames, Context } from "./context.ts";
 import { orThrowWith, unregisteredError, wrapErrors } from "./errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "./genesis.ts";
+import { atPath, type GenesisSchema, partOr } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
 /** Names and authority that all of a chain's modules receive. */
@@ -38,10 +37,10 @@ export function requireAddress(bech32Prefix: string, text: string, words: string
 export function initParams<P>(
   context: Context,
   json: JsonValue | undefined,
-  schema: GenesisSchema<{ params: P | undefined }>,
+  schema: Pick<GenesisSchema<{ params: P | undefined }>, "module" | "read">,
   params: ModuleParams<P>,
 ): void {
-  const given = partOr(json, "params", readGenesis(schema, json)?.params, params.defaults);
+  const given = partOr(json, "params", schema.read(json)?.params, params.defaults);
   atPath(`app_state.${schema.module}.params`, () => params.set(context, given));
 }
 
@@ -51,5 +50,5 @@ export function exportParams<P>(
   schema: GenesisSchema<{ params: P | undefined }>,
   params: ModuleParams<P>,
 ): JsonValue {
-  return printGenesis(schema, { params: params.get(context) });
+  return schema.print({ params: params.get(context) });
 }

@@ -8,10 +8,9 @@ import { unreachable } from "../../../platform/base/errors.ts";
 import { stringifyJson } from "../../../platform/base/json.ts";
 import type { StoreView } from "../store/multi-store.ts";
 import type { QueryRequest, QueryResponse, TxResult } from "./abci.ts";
-import type { Context } from "./context.ts";
+import type { Context, QueryHandler } from "./context.ts";
 import { decodeRequest } from "./handlers.ts";
-import { InterruptedError, type Interrupt } from "./interrupt.ts";
-import type { QueryHandler } from "./module.ts";
+import { InterruptedError, type Interrupt } from "./gas.ts";
 import * as errors from "./errors.ts";
 
 /** Indexes query handlers by gRPC path. Throws a plain error if two handlers have the same path. */

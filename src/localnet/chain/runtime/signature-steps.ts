@@ -15,8 +15,7 @@ import { concat, equalBytes, fromHex, sha256, toBase64, utf8, latin1 } from "../
 import { createRecentCache } from "../../../platform/base/caches.ts";
 import { AddressError, withSdkErrors } from "./address.ts";
 import type { Account, AccountStep, AnteAccounts } from "./ante-step.ts";
-import type { Context } from "./context.ts";
-import { event } from "./events.ts";
+import { type Context, event } from "./context.ts";
 import { type DecodedTx, feeOf } from "./tx.ts";
 import * as errors from "./errors.ts";
 

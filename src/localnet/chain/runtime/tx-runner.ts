@@ -2,18 +2,21 @@ import { TxMsgData } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/ab
 import { unreachable } from "../../../platform/base/errors.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { TxResult } from "./abci.ts";
-import type { AnteStep, TxEnvironment } from "./ante-step.ts";
 import {
+  type ChainEvent,
   type BlockFacts,
   collectEvents,
   type Context,
   createContext,
   type ExecutionMode,
+  attribute,
+  event,
+  type ChainModule,
+  type HandlerResult,
+  type MessageHandler,
 } from "./context.ts";
-import { attribute, type ChainEvent, event } from "./events.ts";
-import { createGasMeter, type GasMeter } from "./gas.ts";
-import type { Interrupt } from "./interrupt.ts";
-import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
+import type { AnteStep, TxEnvironment } from "./ante-step.ts";
+import { createGasMeter, type GasMeter, type Interrupt } from "./gas.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 import * as errors from "./errors.ts";
 

@@ -2,7 +2,7 @@ import { errorMessage } from "../../../platform/base/errors.ts";
 import { AuthInfo, type Fee, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { rejectUnknownFields } from "../../../cosmos/proto/unknown-fields.ts";
 import { ErrTxDecode, type ModuleError, unregisteredError } from "./errors.ts";
-import type { MessageHandler } from "./module.ts";
+import type { MessageHandler } from "./context.ts";
 
 /** A message in a transaction. */
 export interface TxMessage {

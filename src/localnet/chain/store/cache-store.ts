@@ -2,7 +2,27 @@ import { Buffer } from "node:buffer";
 import { latin1 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { sortTexts } from "../../../platform/base/order.ts";
-import type { Entry, KVStore } from "./kv-store.ts";
+
+/** One entry in a store. The receiver must not modify the arrays. */
+export type Entry = readonly [key: Uint8Array, value: Uint8Array];
+
+/** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. A `Context`'s stores consume gas. */
+export interface KVStore {
+  /** Returns undefined for an absent key. The receiver must not modify the array. */
+  readonly get: (key: Uint8Array) => Uint8Array | undefined;
+  readonly has: (key: Uint8Array) => boolean;
+  /** Stores both arrays without copying them, also in the layers below, so the caller must not modify them after the call. */
+  readonly set: (key: Uint8Array, value: Uint8Array) => void;
+  /** Like `set`, stores the key's array without copying it. */
+  readonly delete: (key: Uint8Array) => void;
+  /**
+   * Iterates over the entries with start <= key < end in ascending order. An absent bound is unbounded. The iteration does not
+   * see writes made after the call.
+   */
+  readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
+  /** Iterates over the same range in descending order. */
+  readonly iterateReverse: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
+}
 
 /** A cache layer that collects writes above another store, its parent. The parent receives them when `write` is called. */
 export interface CacheStore extends KVStore {
@@ -202,7 +222,7 @@ export function cacheKeyText(key: TextHolder): Uint8Array {
 }
 
 /** Returns a store by name. Throws a plain error (a bug) for a name that no module registered. */
-export type StoreSource = (name: string) => KVStore;
+type StoreSource = (name: string) => KVStore;
 
 /** A cache layer above every store. Its writes reach the stores below only through `write`. */
 export interface Branch {
@@ -233,7 +253,7 @@ export function createBranch(below: StoreSource): Branch {
 }
 
 /** A key as latin-1 text, which can serve as a map key. These texts sort in the same order as the bytes. */
-export type KeyText = string;
+type KeyText = string;
 
 export interface Pending {
   readonly text: KeyText;
@@ -292,7 +312,7 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
 }
 
 /** Returns the next write in a range on each call, and undefined after the last one. */
-export type PendingRange = () => Pending | undefined;
+type PendingRange = () => Pending | undefined;
 
 /** Returns the writes from `start` up to (excluding) `end`, in ascending (1) or descending order; undefined if there are none. */
 export function pendingBetween(

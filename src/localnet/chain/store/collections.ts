@@ -12,7 +12,7 @@ import {
 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { encodeMessage } from "../../../cosmos/proto/encode.ts";
-import type { KVStore } from "./kv-store.ts";
+import type { KVStore } from "./cache-store.ts";
 
 /** Encoding of a store's key or value. */
 export interface Codec<T> {

@@ -3,8 +3,7 @@ import type { IavlReader, IavlView } from "../../../cosmos/merkle/iavl/view.ts";
 import { simpleMapProof, simpleMapRoot, type StoreRoot } from "../../../cosmos/merkle/simple-map.ts";
 import { sha256, utf8 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { type Branch, createBranch } from "./cache-store.ts";
-import type { KVStore } from "./kv-store.ts";
+import { type Branch, createBranch, type KVStore } from "./cache-store.ts";
 
 /** A proof operator for a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
 export interface ProofOperator {

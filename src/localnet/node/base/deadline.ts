@@ -1,4 +1,4 @@
-import { type Interrupt, InterruptedError } from "../../chain/runtime/interrupt.ts";
+import { type Interrupt, InterruptedError } from "../../chain/runtime/gas.ts";
 
 /**
  * Default processor time allowed for a query or simulation. A node runs them between its blocks, and cannot respond to anything

@@ -1,6 +1,6 @@
 import type { BlockId, Commit, Header, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
-import type { ChainEvent } from "../../chain/runtime/events.ts";
+import type { ChainEvent } from "../../chain/runtime/context.ts";
 import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 
 /** A committed block. It contains no evidence. */

@@ -4,7 +4,8 @@ import { CometError } from "../../../cosmos/comet/comet-error.ts";
 import { addressOf } from "../../../cosmos/comet/validator-key.ts";
 import { updateValidatorSet } from "../../../cosmos/comet/validator-set.ts";
 import { concat, fromHex, sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
-import type { Misbehavior, ValidatorPower } from "../../chain/runtime/abci.ts";
+import type { ValidatorPower } from "../../chain/runtime/abci.ts";
+import type { Misbehavior } from "../../chain/runtime/context.ts";
 import { NodeError } from "../base/errors.ts";
 
 /** This node's validator keys, the absent validators, and scheduled changes to the set. */

@@ -1,5 +1,5 @@
 import { CodedError } from "../../../platform/base/errors.ts";
-import type { ChainEvent } from "../../chain/runtime/events.ts";
+import type { ChainEvent } from "../../chain/runtime/context.ts";
 
 /** Kinds of tokens, named as in CometBFT's error messages. */
 type TokenKind =

@@ -2,7 +2,7 @@ import { blockIdToJson, headerToJson, validatorToJson } from "../../../cosmos/co
 import { newValidator } from "../../../cosmos/comet/validator-set.ts";
 import { sha256, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
 import type { JsonObject } from "../../../platform/base/json.ts";
-import type { ChainEvent } from "../../chain/runtime/events.ts";
+import type { ChainEvent } from "../../chain/runtime/context.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../base/genesis-doc.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import { tagsOf, type TagValues } from "../query-language/parse-query.ts";

@@ -3,7 +3,7 @@ import { simpleProofs } from "../../../cosmos/merkle/simple-tree.ts";
 import { sha256, toBase64, upperHex } from "../../../platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import type { QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
-import type { ChainEvent } from "../../chain/runtime/events.ts";
+import type { ChainEvent } from "../../chain/runtime/context.ts";
 import { type ConsensusParams, consensusParamsToJson } from "../base/genesis-doc.ts";
 import type { StoredBlock, StoredResults, StoredTx } from "../base/node-view.ts";
 

@@ -1,6 +1,6 @@
 import type Database from "libsql";
 import { sha256 } from "../../../platform/base/bytes.ts";
-import type { ChainEvent } from "../../chain/runtime/events.ts";
+import type { ChainEvent } from "../../chain/runtime/context.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import { type Condition, holds } from "../query-language/parse-query.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";

@@ -15,25 +15,15 @@ import type {
   CustomMessageResult,
 } from "../../../localnet/chain/modules/wasm/types.ts";
 import { formatAddress, moduleAddress } from "../../../localnet/chain/runtime/address.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrUnauthorized,
-  GrpcCode,
-  ModuleError,
-  QueryError,
-  unregisteredError,
-  wrapErrors,
-} from "../../../localnet/chain/runtime/errors.ts";
-import {
-  atPath,
-  type GenesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../../localnet/chain/runtime/genesis.ts";
+import type {
+  Context,
+  ChainModule,
+  MessageHandler,
+  QueryHandler,
+} from "../../../localnet/chain/runtime/context.ts";
+import * as errors from "../../../localnet/chain/runtime/errors.ts";
+import { atPath, partOr, genesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
 import { readPage } from "../../../localnet/chain/runtime/pagination.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import {
@@ -100,7 +90,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
       RemoveSchedule: (context, message) => runRemove(context, message, keepers),
       UpdateParams: moduleParams.update({
         authority: keepers.authority,
-        signerError: ErrInvalidRequest,
+        signerError: errors.ErrInvalidRequest,
         check: checkUpdate(keepers.bech32Prefix, ({ securityAddress }) =>
           requireAddress(keepers.bech32Prefix, securityAddress, "security_address is invalid"),
         ),
@@ -112,20 +102,22 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
 
 function runAdd(context: Context, message: tx.MsgAddSchedule, keepers: Keepers): void {
   const { name, period, msgs, executionStage } = message;
-  wrapErrors("failed to validate MsgAddSchedule", () => {
+  errors.wrapErrors("failed to validate MsgAddSchedule", () => {
     requireAuthorityAddress(keepers.bech32Prefix, message.authority);
-    if (name === "") throw ErrInvalidRequest("name is invalid");
-    if (period === 0n) throw ErrInvalidRequest("period is invalid");
-    if (msgs.length === 0) throw ErrInvalidRequest("msgs should not be empty");
+    if (name === "") throw errors.ErrInvalidRequest("name is invalid");
+    if (period === 0n) throw errors.ErrInvalidRequest("period is invalid");
+    if (msgs.length === 0) throw errors.ErrInvalidRequest("msgs should not be empty");
   });
   requireAuthority(message.authority, keepers);
-  wrapErrors("failed to add schedule", () => addSchedule(context, { name, period, msgs, executionStage }));
+  errors.wrapErrors("failed to add schedule", () =>
+    addSchedule(context, { name, period, msgs, executionStage }),
+  );
 }
 
 function runRemove(context: Context, message: tx.MsgRemoveSchedule, keepers: Keepers): void {
-  wrapErrors("failed to validate MsgRemoveSchedule", () => {
+  errors.wrapErrors("failed to validate MsgRemoveSchedule", () => {
     requireAuthorityAddress(keepers.bech32Prefix, message.authority);
-    if (message.name === "") throw ErrInvalidRequest("name is invalid");
+    if (message.name === "") throw errors.ErrInvalidRequest("name is invalid");
   });
   requireAuthority(message.authority, keepers);
   removeSchedule(context, message.name);
@@ -133,7 +125,7 @@ function runRemove(context: Context, message: tx.MsgRemoveSchedule, keepers: Kee
 
 function requireAuthority(signer: string, { authority }: Keepers): void {
   if (signer !== authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
+    throw errors.ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
 /** Only for admins of the admin module. As in Go, there is no response. */
@@ -143,7 +135,7 @@ function addForContract(
   fields: JsonField,
   keepers: Keepers,
 ): CustomMessageResult {
-  if (!isAdmin(context, sender, keepers)) throw ErrUnauthorized("only admin can add schedule");
+  if (!isAdmin(context, sender, keepers)) throw errors.ErrUnauthorized("only admin can add schedule");
   const name = fields.member("name").asText();
   const stage = fields.member("execution_stage").asText();
   const message = {
@@ -160,7 +152,7 @@ function addForContract(
         ? ExecutionStage.EXECUTION_STAGE_BEGIN_BLOCKER
         : ExecutionStage.EXECUTION_STAGE_END_BLOCKER,
   };
-  wrapErrors(`failed to add ${name} schedule`, () => runAdd(context, message, keepers));
+  errors.wrapErrors(`failed to add ${name} schedule`, () => runAdd(context, message, keepers));
   return {};
 }
 
@@ -172,9 +164,9 @@ function removeForContract(
 ): CustomMessageResult {
   const { securityAddress } = moduleParams.get(context);
   if (!isAdmin(context, sender, keepers) && sender !== securityAddress)
-    throw ErrUnauthorized("only admin or security dao can remove schedule");
+    throw errors.ErrUnauthorized("only admin or security dao can remove schedule");
   const name = fields.member("name").asText();
-  wrapErrors(`failed to remove ${name} schedule`, () =>
+  errors.wrapErrors(`failed to remove ${name} schedule`, () =>
     runRemove(context, { authority: keepers.authority, name }, keepers),
   );
   return {};
@@ -189,7 +181,8 @@ function isAdmin(context: Context, address: string, { findQuery }: Keepers): boo
 /** Adds a schedule that first runs after one period. Throws `ModuleError` if the name exists. */
 function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeight">): void {
   const { name } = schedule;
-  if (schedules.has(context, name)) throw unregisteredError(`schedule already exists with name=${name}`);
+  if (schedules.has(context, name))
+    throw errors.unregisteredError(`schedule already exists with name=${name}`);
   schedules.set(context, name, { ...schedule, lastExecuteHeight: context.height });
   changeCount(context, 1);
 }
@@ -233,7 +226,7 @@ function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): vo
         );
     });
   } catch (error) {
-    if (!(error instanceof ModuleError)) throw error;
+    if (!(error instanceof errors.ModuleError)) throw error;
   }
 }
 
@@ -244,7 +237,8 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
       Params: moduleParams.query,
       Schedule: (context, { name }) => {
         const schedule = schedules.get(context, name);
-        if (schedule === undefined) throw new QueryError(GrpcCode.NotFound, "schedule not found");
+        if (schedule === undefined)
+          throw new errors.QueryError(errors.GrpcCode.NotFound, "schedule not found");
         return { schedule };
       },
       Schedules: (context, request) => {
@@ -259,22 +253,18 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
   );
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.cron.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.cron.GenesisState", GenesisState);
 
 /** As in Go, the schedules' periods begin when the chain starts. Throws `GenesisError` if a name occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
-  const state = readGenesis(SCHEMA, json);
+  const state = SCHEMA.read(json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())
     atPath(`app_state.${MODULE_NAME}.scheduleList[${index}]`, () => addSchedule(context, schedule));
   moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
 }
 
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     params: moduleParams.get(context),
     scheduleList: [...schedules.entries(context)].map(([, schedule]) => schedule),
   });

@@ -9,18 +9,12 @@ import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/add
 import { type Coin, parseWireInt, toWireCoin } from "../../../localnet/chain/runtime/coins.ts";
 import type { BankKeeper } from "../../../localnet/chain/modules/bank/keeper.ts";
 import type { CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import type { Context, ChainModule } from "../../../localnet/chain/runtime/context.ts";
 import { ErrInvalidRequest } from "../../../localnet/chain/runtime/errors.ts";
-import {
-  GenesisError,
-  type GenesisSchema,
-  printGenesis,
-  readGenesis,
-} from "../../../localnet/chain/runtime/genesis.ts";
+import { GenesisError, genesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
-import * as common from "../../../localnet/chain/runtime/params-module.ts";
+import { checkUpdate, initParams, requireAddress } from "../../../localnet/chain/runtime/params-module.ts";
 import { createItem, messageCodec } from "../../../localnet/chain/store/collections.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 
@@ -54,8 +48,8 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
         UpdateParams: params.update({
           authority: options.authority,
           signerError: ErrInvalidRequest,
-          check: common.checkUpdate(options.bech32Prefix, ({ treasuryAddress }) =>
-            common.requireAddress(options.bech32Prefix, treasuryAddress, "treasury_address is invalid"),
+          check: checkUpdate(options.bech32Prefix, ({ treasuryAddress }) =>
+            requireAddress(options.bech32Prefix, treasuryAddress, "treasury_address is invalid"),
           ),
         }),
       },
@@ -73,7 +67,7 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
     ),
     initGenesis: (context, json) => initGenesis(context, json, params),
     exportGenesis: (context) =>
-      printGenesis(SCHEMA, {
+      SCHEMA.print({
         params: params.get(context),
         totalBurnedNeutronsAmount: burned.get(context) ?? { coin: undefined },
       }),
@@ -98,7 +92,7 @@ function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
     unset: { neutronDenom: "", reserveAddress: "", treasuryAddress: "" },
     validate: ({ treasuryAddress }) => {
       if (treasuryAddress !== "")
-        common.requireAddress(options.bech32Prefix, treasuryAddress, "invalid treasury address");
+        requireAddress(options.bech32Prefix, treasuryAddress, "invalid treasury address");
     },
   });
 }
@@ -135,16 +129,12 @@ function burnFees(
   else bank.send(context, account, parseAddress(options.bech32Prefix, treasuryAddress), others);
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.feeburner.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.feeburner.GenesisState", GenesisState);
 
 function initGenesis(context: Context, json: JsonValue | undefined, params: ModuleParams<Params>): void {
-  common.initParams(context, json, SCHEMA, params);
+  initParams(context, json, SCHEMA, params);
   if (params.get(context).neutronDenom === "")
     throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "a denomination was expected");
-  const total = readGenesis(SCHEMA, json)?.totalBurnedNeutronsAmount;
+  const total = SCHEMA.read(json)?.totalBurnedNeutronsAmount;
   if ((total?.coin?.denom ?? "") !== "" && total !== undefined) burned.set(context, total);
 }

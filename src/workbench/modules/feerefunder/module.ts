@@ -16,23 +16,15 @@ import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/tra
 import type { CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 import { formatAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, formatCoins, parseCoins, sumCoins } from "../../../localnet/chain/runtime/coins.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import {
-  ErrInsufficientFee,
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  wrapErrors,
-} from "../../../localnet/chain/runtime/errors.ts";
-import { event } from "../../../localnet/chain/runtime/events.ts";
-import {
-  atPath,
-  type GenesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../../localnet/chain/runtime/genesis.ts";
+  type Context,
+  event,
+  type ChainModule,
+  type QueryHandler,
+} from "../../../localnet/chain/runtime/context.ts";
+import * as errors from "../../../localnet/chain/runtime/errors.ts";
+import { atPath, partOr, genesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
 import { checkUpdate } from "../../../localnet/chain/runtime/params-module.ts";
 import { bytesCodec, createMap, messageCodec } from "../../../localnet/chain/store/collections.ts";
@@ -90,7 +82,7 @@ export function createFeeRefunderModule(
       {
         UpdateParams: moduleParams.update({
           authority: options.authority,
-          signerError: ErrInvalidRequest,
+          signerError: errors.ErrInvalidRequest,
           check: checkUpdate(options.bech32Prefix, moduleParams.validate),
         }),
       },
@@ -143,11 +135,11 @@ function createFeeRefunderKeeper(
       const { portId, channelId } = packet.source;
       if (channels.channel(context, packet.source) === undefined)
         throw ErrChannelNotFound(`channel with id ${channelId} and port ${portId} not found`);
-      wrapErrors("failed to lock fees", () => requireMinFee(context, fee));
+      errors.wrapErrors("failed to lock fees", () => requireMinFee(context, fee));
       const address = formatAddress(bech32Prefix, payer);
       const packetId = { channelId, portId, sequence: packet.sequence };
       feeInfos.set(context, feeKey(packet), { payer: address, packetId, fee });
-      wrapErrors("failed to send coins during fees locking", () =>
+      errors.wrapErrors("failed to send coins during fees locking", () =>
         bank.sendToModule(context, payer, MODULE_NAME, totalOf(fee)),
       );
       emit(context, "distribute_lock_fees", ["payer", address], packet);
@@ -195,13 +187,13 @@ function requireMinFee(context: Context, fee: Fee): void {
         wanted.some(({ denom, amount }) => denom === coin.denom && amount <= coin.amount),
       )
     )
-      throw ErrInsufficientFee(
+      throw errors.ErrInsufficientFee(
         `provided ${name} fee is less than min governance set ${name} fee: ${formatCoins(offered)} < ${formatCoins(wanted)}`,
       );
   for (const [name, offered, wanted] of pairs)
     if (!offered.every((coin) => wanted.some(({ denom }) => denom === coin.denom)))
-      throw ErrInvalidCoins(`${name} fee cannot have coins other than in params`);
-  if (!isZero(fee.recvFee)) throw ErrInvalidCoins("recv fee must be zero");
+      throw errors.ErrInvalidCoins(`${name} fee cannot have coins other than in params`);
+  if (!isZero(fee.recvFee)) throw errors.ErrInvalidCoins("recv fee must be zero");
 }
 
 function createQueries({ chainName }: ParamsOnlyOptions): readonly QueryHandler[] {
@@ -212,7 +204,7 @@ function createQueries({ chainName }: ParamsOnlyOptions): readonly QueryHandler[
       FeeInfo: (context, { portId, channelId, sequence }) => {
         const feeInfo = feeInfos.get(context, feeKey({ source: { portId, channelId }, sequence }));
         if (feeInfo !== undefined) return { feeInfo };
-        throw ErrInvalidRequest(
+        throw errors.ErrInvalidRequest(
           `no fee info found for port_id = ${portId}, channel_id=${channelId}, sequence=${sequence}`,
         );
       },
@@ -221,17 +213,13 @@ function createQueries({ chainName }: ParamsOnlyOptions): readonly QueryHandler[
   );
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.feerefunder.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.feerefunder.GenesisState", GenesisState);
 
 const CONTRACT_BYTES = 32;
 
 /** Stores params and locked  Throws `GenesisError` if a fee is invalid or occurs twice, or if a payer is not a contract. */
 function initGenesis(context: Context, json: JsonValue | undefined, options: ParamsOnlyOptions): void {
-  const state = readGenesis(SCHEMA, json);
+  const state = SCHEMA.read(json);
   atPath(`app_state.${MODULE_NAME}.params`, () =>
     moduleParams.set(context, partOr(json, "params", state?.params, defaultParams(options.denom))),
   );
@@ -250,7 +238,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, options: Par
 }
 
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     params: moduleParams.get(context),
     feeInfos: [...feeInfos.entries(context)].map(([, info]) => info),
   });

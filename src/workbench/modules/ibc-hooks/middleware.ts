@@ -9,15 +9,8 @@ import {
 } from "../../../platform/base/go-json.ts";
 import { formatAddress, tryParseAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { ContractHost } from "../../../localnet/chain/modules/wasm/contract-host.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import {
-  ChainPanic,
-  type ErrorKind,
-  errorsOf,
-  goPanic,
-  ModuleError,
-} from "../../../localnet/chain/runtime/errors.ts";
-import { event } from "../../../localnet/chain/runtime/events.ts";
+import { type Context, event } from "../../../localnet/chain/runtime/context.ts";
+import * as errors from "../../../localnet/chain/runtime/errors.ts";
 import {
   type Acknowledgement,
   encodeReply,
@@ -37,7 +30,7 @@ interface IbcHooksDeps {
   readonly contracts: Pick<ContractHost, "execute">;
 }
 
-const register = errorsOf("wasm-hooks");
+const register = errors.errorsOf("wasm-hooks");
 /** Used if the memo names a contract but is malformed. */
 const ErrMsgValidation = register(2, "error in wasmhook message validation");
 /** Used if the contract rejects the call or cannot be called. */
@@ -136,14 +129,14 @@ function receiveAndCall(
   const rewritten = { ...packet, data: printTransfer({ ...data, receiver: sender }) };
   const acknowledgement = inner.onReceive(context, rewritten);
   if (acknowledgement === undefined)
-    throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+    throw errors.goPanic("runtime error: invalid memory address or nil pointer dereference");
   if (!acknowledgement.success) return acknowledgement;
   const funds = [{ denom: receivedDenom(packet, data.denom), amount: parseAmount(data.amount) }];
   try {
     const result = contracts.execute(context, call.contract, { sender, funds }, call.message);
     return { success: true, bytes: printResult(result, acknowledgement.bytes) };
   } catch (error) {
-    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    if (!(error instanceof errors.ModuleError) || error instanceof errors.ChainPanic) throw error;
     return refuse(context, ErrWasmError, error.message);
   }
 }
@@ -172,7 +165,7 @@ function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Arra
 }
 
 /** Rejects a packet. The event contains the reason; the acknowledgement contains only the code. */
-function refuse(context: Context, kind: ErrorKind, reason: string): Acknowledgement {
+function refuse(context: Context, kind: errors.ErrorKind, reason: string): Acknowledgement {
   const error = kind();
   context.emit(
     event("ibc-acknowledgement-error", [

@@ -12,20 +12,12 @@ import * as txsTx from "../../../cosmos/proto/gen/neutron/interchaintxs/v1/tx.ts
 import { utf8 } from "../../../platform/base/bytes.ts";
 import { isRecord, type JsonField, type JsonValue } from "../../../platform/base/json.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrNotSupported,
-  errorsOf,
-  orThrow,
-  unregisteredError,
-  wrapErrors,
-} from "../../../localnet/chain/runtime/errors.ts";
+import type { Context, ChainModule } from "../../../localnet/chain/runtime/context.ts";
+import * as errors from "../../../localnet/chain/runtime/errors.ts";
 import * as genesis from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
-import * as common from "../../../localnet/chain/runtime/params-module.ts";
+import { checkUpdate, exportParams, initParams } from "../../../localnet/chain/runtime/params-module.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 import { feeOf } from "../../../localnet/chain/modules/transfer/bindings.ts";
 import { ErrIbcUnauthorized } from "../../../localnet/chain/modules/ibc/host/errors.ts";
@@ -45,7 +37,7 @@ export function createInterchainModules(options: ParamsOnlyOptions): readonly Ch
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
 
-const register = errorsOf("interchaintxs");
+const register = errors.errorsOf("interchaintxs");
 const ErrInterchainAccountNotFound = register(1102, "interchain account not found");
 const ErrEmptyInterchainAccountID = register(1104, "empty interchain account id");
 const ErrEmptyConnectionID = register(1105, "empty connection id");
@@ -73,18 +65,18 @@ function validateAccount({ connectionId, interchainAccountId }: AccountNames): v
 
 /** Checks a message to `interchaintxs` and then fails, because the chain has no interchain accounts. */
 function refuse(name: string, check: () => void): never {
-  wrapErrors(`failed to validate ${name}`, check);
-  throw ErrNotSupported("interchain accounts are not implemented on a local chain");
+  errors.wrapErrors(`failed to validate ${name}`, check);
+  throw errors.ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
 /** Handles contracts' messages, which always fail. */
 export const handleInterchainMessage: CustomMessageHandler = customMessages({
   register_interchain_account: (_context, _sender, fields) =>
-    wrapErrors("failed to register interchain account", () =>
+    errors.wrapErrors("failed to register interchain account", () =>
       refuse("MsgRegisterInterchainAccount", () => validateAccount(accountOf(fields))),
     ),
   submit_tx: (_context, _sender, fields) =>
-    wrapErrors(
+    errors.wrapErrors(
       (error) =>
         error.wrap("failed to submit interchain transaction").wrap("failed to submit interchain transaction"),
       () =>
@@ -112,11 +104,11 @@ function accountOf(fields: JsonField): AccountNames {
 /** Creates the module for transactions on other chains through interchain accounts. This chain has no interchain accounts. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
-  const schema: genesis.GenesisSchema<InterchainTxsGenesis> = {
-    module: "interchaintxs",
-    typeName: "neutron.interchaintxs.v1.GenesisState",
-    type: InterchainTxsGenesis,
-  };
+  const schema = genesis.genesisSchema(
+    "interchaintxs",
+    "neutron.interchaintxs.v1.GenesisState",
+    InterchainTxsGenesis,
+  );
   const params = defineParams<InterchainTxsParams>({
     store: schema.module,
     key: Uint8Array.of(1),
@@ -125,7 +117,7 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
     unset: { msgSubmitTxMaxMessages: 0n, registerFee: [] },
     validate: ({ msgSubmitTxMaxMessages }) => {
       if (msgSubmitTxMaxMessages === 0n)
-        throw unregisteredError("MsgSubmitTxMaxMessages must be greater than zero");
+        throw errors.unregisteredError("MsgSubmitTxMaxMessages must be greater than zero");
     },
   });
   return {
@@ -136,8 +128,8 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
       {
         UpdateParams: params.update({
           authority,
-          signerError: ErrInvalidRequest,
-          check: common.checkUpdate(bech32Prefix, params.validate),
+          signerError: errors.ErrInvalidRequest,
+          check: checkUpdate(bech32Prefix, params.validate),
         }),
         RegisterInterchainAccount: (_context, message) =>
           refuse("MsgRegisterInterchainAccount", () => validateAccount(message)),
@@ -153,8 +145,8 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
       },
       chainName,
     ),
-    initGenesis: (context, json) => common.initParams(context, json, schema, params),
-    exportGenesis: (context) => common.exportParams(context, schema, params),
+    initGenesis: (context, json) => initParams(context, json, schema, params),
+    exportGenesis: (context) => exportParams(context, schema, params),
   };
 }
 
@@ -163,10 +155,10 @@ function accountAddress(
   { ownerAddress, interchainAccountId }: txsQuery.QueryInterchainAccountAddressRequest,
   { bech32Prefix }: ParamsOnlyOptions,
 ): never {
-  orThrow(
+  errors.orThrow(
     () => parseAddress(bech32Prefix, ownerAddress),
     (reason) =>
-      ErrInvalidRequest(`failed to create ica owner: failed to decode address from bech32: ${reason}`),
+      errors.ErrInvalidRequest(`failed to create ica owner: failed to decode address from bech32: ${reason}`),
   );
   throw ErrInterchainAccountNotFound(
     `no interchain account found for portID icacontroller-${ownerAddress}.${interchainAccountId}`,
@@ -187,11 +179,11 @@ export function createInterchainQueries(options: ParamsOnlyOptions): CustomQuery
   });
 }
 
-const ACCOUNTS_SCHEMA: genesis.GenesisSchema<AccountsGenesis> = {
-  module: "interchainaccounts",
-  typeName: "ibc.applications.interchain_accounts.genesis.v1.GenesisState",
-  type: AccountsGenesis,
-};
+const ACCOUNTS_SCHEMA = genesis.genesisSchema(
+  "interchainaccounts",
+  "ibc.applications.interchain_accounts.genesis.v1.GenesisState",
+  AccountsGenesis,
+);
 const hostParams = defineParams<HostParams>({
   store: "icahost",
   key: utf8("params"),
@@ -237,7 +229,7 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
 
 /** Stores the params for both sides. Throws `GenesisError` for channels or accounts, which the chain does not have. */
 function initAccounts(context: Context, json: JsonValue | undefined): void {
-  const state = genesis.readGenesis(ACCOUNTS_SCHEMA, json);
+  const state = ACCOUNTS_SCHEMA.read(json);
   for (const side of ["controller", "host"] as const) {
     const part = state?.[`${side}GenesisState`];
     if ((part?.activeChannels.length ?? 0) + (part?.interchainAccounts.length ?? 0) > 0)
@@ -259,7 +251,7 @@ function initAccounts(context: Context, json: JsonValue | undefined): void {
 
 function exportAccounts(context: Context): JsonValue {
   const none = { activeChannels: [], interchainAccounts: [] };
-  return genesis.printGenesis(ACCOUNTS_SCHEMA, {
+  return ACCOUNTS_SCHEMA.print({
     controllerGenesisState: { ...none, ports: [], params: controllerParams.get(context) },
     hostGenesisState: { ...none, port: "icahost", params: hostParams.get(context) },
   });

@@ -7,18 +7,19 @@ import { Params as DynamicFeesParams } from "../../../cosmos/proto/gen/neutron/d
 import * as dynamicfeesQuery from "../../../cosmos/proto/gen/neutron/dynamicfees/v1/query.ts";
 import * as dynamicfeesTx from "../../../cosmos/proto/gen/neutron/dynamicfees/v1/tx.ts";
 import { isDenom, parseWireInt } from "../../../localnet/chain/runtime/coins.ts";
-import {
-  ErrInvalidRequest,
-  ErrInvalidSigner,
-  unregisteredError,
-} from "../../../localnet/chain/runtime/errors.ts";
-import type { GenesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
+import * as errors from "../../../localnet/chain/runtime/errors.ts";
+import { genesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
+import type { ChainModule } from "../../../localnet/chain/runtime/context.ts";
 import { defineParams } from "../../../localnet/chain/runtime/params.ts";
-import * as common from "../../../localnet/chain/runtime/params-module.ts";
+import {
+  type ParamsModuleOptions,
+  exportParams,
+  initParams,
+  requireAuthorityAddress,
+} from "../../../localnet/chain/runtime/params-module.ts";
 
-export interface ParamsOnlyOptions extends common.ParamsModuleOptions {
+export interface ParamsOnlyOptions extends ParamsModuleOptions {
   /** Denomination of fees. */
   readonly denom: string;
 }
@@ -32,11 +33,7 @@ const IBC_CHANNEL = "/ibc.core.channel.v1";
 
 /** Prices and exceptions that the deployed chain applies while its fee market is disabled. */
 function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
-  const schema: GenesisSchema<GlobalFeeGenesis> = {
-    module: "globalfee",
-    typeName: "gaia.globalfee.v1beta1.GenesisState",
-    type: GlobalFeeGenesis,
-  };
+  const schema = genesisSchema("globalfee", "gaia.globalfee.v1beta1.GenesisState", GlobalFeeGenesis);
   const params = defineParams<GlobalFeeParams>({
     store: "globalfee",
     key: Uint8Array.of(0),
@@ -59,11 +56,11 @@ function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
     name: schema.module,
     stores: [schema.module],
     messages: messageHandlers(globalfeeTx.Msg, {
-      UpdateParams: params.update({ authority, signerError: ErrInvalidSigner }),
+      UpdateParams: params.update({ authority, signerError: errors.ErrInvalidSigner }),
     }),
     queries: queryHandlers(globalfeeQuery.Query, { Params: params.query }),
-    initGenesis: (context, json) => common.initParams(context, json, schema, params),
-    exportGenesis: (context) => common.exportParams(context, schema, params),
+    initGenesis: (context, json) => initParams(context, json, schema, params),
+    exportGenesis: (context) => exportParams(context, schema, params),
   };
 }
 
@@ -71,26 +68,22 @@ function validateGlobalFee({ minimumGasPrices, bypassMinFeeMsgTypes }: GlobalFee
   const seen = new Set<string>();
   let last = "";
   for (const { denom, amount } of minimumGasPrices) {
-    if (seen.has(denom)) throw unregisteredError(`duplicate denomination ${denom}`);
-    if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
-    if (denom <= last) throw unregisteredError(`denomination ${denom} is not sorted`);
-    if (parseWireInt(amount) < 0n) throw unregisteredError(`coin ${denom} amount is negative`);
+    if (seen.has(denom)) throw errors.unregisteredError(`duplicate denomination ${denom}`);
+    if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
+    if (denom <= last) throw errors.unregisteredError(`denomination ${denom} is not sorted`);
+    if (parseWireInt(amount) < 0n) throw errors.unregisteredError(`coin ${denom} amount is negative`);
     last = denom;
     seen.add(denom);
   }
   for (const type of bypassMinFeeMsgTypes) {
-    if (type === "") throw unregisteredError("invalid empty bypass msg type");
-    if (!type.startsWith("/")) throw unregisteredError(`invalid bypass msg type name ${type}`);
+    if (type === "") throw errors.unregisteredError("invalid empty bypass msg type");
+    if (!type.startsWith("/")) throw errors.unregisteredError(`invalid bypass msg type name ${type}`);
   }
 }
 
 /** Prices in the other denominations in which the deployed chain accepts fees. */
 function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOptions): ChainModule {
-  const schema: GenesisSchema<DynamicFeesGenesis> = {
-    module: "dynamicfees",
-    typeName: "neutron.dynamicfees.v1.GenesisState",
-    type: DynamicFeesGenesis,
-  };
+  const schema = genesisSchema("dynamicfees", "neutron.dynamicfees.v1.GenesisState", DynamicFeesGenesis);
   const params = defineParams<DynamicFeesParams>({
     store: schema.module,
     key: Uint8Array.of(1),
@@ -105,14 +98,14 @@ function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOpt
       {
         UpdateParams: params.update({
           authority,
-          signerError: ErrInvalidRequest,
-          check: (message) => common.requireAuthorityAddress(bech32Prefix, message.authority),
+          signerError: errors.ErrInvalidRequest,
+          check: (message) => requireAuthorityAddress(bech32Prefix, message.authority),
         }),
       },
       chainName,
     ),
     queries: queryHandlers(dynamicfeesQuery.Query, { Params: params.query }, chainName),
-    initGenesis: (context, json) => common.initParams(context, json, schema, params),
-    exportGenesis: (context) => common.exportParams(context, schema, params),
+    initGenesis: (context, json) => initParams(context, json, schema, params),
+    exportGenesis: (context) => exportParams(context, schema, params),
   };
 }

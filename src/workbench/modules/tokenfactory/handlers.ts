@@ -14,18 +14,9 @@ import {
   parseWireInt,
   sumCoins,
 } from "../../../localnet/chain/runtime/coins.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import {
-  ErrInvalidAddress,
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  orThrow,
-  unregisteredError,
-  wrapErrors,
-} from "../../../localnet/chain/runtime/errors.ts";
-import { event } from "../../../localnet/chain/runtime/events.ts";
+import { type Context, event, type MessageHandler } from "../../../localnet/chain/runtime/context.ts";
+import * as errors from "../../../localnet/chain/runtime/errors.ts";
 import { messageHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { MessageHandler } from "../../../localnet/chain/runtime/module.ts";
 import { checkUpdate, requireAddress } from "../../../localnet/chain/runtime/params-module.ts";
 import { metadataText, validateMetadata } from "../../../localnet/chain/modules/bank/metadata.ts";
 import { requireWhitelisted } from "./before-send.ts";
@@ -55,7 +46,7 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
     SetBeforeSendHook: (context, message) => setBeforeSendHook(context, message, keepers),
     UpdateParams: moduleParams.update({
       authority: keepers.authority,
-      signerError: ErrInvalidRequest,
+      signerError: errors.ErrInvalidRequest,
       check: checkUpdate(keepers.bech32Prefix, (params) => validateParams(params, keepers.bech32Prefix)),
     }),
   });
@@ -64,10 +55,10 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
 /** Checks the params in MsgUpdateParams. Throws `ModuleError` with Go's text. */
 function validateParams(params: Params, bech32Prefix: string): void {
   if (params.denomCreationFee.length > 0 !== (params.feeCollectorAddress !== ""))
-    throw unregisteredError("DenomCreationFee and FeeCollectorAddr must be both set or both unset");
+    throw errors.unregisteredError("DenomCreationFee and FeeCollectorAddr must be both set or both unset");
   const fee = parseCoins(params.denomCreationFee);
   if (!areValidCoins(fee))
-    throw unregisteredError(
+    throw errors.unregisteredError(
       `failed to validate DenomCreationFee: invalid denom creation fee: ${formatCoins(fee)}`,
     );
   if (params.feeCollectorAddress !== "")
@@ -84,7 +75,9 @@ function validateHooks({ whitelistedHooks }: Params, bech32Prefix: string): void
   for (const { codeId, denomCreator } of whitelistedHooks) {
     const hook = `code_id:${codeId} denom_creator:"${denomCreator}" `;
     if (seen.has(hook))
-      throw unregisteredError(`failed to validate WhitelistedHooks: duplicate whitelisted hook: ${hook}`);
+      throw errors.unregisteredError(
+        `failed to validate WhitelistedHooks: duplicate whitelisted hook: ${hook}`,
+      );
     seen.add(hook);
     requireAddress(
       bech32Prefix,
@@ -100,9 +93,9 @@ export function createDenom(
   keepers: Keepers,
 ): tx.MsgCreateDenomResponse {
   const { sender, subdenom } = message;
-  wrapErrors("failed to validate MsgCreateDenom", () => {
+  errors.wrapErrors("failed to validate MsgCreateDenom", () => {
     requireAccount(sender, "Invalid sender address", keepers);
-    wrapErrors(
+    errors.wrapErrors(
       (error) => ErrInvalidDenom(error.message),
       () => tokenDenom(sender, subdenom),
     );
@@ -120,7 +113,7 @@ export function createDenom(
 /** Mints coins and sends them to the admin or to `mintToAddress`. */
 export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
-  const coin = wrapErrors("failed to validate MsgMint", () => amountOf(message, keepers));
+  const coin = errors.wrapErrors("failed to validate MsgMint", () => amountOf(message, keepers));
   if (bank.metadata(context, coin.denom) === undefined) throw ErrDenomDoesNotExist(`denom: ${coin.denom}`);
   requireAdmin(context, coin.denom, message.sender);
   const recipient = message.mintToAddress === "" ? message.sender : message.mintToAddress;
@@ -140,7 +133,7 @@ export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): v
 /** Burns the admin's or `burnFromAddress`'s coins. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
-  const coin = wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
+  const coin = errors.wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
   // The deployed module searches for an account under the characters of the address. It finds none, but pays for the read.
@@ -161,7 +154,7 @@ export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): v
 export function forceTransfer(context: Context, message: tx.MsgForceTransfer, keepers: Keepers): void {
   const { bech32Prefix, bank } = keepers;
   const { sender, transferFromAddress, transferToAddress, amount } = message;
-  const coin = wrapErrors("failed to validate MsgForceTransfer", () => {
+  const coin = errors.wrapErrors("failed to validate MsgForceTransfer", () => {
     requireAccount(sender, "Invalid sender address", keepers);
     requireAccount(transferFromAddress, "Invalid address", keepers);
     requireAccount(transferToAddress, "Invalid address", keepers);
@@ -192,7 +185,7 @@ function requireAdmin(context: Context, denom: string, sender: string): void {
 
 /** Creates an error with a gRPC status instead of a registered error. */
 function forbidden(action: string): Error {
-  return unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
+  return errors.unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }
 
 /** Throws if one of the addresses is a module account, or a transfer channel's escrow account. */
@@ -209,7 +202,7 @@ function requireOrdinary(
 
 export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keepers: Keepers): void {
   const { sender, denom, newAdmin } = message;
-  wrapErrors("failed to validate MsgChangeAdmin", () => {
+  errors.wrapErrors("failed to validate MsgChangeAdmin", () => {
     requireAccount(sender, "Invalid sender address", keepers);
     requireAccount(newAdmin, "Invalid address", keepers);
     creatorOf(denom, keepers.bech32Prefix);
@@ -240,7 +233,7 @@ const NO_METADATA: Metadata = {
 
 export function setDenomMetadata(context: Context, message: tx.MsgSetDenomMetadata, keepers: Keepers): void {
   const { sender, metadata = NO_METADATA } = message;
-  wrapErrors("failed to validate MsgSetDenomMetadata", () => {
+  errors.wrapErrors("failed to validate MsgSetDenomMetadata", () => {
     requireAccount(sender, "Invalid sender address", keepers);
     validateMetadata(metadata);
     creatorOf(metadata.base, keepers.bech32Prefix);
@@ -263,10 +256,10 @@ export function setBeforeSendHook(
 ): void {
   const { bech32Prefix } = keepers;
   const { sender, denom, contractAddr } = message;
-  wrapErrors("failed to validate MsgSetBeforeSendHook", () => {
+  errors.wrapErrors("failed to validate MsgSetBeforeSendHook", () => {
     requireAccount(sender, "Invalid sender address", keepers);
     if (contractAddr !== "") requireAccount(contractAddr, "Invalid cosmwasm contract address", keepers);
-    wrapErrors(
+    errors.wrapErrors(
       () => ErrInvalidDenom(),
       () => creatorOf(denom, bech32Prefix),
     );
@@ -284,9 +277,9 @@ export function setBeforeSendHook(
 }
 
 function requireAccount(text: string, words: string, { bech32Prefix }: Keepers): void {
-  orThrow(
+  errors.orThrow(
     () => parseAddress(bech32Prefix, text),
-    (reason) => ErrInvalidAddress(`${words} (${reason})`),
+    (reason) => errors.ErrInvalidAddress(`${words} (${reason})`),
   );
 }
 
@@ -294,14 +287,14 @@ function requireAccount(text: string, words: string, { bech32Prefix }: Keepers):
 function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: Keepers): Coin {
   requireAccount(sender, "Invalid sender address", keepers);
   const coin = readCoin(amount);
-  if (coin.amount === 0n) throw ErrInvalidCoins(formatCoin(coin));
+  if (coin.amount === 0n) throw errors.ErrInvalidCoins(formatCoin(coin));
   return coin;
 }
 
 /** An amount of zero is valid. Go prints an absent coin's amount as `<nil>`. */
 function readCoin(amount: WireCoin | undefined): Coin {
-  if (amount === undefined) throw ErrInvalidCoins("<nil>");
+  if (amount === undefined) throw errors.ErrInvalidCoins("<nil>");
   const coin = { denom: amount.denom, amount: parseWireInt(amount.amount) };
-  if (!isDenom(coin.denom) || coin.amount < 0n) throw ErrInvalidCoins(formatCoin(coin));
+  if (!isDenom(coin.denom) || coin.amount < 0n) throw errors.ErrInvalidCoins(formatCoin(coin));
   return coin;
 }

@@ -1,16 +1,9 @@
 import { GenesisState } from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/genesis.ts";
 import * as wire from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/query.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
-import type { Context } from "../../../localnet/chain/runtime/context.ts";
-import {
-  atPath,
-  type GenesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../../localnet/chain/runtime/genesis.ts";
+import type { Context, ChainModule, QueryHandler } from "../../../localnet/chain/runtime/context.ts";
+import { atPath, partOr, genesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
 import { queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
 import type { BankHooks } from "../../../localnet/chain/modules/bank/keeper.ts";
 import { listChannels } from "../../../localnet/chain/modules/ibc/channel/channel-store.ts";
 import type { IBCModule } from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";
@@ -82,17 +75,13 @@ function nameOf({ creator, subdenom }: { readonly creator: string; readonly subd
   return `${DENOM_PREFIX}/${creator}/${subdenom}`;
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "osmosis.tokenfactory.v1beta1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "osmosis.tokenfactory.v1beta1.GenesisState", GenesisState);
 
 /** Stores params and denominations. Throws `GenesisError` if a denomination is invalid or occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   keepers.accounts.moduleAccount(context, MODULE_NAME);
   recordEscrows(context);
-  const state = readGenesis(SCHEMA, json);
+  const state = SCHEMA.read(json);
   moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
   const seen = new Set<string>();
   for (const [index, { denom, authorityMetadata, hookContractAddress }] of (
@@ -110,7 +99,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
 
 /** Exports params and denominations. Omits escrow accounts, since the channels determine them. */
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     params: moduleParams.get(context),
     factoryDenoms: listDenoms(context).map((denom) => ({
       denom,

@@ -9,14 +9,16 @@ import {
   type ContractManagerModule,
   createContractManagerModule,
 } from "../../../../src/localnet/chain/modules/contractmanager/module.ts";
-import type { Context } from "../../../../src/localnet/chain/runtime/context.ts";
-import { event } from "../../../../src/localnet/chain/runtime/events.ts";
+import { type Context, event } from "../../../../src/localnet/chain/runtime/context.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { ModuleError, QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { createMemoryWorld, type MemoryWorld } from "../../../support/memory-context.ts";
-import { addFailure, type Keepers } from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
-import { moduleParams } from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
+import {
+  addFailure,
+  type Keepers,
+  moduleParams,
+} from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
 
 const C1 = "neutron159kr6k0y4f43dsrdyqlm9x23jajunegal4nglw044u7zl72u0eeqharq3a";
 const C2 = "neutron1u9dulasrfe6laxwwjx83njhm5as466uz43arfheq79k8eqahqhasf3tj94";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MessageHandler } from "../../../../src/localnet/chain/runtime/module.ts";
+import type { MessageHandler } from "../../../../src/localnet/chain/runtime/context.ts";
 import { ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { MsgCreateClient, MsgUpgradeClient } from "../../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";

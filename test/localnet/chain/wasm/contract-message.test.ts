@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseContractMessage } from "../../../../src/localnet/chain/modules/wasm/contract-message.ts";
 import { createMessageRunner } from "../../../../src/localnet/chain/modules/wasm/dispatch.ts";
 import { GoField } from "../../../../src/localnet/chain/modules/wasm/go-field.ts";
-import type { MessageHandler } from "../../../../src/localnet/chain/runtime/module.ts";
+import type { MessageHandler } from "../../../../src/localnet/chain/runtime/context.ts";
 import { toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { createMemoryWorld } from "../../../support/memory-context.ts";
 

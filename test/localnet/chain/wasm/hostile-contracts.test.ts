@@ -11,7 +11,7 @@ import { classicContractAddress } from "../../../../src/localnet/chain/modules/w
 import { MAX_ITERATORS } from "../../../../src/localnet/chain/modules/wasm/binary-contract.ts";
 import type { QueryResponse, TxResult } from "../../../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress, parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
-import { InterruptedError } from "../../../../src/localnet/chain/runtime/interrupt.ts";
+import { InterruptedError } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { validatorKey } from "../../../../src/localnet/node/consensus/validators.ts";
 import { sha256, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject, JsonValue } from "../../../../src/platform/base/json.ts";

@@ -3,7 +3,7 @@ import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/chan
 import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
 import { contracts, contractStore } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
-import type { ChainEvent } from "../../../../src/localnet/chain/runtime/events.ts";
+import type { ChainEvent } from "../../../../src/localnet/chain/runtime/context.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";

@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
-import { createCacheStore } from "../../../../src/localnet/chain/store/cache-store.ts";
-import type { Entry, KVStore } from "../../../../src/localnet/chain/store/kv-store.ts";
+import {
+  createCacheStore,
+  type Entry,
+  type KVStore,
+} from "../../../../src/localnet/chain/store/cache-store.ts";
 import { usedHeap } from "../../../fuzz/campaign.ts";
 import { createRandom } from "../../../fuzz/random.ts";
 

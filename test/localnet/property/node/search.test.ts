@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sha256, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
-import type { ChainEvent } from "../../../../src/localnet/chain/runtime/events.ts";
+import type { ChainEvent } from "../../../../src/localnet/chain/runtime/context.ts";
 import { matchesSearch, parseQuery } from "../../../../src/localnet/node/query-language/parse-query.ts";
 import { openBlockStore } from "../../../../src/localnet/node/storage/block-store.ts";
 import { searchBlocks, searchTxs } from "../../../../src/localnet/node/storage/search.ts";

@@ -3,7 +3,7 @@ import { concat, fromUtf8, prefixEnd, utf8 } from "../../../../platform/base/byt
 import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
 import { parseMessageJson, printMessageJson } from "../../modules/wasm/message-json.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
-import type { KVStore } from "../../store/kv-store.ts";
+import type { KVStore } from "../../store/cache-store.ts";
 import { messageFields } from "../messages.ts";
 import type { Flow, Quota, RateLimit } from "./quota.ts";
 import type { Path } from "./packet.ts";

@@ -8,16 +8,21 @@ import {
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
-import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import {
+  type Context,
+  type ChainModule,
+  type ChainNames,
+  type FindMessage,
+  type MessageHandler,
+  event,
+} from "../../runtime/context.ts";
+import { eachAtPath, genesisSchema } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, ChainNames, FindMessage, MessageHandler } from "../../runtime/module.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { Proposal, ProposalStatus } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { event } from "../../runtime/events.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 import * as errors from "../../runtime/errors.ts";
 
@@ -46,13 +51,13 @@ export function createAdminModule(
       ArchivedProposals: (context) => ({ proposals: archive.values(context) }),
     }),
     initGenesis: (context, json) => initGenesis(context, json, options.bech32Prefix),
-    exportGenesis: (context) => printGenesis(SCHEMA, { admins: admins.values(context) }),
+    exportGenesis: (context) => SCHEMA.print({ admins: admins.values(context) }),
   };
 }
 
 /** Stores the admins and the first proposal ids. Throws `GenesisError` if an address is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const given = readGenesis(SCHEMA, json)?.admins ?? [];
+  const given = SCHEMA.read(json)?.admins ?? [];
   nextProposalId.set(context, 1n);
   nextLegacyProposalId.set(context, 1n);
   eachAtPath(`app_state.${MODULE_NAME}.admins`, given, (admin) => {

@@ -1,12 +1,5 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import {
-  createItemOr,
-  bytesCodec,
-  type Codec,
-  createMap,
-  rememberingCodec,
-  uint64Codec,
-} from "../../store/collections.ts";
+import * as collections from "../../store/collections.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
@@ -34,15 +27,20 @@ export interface AuthOptions {
 export type AuthKeeper = ReturnType<typeof createAuthKeeper>;
 
 /** The next account number, 8 bytes big-endian. */
-const nextNumberItem = createItemOr(STORE_NAME, Uint8Array.of(2), uint64Codec, 0n);
+const nextNumberItem = collections.createItemOr(STORE_NAME, Uint8Array.of(2), collections.uint64Codec, 0n);
 /** Addresses. Key: `"accountNumber" | number (8 bytes, big-endian)`. */
-const numbers = createMap(STORE_NAME, utf8("accountNumber"), uint64Codec, bytesCodec);
-const accountCodec: Codec<Account> = rememberingCodec({
+const numbers = collections.createMap(
+  STORE_NAME,
+  utf8("accountNumber"),
+  collections.uint64Codec,
+  collections.bytesCodec,
+);
+const accountCodec: collections.Codec<Account> = collections.rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
 });
 /** Accounts, as Any. Key: `0x01 | address`. */
-const accounts = createMap(STORE_NAME, Uint8Array.of(1), bytesCodec, accountCodec);
+const accounts = collections.createMap(STORE_NAME, Uint8Array.of(1), collections.bytesCodec, accountCodec);
 
 const NO_COINS: readonly Coin[] = [];
 

@@ -1,14 +1,13 @@
 import { invalidArgument, notFound } from "../../runtime/errors.ts";
 import { pageOf } from "../../runtime/pagination.ts";
-import { eachAtPath, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { eachAtPath, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import type { Account } from "../../runtime/ante-step.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { validateVesting } from "../../runtime/vesting.ts";
 import { fromAny, toAny, type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts";
 import { MODULE_NAME, STORE_NAME, moduleParams } from "./params.ts";
@@ -37,7 +36,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.auth.v1beta1.GenesisState", Ge
  * `SanitizeGenesisAccounts`).
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
-  const state = readGenesis(SCHEMA, json);
+  const state = SCHEMA.read(json);
   moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
   const accounts = eachAtPath("app_state.auth.accounts", state?.accounts ?? [], (any) => {
     const account = fromAny(any);
@@ -56,7 +55,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
 /** Exports the parameters and all accounts, ordered by account number. */
 function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
   const accounts = keeper.all(context).toSorted(byNumber);
-  return printGenesis(SCHEMA, { params: moduleParams.get(context), accounts: accounts.map(toAny) });
+  return SCHEMA.print({ params: moduleParams.get(context), accounts: accounts.map(toAny) });
 }
 
 function byNumber(a: Account, b: Account): number {

@@ -2,9 +2,8 @@ import type { AuthKeeper } from "../auth/keeper.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, attribute, type ChainEvent } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, ErrUnauthorized, errorsOf } from "../../runtime/errors.ts";
-import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import { moduleParams } from "./params.ts";
 import * as store from "./balances.ts";
 

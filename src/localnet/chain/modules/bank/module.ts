@@ -2,17 +2,9 @@ import { lengthPrefixed } from "../../store/collections.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import type { Context } from "../../runtime/context.ts";
-import {
-  atPath,
-  GenesisError,
-  genesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
+import { atPath, GenesisError, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { moduleParams } from "./params.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
@@ -57,7 +49,7 @@ const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisStat
  * `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
-  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const { defaultSendEnabled } = partOr(json, "params", state.params, moduleParams.defaults);
   moduleParams.set(context, { sendEnabled: [], defaultSendEnabled });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
@@ -107,7 +99,7 @@ function exportGenesis(context: Context, accounts: bank.BankAccounts): JsonValue
     const text = accounts.formatAddress(address);
     byAddress.set(text, [...(byAddress.get(text) ?? []), { denom, amount }]);
   }
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     params: moduleParams.get(context),
     balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(money.toWireCoin) })),
     supply: [...store.supplies.entries(context)].map(([denom, amount]) =>

@@ -2,11 +2,10 @@ import * as tx from "../../../../cosmos/proto/gen/cosmos/consensus/v1/tx.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
-import { genesisSchema, partOr, printGenesis, readGenesis, GenesisError } from "../../runtime/genesis.ts";
+import { genesisSchema, partOr, GenesisError } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import { ConsensusParams } from "../../../../cosmos/proto/gen/tendermint/types/params.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { BLOCK_RECORD_STORE } from "../../runtime/block-record.ts";
@@ -80,7 +79,7 @@ export function createConsensusModule({ authority }: { readonly authority: strin
     }),
     queries: queryHandlers(wire.Query, { Params: moduleParams.query }),
     initGenesis,
-    exportGenesis: (context) => printGenesis(SCHEMA, { params: moduleParams.get(context) }),
+    exportGenesis: (context) => SCHEMA.print({ params: moduleParams.get(context) }),
   };
 }
 
@@ -133,7 +132,7 @@ function checkKeyTypes(types: readonly string[]): void {
 }
 
 function initGenesis(context: Context, json: JsonValue | undefined): void {
-  const given = partOr(json, "params", readGenesis(SCHEMA, json)?.params, undefined);
+  const given = partOr(json, "params", SCHEMA.read(json)?.params, undefined);
   const { defaults } = moduleParams;
   moduleParams.set(context, {
     block: given?.block ?? defaults.block,

@@ -1,9 +1,8 @@
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import { chargeHas, type Context } from "../../runtime/context.ts";
+import { type Context, event } from "../../runtime/context.ts";
 import { ChainPanic, isOutOfGas, ModuleError } from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
-import { createNestedMeter } from "../../runtime/gas.ts";
+import { chargeHas, createNestedMeter } from "../../runtime/gas.ts";
 import type { IBCModule, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";

@@ -10,8 +10,8 @@ import {
 } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import { errorsOf } from "../../runtime/errors.ts";
-import type { ParamsModuleOptions } from "../../runtime/params-module.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
+import type { ParamsModuleOptions } from "../../runtime/params-module.ts";
 import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
 import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import type { ContractKeeper } from "../wasm/types.ts";

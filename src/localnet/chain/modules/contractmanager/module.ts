@@ -6,11 +6,10 @@ import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonField, JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, partOr, genesisSchema } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { readPage } from "../../runtime/pagination.ts";
 import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../runtime/params-module.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
@@ -178,18 +177,14 @@ function requireQueryAddress(address: string, text: string, { bech32Prefix }: Pa
   }
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.contractmanager.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.contractmanager.GenesisState", GenesisState);
 
 /**
  * Stores params and failures. Throws `GenesisError` if a failure has no valid address, or if two failures of one contract share a
  * number. The numbers are kept, because contracts use them to identify their failures.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const state = readGenesis(SCHEMA, json);
+  const state = SCHEMA.read(json);
   moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
   for (const [index, failure] of (state?.failuresList ?? []).entries()) {
     atPath(`app_state.${MODULE_NAME}.failures_list[${index}]`, () => {
@@ -203,5 +198,5 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
 /** Exports params and failures. */
 function exportGenesis(context: Context): JsonValue {
   const failuresList = [...failures.entries(context)].map(([, failure]) => failure);
-  return printGenesis(SCHEMA, { params: moduleParams.get(context), failuresList });
+  return SCHEMA.print({ params: moduleParams.get(context), failuresList });
 }

@@ -1,12 +1,11 @@
 import { wrapErrors, ErrUnknownRequest, unregisteredError } from "../../runtime/errors.ts";
-import type { ChainNames, FindMessage } from "../../runtime/module.ts";
+import type { ChainNames, FindMessage, Context } from "../../runtime/context.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { parsePrecDec } from "../../../../platform/base/decimal.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
-import type { Context } from "../../runtime/context.ts";
 import type { WireType } from "../../runtime/handlers.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import { asInteger, asUintNumber, customFields, toUintNumber } from "../wasm/custom-json.ts";

@@ -5,7 +5,7 @@ import { formatPrecDec, type PrecDec } from "../../../../platform/base/decimal.t
 import { formatRfc3339Ns } from "../../../../platform/base/time.ts";
 import { type Coin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Profile } from "../../deviations/deviations.ts";
-import { attribute, type ChainEvent } from "../../runtime/events.ts";
+import { attribute, type ChainEvent } from "../../runtime/context.ts";
 import { MODULE_NAME, pairOf } from "./keys.ts";
 
 const DEPOSIT_LP = attribute("action", "DepositLP");

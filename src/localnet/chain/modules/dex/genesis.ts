@@ -6,7 +6,7 @@ import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/dep
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/dex/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GenesisError, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { GenesisError, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { ModuleError } from "../../runtime/errors.ts";
 import { moduleParams, validateParams } from "./params.ts";
 import { getPool } from "./pool.ts";
@@ -22,7 +22,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.dex.GenesisState", GenesisSta
  * derived from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const state = readGenesis(SCHEMA, json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
+  const state = SCHEMA.read(json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
   const ticks = readTicks(state);
   validate(params, ticks, state, bech32Prefix);
@@ -116,7 +116,7 @@ export function exportGenesis(context: Context, bank: Pick<DexBank, "balance" | 
     poolCount: store.poolCount.get(context),
     trancheCount: store.trancheCount.get(context),
   };
-  const json = printGenesis(SCHEMA, state, context.profile.proto);
+  const json = SCHEMA.print(state, context.profile.proto);
   if (!context.profile.deployed("dexGenesis") || !isRecord(json)) return json;
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }

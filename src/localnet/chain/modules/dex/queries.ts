@@ -8,7 +8,7 @@ import { TickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liq
 import { concat, fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { orQueryError, type QueryFunctions } from "../../runtime/handlers.ts";
-import type { QueryHandler } from "../../runtime/module.ts";
+import type { QueryHandler, Context } from "../../runtime/context.ts";
 import * as keys from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { getPool } from "./pool.ts";
@@ -21,7 +21,6 @@ import type {
   PageRequest,
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import type { Context } from "../../runtime/context.ts";
 import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
 import * as errors from "./errors.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";

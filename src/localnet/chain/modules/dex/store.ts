@@ -3,7 +3,7 @@ import { concat, prefixEnd, uint64BigEndian, readUint64BigEndian } from "../../.
 import type { Context } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
 import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_metadata.ts";
-import type { KVStore } from "../../store/kv-store.ts";
+import type { KVStore } from "../../store/cache-store.ts";
 import * as keys from "./keys.ts";
 import { expirationCodec, recordCodecs } from "./record-codecs.ts";
 import type {

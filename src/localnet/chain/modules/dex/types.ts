@@ -1,4 +1,4 @@
-import type { ChainNames } from "../../runtime/module.ts";
+import type { ChainNames } from "../../runtime/context.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { PrecDec } from "../../../../platform/base/decimal.ts";
 import type { LimitOrderType } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";

@@ -3,20 +3,12 @@ import type { BankKeeper } from "../bank/keeper.ts";
 import { goString } from "../../../../platform/base/bytes.ts";
 import { ceilDec18, type Dec18, formatDec18 } from "../../../../platform/base/decimal.ts";
 import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
-import type { Context } from "../../runtime/context.ts";
-import { event } from "../../runtime/events.ts";
+import { type Context, event } from "../../runtime/context.ts";
 import { parseSigner } from "../../runtime/signature-steps.ts";
 import { type DecodedTx, feeOf, feePayerOf } from "../../runtime/tx.ts";
 import { ESCROW_NAME, storedParams, MODULE_NAME } from "./params.ts";
 import { State as WireState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
-import {
-  createItem,
-  createRequiredItem,
-  integerCodec,
-  mappedCodec,
-  messageCodec,
-  rememberingCodec,
-} from "../../store/collections.ts";
+import * as collections from "../../store/collections.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as money from "../../runtime/coins.ts";
@@ -199,13 +191,15 @@ function countGas(context: Context, state: market.State, gas: bigint, params: ma
   storedState.set(context, next.state);
 }
 
-export const storedState = createRequiredItem(
+export const storedState = collections.createRequiredItem(
   MODULE_NAME,
   Uint8Array.of(2),
-  rememberingCodec(mappedCodec(messageCodec(WireState), market.fromWire, market.toWire)),
+  collections.rememberingCodec(
+    collections.mappedCodec(collections.messageCodec(WireState), market.fromWire, market.toWire),
+  ),
 );
 /** Height up to which no fee is charged, as decimal text; -1 if fees are charged from the first block. */
-export const enabledHeight = createItem(MODULE_NAME, Uint8Array.of(3), integerCodec);
+export const enabledHeight = collections.createItem(MODULE_NAME, Uint8Array.of(3), collections.integerCodec);
 
 /** Price per unit of gas. */
 export interface GasPrice {

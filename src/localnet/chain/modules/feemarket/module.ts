@@ -2,10 +2,9 @@ import { GenesisState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v
 import * as wire from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
-import type { Context } from "../../runtime/context.ts";
-import { GenesisError, genesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
+import { GenesisError, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { MODULE_NAME, defaultParams, findParamsError, storedParams } from "./params.ts";
 import * as market from "../../../../cosmos/fee-market/market.ts";
 import * as steps from "./fee-steps.ts";
@@ -46,7 +45,7 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
         steps.storedState.set(context, market.closeBlock(steps.storedState.get(context), params));
     },
     initGenesis: (context, genesis) => initGenesis(context, genesis, options.feeDenom),
-    exportGenesis: (context) => printGenesis(SCHEMA, { ...readParams(context), ...readState(context) }),
+    exportGenesis: (context) => SCHEMA.print({ ...readParams(context), ...readState(context) }),
     takeFee: steps.createTakeFee(deps, options.minGasPrices),
     settleFee: steps.createSettleFee(deps),
     maxTxGas: (context) => {
@@ -63,7 +62,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState",
  * starts at the minimum price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
-  const genesis = readGenesis(SCHEMA, json);
+  const genesis = SCHEMA.read(json);
   const params = market.paramsFromWire(
     partOr(json, "params", genesis?.params, market.paramsToWire(defaultParams(feeDenom))),
   );

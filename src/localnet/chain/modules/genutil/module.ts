@@ -1,4 +1,4 @@
-import type { ChainNames, ChainModule, DeliverGenesisTx } from "../../runtime/module.ts";
+import type { ChainNames, ChainModule, DeliverGenesisTx } from "../../runtime/context.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { AuthInfo, Tx, TxBody, TxRaw } from "../../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";

@@ -9,10 +9,8 @@ import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../../plat
 import { isRecord } from "../../../../platform/base/json.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
-import { event } from "../../runtime/events.ts";
+import { type Context, event, type MessageHandler } from "../../runtime/context.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
 import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";

@@ -6,7 +6,7 @@ import {
   textCodec,
   uint64Codec,
 } from "../../store/collections.ts";
-import type { ChainNames, FindMessage } from "../../runtime/module.ts";
+import { type ChainNames, type FindMessage, type Context, dryRun, event } from "../../runtime/context.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
@@ -16,9 +16,7 @@ import { type Dec18, DEC18_ONE, mulDec18, truncateDec18 } from "../../../../plat
 import { joinNs } from "../../../../platform/base/time.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import * as money from "../../runtime/coins.ts";
-import { type Context, dryRun } from "../../runtime/context.ts";
 import { ErrInvalidCoins, ErrInvalidSigner, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
 import * as keys from "./keys.ts";
 import { minDepositOf, moduleParams, ratioOf } from "./params.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";

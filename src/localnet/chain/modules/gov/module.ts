@@ -1,13 +1,6 @@
 import { invalidArgument, notFound } from "../../runtime/errors.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
-import {
-  eachAtPath,
-  atPath,
-  genesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { eachAtPath, atPath, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/gov/v1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
@@ -15,14 +8,13 @@ import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.t
 import { uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { type Context, dryRun } from "../../runtime/context.ts";
+import { type Context, dryRun, type ChainModule } from "../../runtime/context.ts";
 import {
   orQueryError,
   type QueryFunctions,
   queryHandlers,
   type ServedQueries,
 } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import { createHandlers } from "./handlers.ts";
 import * as keeper from "./keeper.ts";
 import * as keys from "./keys.ts";
@@ -145,7 +137,7 @@ const SCHEMA = genesisSchema(keys.MODULE_NAME, "cosmos.gov.v1.GenesisState", Gen
 
 /** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
-  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const path = `app_state.${keys.MODULE_NAME}`;
   keeper.nextProposalId.set(context, state.startingProposalId === 0n ? 1n : state.startingProposalId);
   atPath(`${path}.params`, () =>
@@ -191,7 +183,7 @@ function storedPart(
 }
 
 function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     ...GenesisState.decode(new Uint8Array(0)),
     startingProposalId: keeper.nextProposalId.get(context),
     deposits: keeper.deposits.values(context),

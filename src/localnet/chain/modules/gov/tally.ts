@@ -10,9 +10,8 @@ import {
 } from "../../../../platform/base/decimal.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, event } from "../../runtime/context.ts";
 import { ModuleError } from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
 import { timeKey } from "../staking/keys.ts";
 import * as keeper from "./keeper.ts";
 import { queueKey } from "./keys.ts";

@@ -1,4 +1,4 @@
-import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { eachAtPath, genesisSchema } from "../../runtime/genesis.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
 import { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
@@ -6,9 +6,8 @@ import * as tx from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress, formatAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, ChainNames } from "../../runtime/context.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, ChainNames } from "../../runtime/module.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
 import * as errors from "../../runtime/errors.ts";
@@ -46,7 +45,7 @@ export function createHarpoonModule(
       options.chainName,
     ),
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
-    exportGenesis: (context) => printGenesis(SCHEMA, { hookSubscriptions: subscriptions.values(context) }),
+    exportGenesis: (context) => SCHEMA.print({ hookSubscriptions: subscriptions.values(context) }),
     hooks: createHooks(keepers),
   };
 }
@@ -107,7 +106,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.harpoon.GenesisState", Genesi
  * hook type is invalid or repeated.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
-  const records = readGenesis(SCHEMA, json)?.hookSubscriptions ?? [];
+  const records = SCHEMA.read(json)?.hookSubscriptions ?? [];
   const seen = new Set<number>();
   eachAtPath(`app_state.${MODULE_NAME}.hook_subscriptions`, records, (record) => {
     requireHookType(record.hookType);

@@ -5,9 +5,8 @@ import { printGoJson, printGoObject, printGoString } from "../../../../platform/
 import { isRecord } from "../../../../platform/base/json.ts";
 import { type Profile, SPECIFICATION } from "../../deviations/deviations.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, event } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { type ParamsModuleOptions, requireAddress } from "../../runtime/params-module.ts";
 import type {

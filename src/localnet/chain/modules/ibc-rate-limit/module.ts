@@ -3,11 +3,10 @@ import { Query } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1
 import { Msg } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule } from "../../runtime/context.ts";
 import { ErrInvalidRequest } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../runtime/params-module.ts";
 import type { IBCModule, ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 import {
@@ -27,11 +26,7 @@ export interface RateLimitModule extends ChainModule {
   readonly rateLimitICS4Wrapper: (inner: ICS4Wrapper) => ICS4Wrapper;
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.ibcratelimit.v1beta1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.ibcratelimit.v1beta1.GenesisState", GenesisState);
 
 /** Creates the `rate-limited-ibc` module, in which a contract decides which transfers are allowed. */
 export function createRateLimitModule(options: ParamsModuleOptions, deps: RateLimitDeps): RateLimitModule {
@@ -57,14 +52,14 @@ export function createRateLimitModule(options: ParamsModuleOptions, deps: RateLi
     ),
     queries: queryHandlers(Query, { Params: moduleParams.query }, chainName),
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
-    exportGenesis: (context) => printGenesis(SCHEMA, { params: moduleParams.get(context) }),
+    exportGenesis: (context) => SCHEMA.print({ params: moduleParams.get(context) }),
     rateLimitMiddleware: (inner) => rateLimitMiddleware(inner, keepers),
     rateLimitICS4Wrapper: (inner) => rateLimitICS4Wrapper(inner, keepers),
   };
 }
 
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const params = readGenesis(SCHEMA, json)?.params ?? { contractAddress: "" };
+  const params = SCHEMA.read(json)?.params ?? { contractAddress: "" };
   atPath(`app_state.${MODULE_NAME}.params.contract_address`, () => {
     if (params.contractAddress !== "") parseAddress(bech32Prefix, params.contractAddress);
   });

@@ -1,5 +1,5 @@
 import type { AnteStep } from "../../runtime/ante-step.ts";
-import type { ChainModule } from "../../runtime/module.ts";
+import type { ChainModule } from "../../runtime/context.ts";
 import { channelHandlers } from "./channel/handlers.ts";
 import type { PortRouter } from "./channel/ibc-module.ts";
 import { createRelayCheck, packetMessages } from "./channel/packet-handlers.ts";

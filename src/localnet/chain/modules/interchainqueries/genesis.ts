@@ -10,14 +10,7 @@ import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainquer
 import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import {
-  GenesisError,
-  genesisField,
-  genesisPart,
-  type GenesisSchema,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { GenesisError, genesisField, genesisPart, genesisSchema } from "../../runtime/genesis.ts";
 import { ErrInvalidQueryID, ErrUnexpectedQueryTypeGenesis } from "./errors.ts";
 import * as keeper from "./keeper.ts";
 import type { InterchainqueriesOptions } from "./types.ts";
@@ -25,11 +18,7 @@ import { validateRegisteredKeys } from "./messages.ts";
 import { validateTransactionsFilter } from "./transactions-filter.ts";
 import { defaultParams, moduleParams, MODULE_NAME } from "./params.ts";
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "neutron.interchainqueries.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "neutron.interchainqueries.GenesisState", GenesisState);
 const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult", QueryResult);
 const PATH = `app_state.${MODULE_NAME}`;
 
@@ -44,7 +33,7 @@ export function initGenesis(
   genesis: JsonValue | undefined,
   { bech32Prefix, denom }: Pick<InterchainqueriesOptions, "bech32Prefix" | "denom">,
 ): void {
-  const state = readGenesis(SCHEMA, deployedPart(genesis));
+  const state = SCHEMA.read(deployedPart(genesis));
   if (state === undefined) return moduleParams.set(context, defaultParams(denom));
   const params = state.params ?? moduleParams.defaults;
   validateQueries(state.registeredQueries, { params, bech32Prefix });
@@ -60,7 +49,7 @@ export function initGenesis(
 /** Exports the module's complete state, from which {@link initGenesis} restores the same store. */
 export function exportGenesis(context: Context): JsonObject {
   const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
-  const deployed = printGenesis(SCHEMA, { params: moduleParams.get(context), registeredQueries });
+  const deployed = SCHEMA.print({ params: moduleParams.get(context), registeredQueries });
   if (!isRecord(deployed)) return unreachable("a genesis state prints as an object");
   return {
     params: deployed["params"] ?? null,

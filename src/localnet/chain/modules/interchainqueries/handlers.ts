@@ -11,9 +11,8 @@ import type {
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { parseCoins } from "../../runtime/coins.ts";
 import type { Profile } from "../../deviations/deviations.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrNotContract, wrapTwice } from "./errors.ts";
 import { checkSender, type KeyList, validateRegister, validateUpdate, type WithKeyList } from "./messages.ts";
 import type { Keepers, IbcKeeper } from "./types.ts";

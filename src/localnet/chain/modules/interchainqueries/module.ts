@@ -1,11 +1,10 @@
 import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, MessageHandler, QueryHandler } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ModuleError, wrapErrors } from "../../runtime/errors.ts";
 import { checkUpdate } from "../../runtime/params-module.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { createMessageBindings, queryBindings } from "./bindings.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";

@@ -1,4 +1,4 @@
-import { eachAtPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { eachAtPath, genesisSchema } from "../../runtime/genesis.ts";
 import * as connect from "../../../../cosmos/proto/gen/connect/oracle/v2/query.ts";
 import {
   CurrencyPairState,
@@ -8,10 +8,9 @@ import {
 import * as slinky from "../../../../cosmos/proto/gen/slinky/oracle/v1/query.ts";
 import type { CurrencyPair } from "../../../../cosmos/proto/gen/slinky/types/v1/currency_pair.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { type OracleVote, readVotes } from "./extended-commit.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
@@ -63,7 +62,7 @@ const MAX_DECIMALS = 36n;
 
 /** Stores the pairs. Throws `GenesisError` if a pair is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
-  const given = readGenesis(SCHEMA, json) ?? { currencyPairGenesis: [], nextId: 0n };
+  const given = SCHEMA.read(json) ?? { currencyPairGenesis: [], nextId: 0n };
   const ids = new Set<bigint>();
   eachAtPath(`app_state.${MODULE_NAME}.currency_pair_genesis`, given.currencyPairGenesis, (one) => {
     const { currencyPair = { Base: "", Quote: "" }, currencyPairPrice: price, nonce, id, decimals } = one;
@@ -84,7 +83,7 @@ function exportGenesis(context: Context): JsonValue {
     currencyPair: parsePair(pair),
     currencyPairPrice: price,
   }));
-  return printGenesis(SCHEMA, { currencyPairGenesis, nextId: nextId.get(context) ?? 0n });
+  return SCHEMA.print({ currencyPairGenesis, nextId: nextId.get(context) ?? 0n });
 }
 
 const all = (context: Context) => ({ currencyPairs: [...tracked(context)].map(({ pair }) => pair) });

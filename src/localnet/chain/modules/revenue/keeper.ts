@@ -1,4 +1,4 @@
-import type { ChainNames } from "../../runtime/module.ts";
+import { type ChainNames, type Context, event } from "../../runtime/context.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 import type { OracleModule } from "../oracle/module.ts";
@@ -9,9 +9,7 @@ import { type Dec18, DEC18_ONE, formatDec18, quoDec18 } from "../../../../platfo
 import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
 import { formatAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
 import { ModuleError, unregisteredError } from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
 import { bytesCodec, createItem, createMap, messageCodec } from "../../store/collections.ts";
 import type { OracleVote } from "../oracle/extended-commit.ts";
 import { MODULE_NAME, moduleParams, requirementOf, scheduleTypeOf } from "./params.ts";

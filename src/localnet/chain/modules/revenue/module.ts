@@ -1,20 +1,12 @@
-import {
-  eachAtPath,
-  atPath,
-  genesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { eachAtPath, atPath, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { GenesisState, type ValidatorInfo } from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/revenue/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/revenue/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoins, parseCoins, toWireCoin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, MessageHandler, QueryHandler } from "../../runtime/context.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { requireAuthorityAddress } from "../../runtime/params-module.ts";
 import type { OracleVote } from "../oracle/extended-commit.ts";
 import { MODULE_NAME, moduleParams, scheduleTypeOf } from "./params.ts";
@@ -37,7 +29,7 @@ export function createRevenueModule(options: keeper.RevenueOptions, deps: keeper
     queries: createQueries(keepers),
     initGenesis: (context, json) => initGenesis(context, json, keepers),
     exportGenesis: (context) =>
-      printGenesis(SCHEMA, {
+      SCHEMA.print({
         params: moduleParams.get(context),
         paymentSchedule: { paymentSchedule: keeper.scheduleOf(context) },
         validators: keeper.infos.values(context),
@@ -50,7 +42,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.revenue.GenesisState", Genesi
 
 /** Stores parameters, period and counts. If there is no period, starts one. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: keeper.Keepers): void {
-  const given = readGenesis(SCHEMA, json);
+  const given = SCHEMA.read(json);
   const path = `app_state.${MODULE_NAME}`;
   const params = partOr(json, "params", given?.params, moduleParams.defaults);
   atPath(`${path}.params`, () => moduleParams.set(context, params));

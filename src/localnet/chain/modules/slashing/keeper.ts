@@ -14,11 +14,14 @@ import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { concat, prefixEnd } from "../../../../platform/base/bytes.ts";
-import type { LastCommitVote, Misbehavior } from "../../runtime/abci.ts";
-import type { Context } from "../../runtime/context.ts";
-import { event } from "../../runtime/events.ts";
+import {
+  type LastCommitVote,
+  type Misbehavior,
+  type Context,
+  event,
+  type ChainNames,
+} from "../../runtime/context.ts";
 import { MODULE_NAME, fractionOf, jailTimeNs, leastSigned, moduleParams } from "./params.ts";
-import type { ChainNames } from "../../runtime/module.ts";
 import type { StakingKeeper } from "../staking/keeper.ts";
 
 export type SlashingOptions = Pick<ChainNames, "bech32Prefix" | "authority">;

@@ -1,20 +1,12 @@
 import { parseQueryAddress, messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import {
-  eachAtPath,
-  atPath,
-  genesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { eachAtPath, atPath, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { pageOf } from "../../runtime/pagination.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import type { ChainModule, MessageHandler, QueryHandler, Context } from "../../runtime/context.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
 import * as keeper from "./keeper.ts";
 import * as errors from "../../runtime/errors.ts";
@@ -51,7 +43,7 @@ const PATH = `app_state.${MODULE_NAME}`;
 
 /** Stores parameters, signing infos and the public keys of staking validators. The staking genesis runs first. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
-  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
   atPath(`${PATH}.params`, () => moduleParams.set(context, params));
   const prefix = `${keepers.bech32Prefix}valcons`;
@@ -79,7 +71,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
 
 function exportGenesis(context: Context): JsonValue {
   const infos = [...keeper.signingInfos.entries(context)];
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     params: moduleParams.get(context),
     signingInfos: infos.map(([, info]) => ({
       address: info.address,

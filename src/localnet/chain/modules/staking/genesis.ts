@@ -1,12 +1,4 @@
-import {
-  eachAtPath,
-  atPath,
-  GenesisError,
-  genesisSchema,
-  partOr,
-  printGenesis,
-  readGenesis,
-} from "../../runtime/genesis.ts";
+import { eachAtPath, atPath, GenesisError, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/genesis.ts";
@@ -29,7 +21,7 @@ const PATH = `app_state.${MODULE_NAME}`;
  * match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
-  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, defaultParams(keepers.denom));
   atPath(`${PATH}.params`, () => moduleParams.set(context, params));
   const given = eachAtPath(`${PATH}.validators`, state.validators, (one) =>
@@ -186,7 +178,7 @@ function restoreLastPowers(context: Context, { operators }: Keepers, state: Gene
 
 /** Exports the state. Hooks do not run when an export is imported. */
 export function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     params: moduleParams.get(context),
     lastTotalPower: utf8((validators.lastTotalPower.get(context) ?? 0n).toString()),
     lastValidatorPowers: [...validators.lastPowers.entries(context)].map(([operator, power]) => ({

@@ -1,4 +1,4 @@
-import { event } from "../../runtime/events.ts";
+import { event, type Context, type MessageHandler } from "../../runtime/context.ts";
 import { toWireCoin, formatCoin, parseWireInt } from "../../runtime/coins.ts";
 import { formatDec18 } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns, NS_PER_SECOND, splitNs } from "../../../../platform/base/time.ts";
@@ -7,9 +7,7 @@ import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
-import type { Context } from "../../runtime/context.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
 import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
 import { moduleParams } from "./params.ts";
 import type { Keepers, Pair } from "./types.ts";

@@ -1,7 +1,5 @@
-import { event } from "../../runtime/events.ts";
+import { event, type Context, type ChainModule } from "../../runtime/context.ts";
 import { formatCoins } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import { removeValidator } from "./delegate.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";

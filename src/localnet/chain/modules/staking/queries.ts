@@ -2,9 +2,8 @@ import { invalidArgument, notFound, GrpcCode, QueryError } from "../../runtime/e
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { moduleAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, QueryHandler } from "../../runtime/context.ts";
 import { parseQueryAddress, queryHandlers } from "../../runtime/handlers.ts";
-import type { QueryHandler } from "../../runtime/module.ts";
 import { filteredPageOf, pageOf } from "../../runtime/pagination.ts";
 import { lengthPrefixed } from "../../store/collections.ts";
 import { ErrNoDelegation } from "./errors.ts";

@@ -1,7 +1,6 @@
 import { withSdkErrors, formatAddress, parseAddress } from "../../runtime/address.ts";
-import type { ChainNames } from "../../runtime/module.ts";
+import type { ChainNames, Context } from "../../runtime/context.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
-import type { Context } from "../../runtime/context.ts";
 
 export type StakingOptions = Pick<ChainNames, "bech32Prefix" | "authority" | "denom">;
 

@@ -3,16 +3,8 @@ import { Order } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.
 import { upperHex } from "../../../../platform/base/bytes.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
-import {
-  isOutOfGas,
-  ModuleError,
-  orThrow,
-  orThrowWith,
-  unregisteredError,
-  wrapErrors,
-} from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
+import { type Context, event } from "../../runtime/context.ts";
+import * as errors from "../../runtime/errors.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
 import { channelPrefix, localDenom, parseTrace, receivedDenom, traceHash } from "./denom.ts";
@@ -110,7 +102,7 @@ function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): A
     emitPacket(context, data, [["success", "true"]]);
     return SUCCESS;
   } catch (error) {
-    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
+    if (!(error instanceof errors.ModuleError) || errors.isOutOfGas(error)) throw error;
     emitPacket(context, data, [
       ["success", "false"],
       ["error", error.message],
@@ -123,7 +115,7 @@ function receivedData({ data }: RelayedPacket): FungibleTokenPacketData {
   try {
     return decodePacketData(data);
   } catch (error) {
-    if (error instanceof ModuleError)
+    if (error instanceof errors.ModuleError)
       throw ibcErrors.ErrIbcInvalidType("cannot unmarshal ICS-20 transfer packet data");
     throw error;
   }
@@ -147,7 +139,7 @@ function onAcknowledge(
 }
 
 function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
-  return orThrow(
+  return errors.orThrow(
     () => decodePacketData(data),
     (reason) => ibcErrors.ErrIbcUnknownRequest(`cannot unmarshal ICS-20 transfer packet data: ${reason}`),
   );
@@ -176,7 +168,7 @@ export function sendTransfer(
   chargeCapability(context, MODULE_NAME, channelCapability(source), true);
   if (!moduleParams.get(context).sendEnabled) throw ErrSendDisabled();
   const coin = coinOf(message);
-  wrapErrors(
+  errors.wrapErrors(
     () => ErrSendDisabled(`transfers are currently disabled for ${coin.denom}`),
     () => bank.requireSendEnabled(context, [coin]),
   );
@@ -229,10 +221,12 @@ function receiveTransfer(
   data: FungibleTokenPacketData,
   keepers: Keepers,
 ): void {
-  wrapErrors("error validating ICS-20 transfer packet data", () => validatePacketData(data));
+  errors.wrapErrors("error validating ICS-20 transfer packet data", () => validatePacketData(data));
   if (!moduleParams.get(context).receiveEnabled) throw ErrReceiveDisabled();
-  const receiver = orThrowWith(unregisteredError, `failed to decode receiver address: ${data.receiver}`, () =>
-    parseAddress(keepers.bech32Prefix, data.receiver),
+  const receiver = errors.orThrowWith(
+    errors.unregisteredError,
+    `failed to decode receiver address: ${data.receiver}`,
+    () => parseAddress(keepers.bech32Prefix, data.receiver),
   );
   const amount = parseAmount(data.amount);
   if (data.denom.startsWith(channelPrefix(source))) {
@@ -240,7 +234,7 @@ function receiveTransfer(
       throw ibcErrors.ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
     const denom = receivedDenom({ source, destination }, data.denom);
     // Go panics for a denomination that no coin can have.
-    if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
+    if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
     unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });
     return;
   }
@@ -263,8 +257,8 @@ function mintVoucher(
       ["denom", denom],
     ]),
   );
-  wrapErrors("failed to mint IBC tokens", () => bank.mint(context, MODULE_NAME, [{ denom, amount }]));
-  wrapErrors(`failed to send coins to receiver ${receiver.text}`, () =>
+  errors.wrapErrors("failed to mint IBC tokens", () => bank.mint(context, MODULE_NAME, [{ denom, amount }]));
+  errors.wrapErrors(`failed to send coins to receiver ${receiver.text}`, () =>
     bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]),
   );
 }

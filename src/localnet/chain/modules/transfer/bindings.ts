@@ -6,7 +6,7 @@ import { utf8 } from "../../../../platform/base/bytes.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import type { JsonField } from "../../../../platform/base/json.ts";
 import { ErrUnknownRequest, wrapErrors } from "../../runtime/errors.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
+import type { MessageHandler } from "../../runtime/context.ts";
 import { asInteger, asUintNumber, customMessages } from "../wasm/custom-json.ts";
 import type { CustomMessageHandler } from "../wasm/types.ts";
 

@@ -6,14 +6,7 @@ import { concat, sha256, utf8 } from "../../../../platform/base/bytes.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, wrapErrors } from "../../runtime/errors.ts";
-import {
-  bytesCodec,
-  createItem,
-  createMap,
-  mappedCodec,
-  messageCodec,
-  textCodec,
-} from "../../store/collections.ts";
+import * as collections from "../../store/collections.ts";
 import { fullDenom, hashOfVoucher, localDenom, parseTraceHash, traceHash } from "./denom.ts";
 import { ErrTraceNotFound, MODULE_NAME, VERSION } from "./keys.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
@@ -71,25 +64,30 @@ export interface TransferDeps {
 /** Options, and keepers of other modules. */
 export interface Keepers extends TransferOptions, TransferDeps {}
 
-const amountCodec = mappedCodec(
-  messageCodec<IntProto>(IntProto),
+const amountCodec = collections.mappedCodec(
+  collections.messageCodec<IntProto>(IntProto),
   ({ int }) => BigInt(int),
   (amount: bigint) => ({ int: amount.toString() }),
 );
 
 /** The module's port. */
-export const port = createItem(MODULE_NAME, Uint8Array.of(0x01), textCodec);
+export const port = collections.createItem(MODULE_NAME, Uint8Array.of(0x01), collections.textCodec);
 
 /** Traces by hash: `0x02 | hash`. */
-export const traces = createMap(
+export const traces = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x02),
-  bytesCodec,
-  messageCodec<DenomTrace>(DenomTrace),
+  collections.bytesCodec,
+  collections.messageCodec<DenomTrace>(DenomTrace),
 );
 
 /** Total coins in all escrow accounts, by denomination: `totalEscrowForDenom/{denom}`. A zero amount has no entry. */
-export const escrows = createMap(MODULE_NAME, utf8("totalEscrowForDenom/"), textCodec, amountCodec);
+export const escrows = collections.createMap(
+  MODULE_NAME,
+  utf8("totalEscrowForDenom/"),
+  collections.textCodec,
+  amountCodec,
+);
 
 /** Stores a voucher's trace, and adds its metadata to the bank. */
 export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace): void {

@@ -11,11 +11,10 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule, MessageHandler, QueryHandler } from "../../runtime/context.ts";
 import { ErrInvalidAddress, GrpcCode, orThrow, QueryError, wrapErrors } from "../../runtime/errors.ts";
-import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, partOr, genesisSchema } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { readPage } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
@@ -186,15 +185,11 @@ function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
   validateSentDenom(coin.denom);
 }
 
-const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
-  typeName: "ibc.applications.transfer.v1.GenesisState",
-  type: GenesisState,
-};
+const SCHEMA = genesisSchema(MODULE_NAME, "ibc.applications.transfer.v1.GenesisState", GenesisState);
 
 /** Reads the genesis state. Throws `GenesisError` if a trace is invalid or listed twice, or if coins are invalid. */
 export function initGenesis(context: Context, json: JsonValue | undefined): void {
-  const state = readGenesis(SCHEMA, json);
+  const state = SCHEMA.read(json);
   const path = `app_state.${MODULE_NAME}`;
   const portId = state?.portId === undefined || state.portId === "" ? PORT_ID : state.portId;
   atPath(`${path}.port_id`, () => validatePortId(portId));
@@ -219,7 +214,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined): void
 
 /** Exports the module's complete state. */
 export function exportGenesis(context: Context): JsonValue {
-  return printGenesis(SCHEMA, {
+  return SCHEMA.print({
     portId: port.get(context) ?? unreachable("the port is stored from genesis on"),
     denomTraces: [...traces.entries(context)].map(([, trace]) => trace),
     params: moduleParams.get(context),

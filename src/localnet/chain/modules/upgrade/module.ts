@@ -1,12 +1,17 @@
-import type { ChainNames, ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import type {
+  ChainNames,
+  ChainModule,
+  MessageHandler,
+  QueryHandler,
+  Context,
+} from "../../runtime/context.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/query.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/tx.ts";
 import { Plan } from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/upgrade.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GO_ZERO_TIME_NS, joinNs } from "../../../../platform/base/time.ts";
-import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrInvalidSigner } from "../../runtime/errors.ts";
-import { atPath, genesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { atPath, genesisSchema } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
@@ -32,10 +37,10 @@ export function createUpgradeModule(options: UpgradeOptions): ChainModule {
       plan.delete(context);
     },
     initGenesis: (context, json) => {
-      const given = readGenesis(SCHEMA, json)?.plan;
+      const given = SCHEMA.read(json)?.plan;
       if (given !== undefined) atPath(`app_state.${MODULE_NAME}.plan`, () => schedule(context, given));
     },
-    exportGenesis: (context): JsonValue => printGenesis(SCHEMA, { plan: plan.get(context) }),
+    exportGenesis: (context): JsonValue => SCHEMA.print({ plan: plan.get(context) }),
   };
 }
 

@@ -5,10 +5,9 @@ import * as tx from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/tx.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { arePositive, type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule } from "../../runtime/context.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as schedules from "../../runtime/vesting.ts";
 

@@ -10,7 +10,7 @@ import type { Context } from "../../runtime/context.ts";
 import { formatAddress, tryParseAddress } from "../../runtime/address.ts";
 import { ChainPanic, isOutOfGas } from "../../runtime/errors.ts";
 import type { GasTracer } from "../../runtime/gas-trace.ts";
-import type { Entry, KVStore } from "../../store/kv-store.ts";
+import type { Entry, KVStore } from "../../store/cache-store.ts";
 import type { Caller } from "./contract.ts";
 import { consumeCallGas, gasForCall } from "./gas.ts";
 import { codeBytes, contractStore, type LoadedCode, runningTransaction } from "./keeper.ts";

@@ -2,9 +2,8 @@ import type * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts"
 import { type AccessConfig, AccessType } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, event } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized, orThrow, unregisteredError } from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
 import type { MessageFunctions } from "../../runtime/handlers.ts";
 import { defaultPermission, storeCode } from "./code-store.ts";
 import type { ContractHost } from "./contract-host.ts";

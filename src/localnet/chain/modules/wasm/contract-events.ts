@@ -1,7 +1,6 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
-import type { Context } from "../../runtime/context.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
+import { type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import type { ContractAttribute, ContractResponse } from "./contract.ts";
 import { chargeEvents } from "./gas.ts";
 import { ErrInvalidEvent } from "./keys.ts";

@@ -5,15 +5,8 @@ import {
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { formatAddress, parseAddress, tryParseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
-import { collectEvents, type Context } from "../../runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrUnauthorized,
-  type ErrorKind,
-  type ModuleError,
-  wrapErrors,
-} from "../../runtime/errors.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
+import { collectEvents, type Context, event, type ChainEvent } from "../../runtime/context.ts";
+import * as errors from "../../runtime/errors.ts";
 import { addressOf } from "./address.ts";
 import { type CodeReport, createCodeReports } from "./code-store.ts";
 import { type Caller, ContractError, type ContractResponse, type Reply } from "./contract.ts";
@@ -67,7 +60,7 @@ export interface ContractHost {
   /** Runs a smart query, whose message and result are JSON. */
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
   /** Returns whether an error's text came from a contract, so that other contracts may see it. */
-  readonly isDeterministic: (error: ModuleError) => boolean;
+  readonly isDeterministic: (error: errors.ModuleError) => boolean;
   readonly ibc: IbcCalls;
 }
 
@@ -91,7 +84,7 @@ interface CallDeps extends WasmDeps {
   readonly reports: ReturnType<typeof createCodeReports>;
   readonly parts: () => HostParts;
   /** Errors whose text came from a contract. */
-  readonly deterministic: WeakSet<ModuleError>;
+  readonly deterministic: WeakSet<errors.ModuleError>;
 }
 
 /** Maximum call depth. The deployed limit is 500, which could overflow the JavaScript stack. */
@@ -108,8 +101,8 @@ export function createContractHost(
 ): ContractHost {
   const guardCall = createDepthGuard(MAX_CALL_DEPTH, ErrExceedMaxCallDepth);
   const guardQuery = createDepthGuard(MAX_QUERY_DEPTH, ErrExceedMaxQueryStackSize);
-  const deterministic = new WeakSet<ModuleError>();
-  const isDeterministic = (error: ModuleError): boolean => deterministic.has(error);
+  const deterministic = new WeakSet<errors.ModuleError>();
+  const isDeterministic = (error: errors.ModuleError): boolean => deterministic.has(error);
   const host: CallDeps = {
     ...deps,
     bech32Prefix: options.bech32Prefix,
@@ -148,7 +141,7 @@ export function createContractHost(
 }
 
 /** Counts nested calls in a variable outside the stores, which is safe because contract calls are synchronous. */
-function createDepthGuard(limit: number, tooDeep: ErrorKind): DepthGuard {
+function createDepthGuard(limit: number, tooDeep: errors.ErrorKind): DepthGuard {
   let depth = 0;
   return {
     run: (work) => {
@@ -175,7 +168,7 @@ function instantiate(
   const code = codes.get(context, codeId);
   if (code === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
   if (contract.isAuthority !== true && !isAllowed(code.instantiateConfig, creator))
-    throw ErrUnauthorized("can not instantiate");
+    throw errors.ErrUnauthorized("can not instantiate");
   const parsedCreator = parseAddress(host.bech32Prefix, creator);
   const bytes = addressOf(context, { ...contract, creator: parsedCreator, checksum: code.codeHash });
   if (contracts.has(context, bytes))
@@ -289,12 +282,13 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   const message = compactJson(migration.message);
   const bytes = parseAddress(host.bech32Prefix, address);
   const info = contracts.get(context, bytes);
-  if (info === undefined) throw ErrInvalidRequest("unknown contract");
+  if (info === undefined) throw errors.ErrInvalidRequest("unknown contract");
   const isAuthority = migration.isAuthority === true;
-  if (!isAuthority && info.admin !== sender) throw ErrUnauthorized("can not migrate");
+  if (!isAuthority && info.admin !== sender) throw errors.ErrUnauthorized("can not migrate");
   const code = codes.get(context, codeId);
-  if (code === undefined) throw ErrInvalidRequest("unknown code");
-  if (!isAuthority && !isAllowed(code.instantiateConfig, sender)) throw ErrUnauthorized("to use new code");
+  if (code === undefined) throw errors.ErrInvalidRequest("unknown code");
+  if (!isAuthority && !isAllowed(code.instantiateConfig, sender))
+    throw errors.ErrUnauthorized("to use new code");
   const ibcPortId = portAfterMigration(context, { address, info }, host.reports(context, code.codeHash));
   let response: ContractResponse | undefined;
   if (!isSameVersion(host, context, info, code.codeHash)) {
@@ -351,7 +345,7 @@ function query(host: CallDeps, context: Context, address: string, message: Uint8
 }
 
 /** Converts a `ContractError` to a chain error ("text: execute wasm contract failed"). Other errors are passed on. */
-function runEntryPoint<T>({ deterministic }: CallDeps, failed: ErrorKind, call: () => T): T {
+function runEntryPoint<T>({ deterministic }: CallDeps, failed: errors.ErrorKind, call: () => T): T {
   try {
     return call();
   } catch (error) {
@@ -369,7 +363,7 @@ function processResponse(
   address: string,
   response: ContractResponse,
 ): Uint8Array | undefined {
-  return wrapErrors("dispatch", () => respond(host, context, address, response));
+  return errors.wrapErrors("dispatch", () => respond(host, context, address, response));
 }
 
 function respond(

@@ -14,15 +14,7 @@ import { formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
 import { GoJsonError } from "../../../../platform/base/go-json.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { type Coin, isDenom, sumCoins, toWireCoin } from "../../runtime/coins.ts";
-import {
-  ChainPanic,
-  ErrInvalidCoins,
-  goPanic,
-  ModuleError,
-  unregisteredError,
-  wrapErrors,
-  orThrow,
-} from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import type { ContractMessage } from "./contract.ts";
 import type { GoField } from "./go-field.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
@@ -47,7 +39,7 @@ function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
     try {
       return body.variant(encoders, contract) ?? NO_HANDLER;
     } catch (error) {
-      if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+      if (!(error instanceof errors.ModuleError) || error instanceof errors.ChainPanic) throw error;
       return { kind: "invalid", error };
     }
   };
@@ -126,7 +118,7 @@ function readVote(body: GoField): EnumValue {
   if (option.isPresent() && vote.isPresent())
     throw new GoJsonError("invalid VoteMsg: both 'option' and 'vote' fields are set");
   if (!option.isPresent() && !vote.isPresent())
-    throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+    throw errors.goPanic("runtime error: invalid memory address or nil pointer dereference");
   return readVoteOption(option.isPresent() ? option : vote);
 }
 
@@ -139,7 +131,9 @@ function readVoteOption(field: GoField): EnumValue {
 
 function readWeightedOption(item: GoField, index: number): WireField {
   const option = readVoteOption(item.member("option"));
-  const weight = wrapErrors(`weight for vote ${index + 1}`, () => readWeight(item.member("weight").text()));
+  const weight = errors.wrapErrors(`weight for vote ${index + 1}`, () =>
+    readWeight(item.member("weight").text()),
+  );
   const fields: readonly WireField[] = [
     [1, "option", option],
     [2, "weight", weight],
@@ -149,7 +143,7 @@ function readWeightedOption(item: GoField, index: number): WireField {
 
 /** Prints a decimal with 18 digits. Throws an unregistered error. */
 function readWeight(text: string): string {
-  return orThrow(() => formatDec18(parseDec18(text)), unregisteredError);
+  return errors.orThrow(() => formatDec18(parseDec18(text)), errors.unregisteredError);
 }
 
 interface EnumValue {
@@ -314,10 +308,10 @@ function parseCoin({ denom, amount }: WireCoin): Coin {
   try {
     parsed = parseInt256(amount);
   } catch {
-    throw ErrInvalidCoins(`${amount}${denom}`);
+    throw errors.ErrInvalidCoins(`${amount}${denom}`);
   }
-  if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
-  if (parsed < 0n) throw unregisteredError(`negative coin amount: ${amount}`);
+  if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
+  if (parsed < 0n) throw errors.unregisteredError(`negative coin amount: ${amount}`);
   return { denom, amount: parsed };
 }
 

@@ -1,7 +1,7 @@
 import type { Coin } from "../../runtime/coins.ts";
 import type { ModuleError } from "../../runtime/errors.ts";
-import type { ChainEvent } from "../../runtime/events.ts";
-import type { KVStore } from "../../store/kv-store.ts";
+import type { ChainEvent } from "../../runtime/context.ts";
+import type { KVStore } from "../../store/cache-store.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
 
 /** A message from or to a contract. Integers beyond 2^53, such as timestamps in nanoseconds, are bigints. */

@@ -1,17 +1,8 @@
 import { findMessageByTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { compareBytes, utf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { collectEvents, type Context } from "../../runtime/context.ts";
-import {
-  ChainPanic,
-  ErrOutOfGas,
-  ErrUnauthorized,
-  ErrUnknownRequest,
-  isOutOfGas,
-  ModuleError,
-  wrapErrors,
-} from "../../runtime/errors.ts";
-import type { ChainEvent } from "../../runtime/events.ts";
+import { collectEvents, type Context, type ChainEvent } from "../../runtime/context.ts";
+import * as errors from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
 import type {
   ContractMessage,
@@ -49,7 +40,7 @@ export function createDispatch(
     isDeterministic,
   }: {
     readonly reply: SendReply;
-    readonly isDeterministic: (error: ModuleError) => boolean;
+    readonly isDeterministic: (error: errors.ModuleError) => boolean;
   },
 ): Dispatch {
   return (context, contract, response) => {
@@ -59,8 +50,8 @@ export function createDispatch(
       const result = runSubMessage(context, contract, message, { runMessage, isDeterministic });
       if (!wantsReply(message, result)) continue;
       const reply = { id: message.id, result, payload: message.payload ?? NO_PAYLOAD };
-      const asReply = (error: ModuleError): ModuleError => asSubmessages(error.wrap("reply"));
-      data = wrapErrors(asReply, () => sendReply(context, contract, reply)) ?? data;
+      const asReply = (error: errors.ModuleError): errors.ModuleError => asSubmessages(error.wrap("reply"));
+      data = errors.wrapErrors(asReply, () => sendReply(context, contract, reply)) ?? data;
     }
     return data;
   };
@@ -68,7 +59,7 @@ export function createDispatch(
 
 const NO_PAYLOAD = new Uint8Array(0);
 
-function asSubmessages(error: ModuleError): ModuleError {
+function asSubmessages(error: errors.ModuleError): errors.ModuleError {
   return error.wrap("submessages");
 }
 
@@ -81,7 +72,7 @@ function runSubMessage(
     isDeterministic,
   }: {
     readonly runMessage: RunMessage;
-    readonly isDeterministic: (error: ModuleError) => boolean;
+    readonly isDeterministic: (error: errors.ModuleError) => boolean;
   },
 ): ReplyResult {
   const events: ChainEvent[] = [];
@@ -92,7 +83,7 @@ function runSubMessage(
     return { ...response, events: passOn(context, events, message) };
   } catch (error) {
     // A contract must not catch the end of the call's own gas: the transaction is over.
-    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    if (!(error instanceof errors.ModuleError) || error instanceof errors.ChainPanic) throw error;
     if (message.replyOn === "never" || message.replyOn === "success") throw asSubmessages(error);
     return { ok: false, error: isDeterministic(error) ? error.message : redacted(error) };
   }
@@ -128,10 +119,10 @@ function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (met
   try {
     result = work(context.withGas(own));
   } catch (error) {
-    if (!(error instanceof ChainPanic)) gas.consume(own.used(), "From limited Sub-Message");
-    if (!(error instanceof ChainPanic) || !isOutOfGas(error)) throw error;
+    if (!(error instanceof errors.ChainPanic)) gas.consume(own.used(), "From limited Sub-Message");
+    if (!(error instanceof errors.ChainPanic) || !errors.isOutOfGas(error)) throw error;
     gas.consume(limit, "Sub-Message OutOfGas panic");
-    throw ErrOutOfGas("SubMsg hit gas limit");
+    throw errors.ErrOutOfGas("SubMsg hit gas limit");
   }
   gas.consume(own.used(), "From limited Sub-Message");
   return result;
@@ -199,11 +190,11 @@ function runBinding(
 }
 
 /** Go unpacks a message that a contract has packed before looking up its handler. */
-function noRoute({ typeUrl, text }: PackedMessage): ModuleError {
-  if (text !== undefined) return ErrUnknownRequest(`can't route message ${text}`);
+function noRoute({ typeUrl, text }: PackedMessage): errors.ModuleError {
+  if (text !== undefined) return errors.ErrUnknownRequest(`can't route message ${text}`);
   return findMessageByTypeUrl(typeUrl) === undefined
     ? ErrInvalidMsg(`Cannot unpack proto message with type URL: ${typeUrl}`)
-    : ErrUnknownRequest(`can't route message ${typeUrl}`);
+    : errors.ErrUnknownRequest(`can't route message ${typeUrl}`);
 }
 
 type PackedMessage = Extract<ContractMessage, { kind: "any" }>;
@@ -220,7 +211,7 @@ function route(
   // A contract signs for itself only. Nothing else authenticates these messages: they never pass the ante handler.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)
-    throw ErrUnauthorized("contract doesn't have permission");
+    throw errors.ErrUnauthorized("contract doesn't have permission");
   const { typeUrl: responseUrl, response } = handler.handle(context, value);
   return { ok: true, data: response, responses: [{ typeUrl: responseUrl, value: response }] };
 }

@@ -9,9 +9,8 @@ import { equalBytes, fromHex, prefixEnd, sha256, toBase64, toHex } from "../../.
 import { isRecord, type JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, MessageHandler } from "../../runtime/context.ts";
 import { atPath, GenesisError, genesisField, genesisPart } from "../../runtime/genesis.ts";
-import type { MessageHandler } from "../../runtime/module.ts";
 import { checkCode } from "./code-store.ts";
 import {
   CODE_SEQUENCE_KEY,

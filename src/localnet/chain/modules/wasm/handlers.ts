@@ -2,9 +2,8 @@ import type * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts"
 import { fromUtf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { parseCoins } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, event } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized } from "../../runtime/errors.ts";
-import { event } from "../../runtime/events.ts";
 import type { MessageFunctions } from "../../runtime/handlers.ts";
 import type { ContractHost } from "./contract-host.ts";
 import { contracts } from "./keeper.ts";

@@ -1,8 +1,7 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { printGoString } from "../../../../platform/base/go-json.ts";
-import { collectEvents, type Context } from "../../runtime/context.ts";
+import { collectEvents, type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import { ChainPanic, ModuleError, wrapErrors } from "../../runtime/errors.ts";
-import { type ChainEvent, event } from "../../runtime/events.ts";
 import {
   type Acknowledgement,
   encodeReply,

@@ -17,34 +17,27 @@ import { unreachable } from "../../../../platform/base/errors.ts";
 import { tryParseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
-import {
-  bytesCodec,
-  type Codec,
-  createSequence,
-  createMap,
-  messageCodec,
-  uint64Codec,
-} from "../../store/collections.ts";
-import type { Entry, KVStore } from "../../store/kv-store.ts";
+import * as collections from "../../store/collections.ts";
+import type { Entry, KVStore } from "../../store/cache-store.ts";
 import type { ContractCode } from "./contract.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
 
 // The store layout is wasmd's, except for the codes' bytes. Numbers in keys have 8 bytes, big-endian.
 
 /** Codes by id: `0x01 | id`. */
-export const codes = createMap(
+export const codes = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x01),
-  uint64Codec,
-  messageCodec<CodeInfo>(CodeInfo),
+  collections.uint64Codec,
+  collections.messageCodec<CodeInfo>(CodeInfo),
 );
 
 /** Contracts by address bytes: `0x02 | address`. */
-export const contracts = createMap(
+export const contracts = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x02),
-  bytesCodec,
-  messageCodec<ContractInfo>(ContractInfo),
+  collections.bytesCodec,
+  collections.messageCodec<ContractInfo>(ContractInfo),
 );
 
 /** Contract state: `0x03 | address | the contract's own key`. */
@@ -55,10 +48,10 @@ export const CODE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastCodeId"))
 export const INSTANCE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastContractId"));
 
 /** Next code id. Absent before the first code, whose id is 1. */
-export const codeSequence = createSequence(MODULE_NAME, CODE_SEQUENCE_KEY, 1n);
+export const codeSequence = collections.createSequence(MODULE_NAME, CODE_SEQUENCE_KEY, 1n);
 
 /** Next instance number. Absent before the first contract, whose number is 1. */
-export const instanceSequence = createSequence(MODULE_NAME, INSTANCE_SEQUENCE_KEY, 1n);
+export const instanceSequence = collections.createSequence(MODULE_NAME, INSTANCE_SEQUENCE_KEY, 1n);
 
 /** An entry in a contract's history. Numbers start at 1. */
 interface HistoryKey {
@@ -66,21 +59,26 @@ interface HistoryKey {
   readonly number: bigint;
 }
 
-const historyCodec: Codec<HistoryKey> = {
+const historyCodec: collections.Codec<HistoryKey> = {
   encode: ({ address, number }) => concat(address, uint64BigEndian(number)),
   decode: (key) => ({ address: key.subarray(0, -8), number: readUint64BigEndian(key.subarray(-8)) }),
 };
 
 /** Contract history: `0x05 | address | number`. */
-export const histories = createMap(
+export const histories = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x05),
   historyCodec,
-  messageCodec<ContractCodeHistoryEntry>(ContractCodeHistoryEntry),
+  collections.messageCodec<ContractCodeHistoryEntry>(ContractCodeHistoryEntry),
 );
 
 /** Pinned codes, whose instances are cheaper: `0x07 | code id`. The value is one byte, 1. */
-export const pinned = createMap(MODULE_NAME, Uint8Array.of(0x07), uint64Codec, bytesCodec);
+export const pinned = collections.createMap(
+  MODULE_NAME,
+  Uint8Array.of(0x07),
+  collections.uint64Codec,
+  collections.bytesCodec,
+);
 
 /** The ante handler's transaction counter: height (8 bytes) and number (4 bytes), big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(0x08);

@@ -5,13 +5,7 @@ import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, parseCoins } from "../../runtime/coins.ts";
-import {
-  ErrInvalidCoins,
-  ErrInvalidRequest,
-  ErrUnauthorized,
-  orThrowWith,
-  wrapErrors,
-} from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import { MAX_CODE_BYTES } from "./code-store.ts";
 import { ErrEmpty, ErrInvalid, ErrLimit } from "./keys.ts";
 import type { Instantiation } from "./types.ts";
@@ -25,7 +19,7 @@ const MAX_PINNED_CODES = 50;
 /** Creates the checks that parse addresses. */
 export function createAddressChecks(bech32Prefix: string) {
   const requireAddress = (text: string, name: string): void => {
-    orThrowWith(ErrInvalid, name, () => parseAddress(bech32Prefix, text));
+    errors.orThrowWith(ErrInvalid, name, () => parseAddress(bech32Prefix, text));
   };
   const requireAddresses = (addresses: readonly string[]): void => {
     if (addresses.length === 0) throw ErrEmpty();
@@ -36,25 +30,25 @@ export function createAddressChecks(bech32Prefix: string) {
   };
   const requireAccess = (config: AccessConfig | undefined): void => {
     if (config === undefined) return;
-    wrapErrors("instantiate permission", () => {
+    errors.wrapErrors("instantiate permission", () => {
       if (config.permission === AccessType.ACCESS_TYPE_UNSPECIFIED) throw ErrEmpty("type");
       if (config.permission === AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES)
-        wrapErrors("addresses", () => requireAddresses(config.addresses));
+        errors.wrapErrors("addresses", () => requireAddresses(config.addresses));
     });
   };
   return { requireAddress, requireAddresses, requireAccess };
 }
 
 export function requireCode(code: Uint8Array): void {
-  if (code.length === 0) throw ErrInvalidRequest(`code bytes ${ErrEmpty("is required").message}`);
+  if (code.length === 0) throw errors.ErrInvalidRequest(`code bytes ${ErrEmpty("is required").message}`);
   if (code.length > MAX_CODE_BYTES) {
     const { message } = ErrLimit(`cannot be longer than ${MAX_CODE_BYTES} bytes`);
-    throw ErrInvalidRequest(`code bytes ${message}`);
+    throw errors.ErrInvalidRequest(`code bytes ${message}`);
   }
 }
 
 export function requireCodeId(codeId: bigint): void {
-  if (codeId === 0n) throw ErrInvalidRequest("code id is required");
+  if (codeId === 0n) throw errors.ErrInvalidRequest("code id is required");
 }
 
 export function requireLabel(label: string): void {
@@ -73,7 +67,7 @@ export function requireSalt(salt: Uint8Array): void {
 }
 
 export function requireFunds(funds: Parameters<typeof parseCoins>[0], name: string): void {
-  if (!areValidCoins(parseCoins(funds))) throw ErrInvalidCoins(name);
+  if (!areValidCoins(parseCoins(funds))) throw errors.ErrInvalidCoins(name);
 }
 
 export function requireJson(message: Uint8Array): void {
@@ -84,7 +78,7 @@ export function requireCodeIds(codeIds: readonly bigint[]): void {
   if (codeIds.length === 0) throw ErrEmpty("code ids");
   if (codeIds.length > MAX_PINNED_CODES)
     throw ErrLimit(`code ids: total number of code ids is greater than ${MAX_PINNED_CODES}`);
-  if (new Set(codeIds).size < codeIds.length) throw ErrInvalidRequest("duplicate code ids");
+  if (new Set(codeIds).size < codeIds.length) throw errors.ErrInvalidRequest("duplicate code ids");
 }
 
 /** A message that only the authority may send. */
@@ -95,7 +89,7 @@ export interface AuthorityMessage {
 /** Throws sdk/4 unless the authority sent the message. */
 export function requireAuthority(expected: string, message: AuthorityMessage): void {
   if (message.authority !== expected)
-    throw ErrUnauthorized(`invalid authority; expected ${expected}, got ${message.authority}`);
+    throw errors.ErrUnauthorized(`invalid authority; expected ${expected}, got ${message.authority}`);
 }
 
 /** Converts a message to the contract that it creates. */

@@ -1,7 +1,6 @@
 import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, ChainModule } from "../../runtime/context.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
-import type { ChainModule } from "../../runtime/module.ts";
 import type { PortRouter } from "../ibc/channel/ibc-module.ts";
 import { type ContractHost, createContractHost, type HostParts } from "./contract-host.ts";
 import { type GasTracer, type SpanKind, UNTRACED } from "../../runtime/gas-trace.ts";

@@ -8,15 +8,7 @@ import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
-import {
-  ChainPanic,
-  ErrInvalidAddress,
-  ErrNotSupported,
-  ModuleError,
-  orThrow,
-  QueryError,
-  unregisteredError,
-} from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 import { GoField } from "./go-field.ts";
@@ -47,7 +39,7 @@ export type ContractQuerier = (context: Context, contract: LoadedCode, request: 
 /** Runs smart queries, and decides whether contracts may see an error's text. */
 export interface SmartQueries {
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
-  readonly isDeterministic: (error: ModuleError) => boolean;
+  readonly isDeterministic: (error: errors.ModuleError) => boolean;
 }
 
 export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: SmartQueries): ContractQuerier {
@@ -115,7 +107,7 @@ function withoutStatus<T>(query: () => T): T {
   try {
     return query();
   } catch (error) {
-    throw error instanceof QueryError ? unregisteredError(error.message) : error;
+    throw error instanceof errors.QueryError ? errors.unregisteredError(error.message) : error;
   }
 }
 
@@ -151,9 +143,9 @@ function coinJson({ denom, amount }: Coin): JsonObject {
 }
 
 function addressOf(text: string, { bech32Prefix }: WasmOptions): Uint8Array {
-  return orThrow(
+  return errors.orThrow(
     () => parseAddress(bech32Prefix, text),
-    () => ErrInvalidAddress(text),
+    () => errors.ErrInvalidAddress(text),
   );
 }
 
@@ -196,7 +188,11 @@ function querySmart(context: Context, address: string, message: Uint8Array, smar
   try {
     return smart.query(context, address, message);
   } catch (error) {
-    if (error instanceof ModuleError && error.codespace === MODULE_NAME && error.code === NO_SUCH_CONTRACT)
+    if (
+      error instanceof errors.ModuleError &&
+      error.codespace === MODULE_NAME &&
+      error.code === NO_SUCH_CONTRACT
+    )
       throw noSuchContract(address);
     throw error;
   }
@@ -273,13 +269,13 @@ function printFailure(
     const invalid = { error: error.message, request: toBase64(request) };
     return printGoJson({ error: { invalid_request: invalid } });
   }
-  if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+  if (!(error instanceof errors.ModuleError) || error instanceof errors.ChainPanic) throw error;
   const text = smart.isDeterministic(error) ? error.message : redacted(error);
   return printGoJson({ ok: { error: text } });
 }
 
 /** Returns an error as contracts may see it. The error's text may differ between nodes, so it must not affect the state. */
-export function redacted({ codespace, code }: ModuleError): string {
+export function redacted({ codespace, code }: errors.ModuleError): string {
   return `codespace: ${codespace}, code: ${code}`;
 }
 
@@ -298,7 +294,7 @@ export function queryFromTypeScript(
   try {
     response = querier(context, { ...contract, isTypeScript: true }, field);
   } catch (error) {
-    if (error instanceof SystemError) throw ErrNotSupported(error.message);
+    if (error instanceof SystemError) throw errors.ErrNotSupported(error.message);
     throw error instanceof GoJsonError ? new ContractError(`query: ${error.message}`) : error;
   }
   const isRaw = field.member("wasm").member("raw").isPresent();

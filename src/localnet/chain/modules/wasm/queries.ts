@@ -4,11 +4,10 @@ import { CodeInfo, ContractCodeHistoryEntry } from "../../../../cosmos/proto/gen
 import { fromHex, readUint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, QueryHandler } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
-import type { QueryHandler } from "../../runtime/module.ts";
 import { readPage } from "../../runtime/pagination.ts";
 import { predictableContractAddress } from "./address.ts";
 import type { ContractHost } from "./contract-host.ts";

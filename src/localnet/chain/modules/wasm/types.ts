@@ -1,7 +1,6 @@
 import type { Coin } from "../../runtime/coins.ts";
-import type { Context } from "../../runtime/context.ts";
+import type { Context, HandlerResult, MessageHandler, QueryHandler } from "../../runtime/context.ts";
 import type { GasTracer } from "../../runtime/gas-trace.ts";
-import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { ContractCode, MessageJson } from "./contract.ts";
 import type { ContractChannels } from "./ibc-channels.ts";

@@ -6,15 +6,7 @@ import {
 import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createGasMeter } from "../../../runtime/gas.ts";
-import {
-  bytesCodec,
-  type Codec,
-  createSequence,
-  createMap,
-  messageCodec,
-  type StoredMap,
-  uint64Codec,
-} from "../../../store/collections.ts";
+import * as collections from "../../../store/collections.ts";
 import { channelCapability, chargeLookup, portCapability } from "../host/capability.ts";
 import * as ibcErrors from "../host/errors.ts";
 import { endPath, type PacketEntryName, type SequenceName, STORE_NAME } from "../host/keys.ts";
@@ -26,7 +18,7 @@ export interface PacketKey extends ChannelEndpoint {
   readonly sequence: bigint;
 }
 
-const endCodec: Codec<ChannelEndpoint> = {
+const endCodec: collections.Codec<ChannelEndpoint> = {
   encode: (end) => utf8(endPath(end)),
   decode: (key) => {
     const [, portId = "", , channelId = ""] = latin1(key).split("/");
@@ -34,7 +26,7 @@ const endCodec: Codec<ChannelEndpoint> = {
   },
 };
 
-const packetCodec: Codec<PacketKey> = {
+const packetCodec: collections.Codec<PacketKey> = {
   encode: ({ sequence, ...end }) => utf8(`${endPath(end)}/sequences/${sequence}`),
   decode: (key) => {
     const [, portId = "", , channelId = "", , sequence = ""] = latin1(key).split("/");
@@ -43,31 +35,36 @@ const packetCodec: Codec<PacketKey> = {
 };
 
 /** Number of the next channel, starting at 0. */
-export const channelSequence = createSequence(STORE_NAME, utf8("nextChannelSequence"), 0n);
+export const channelSequence = collections.createSequence(STORE_NAME, utf8("nextChannelSequence"), 0n);
 
 /** Channel ends, in ascending path order. */
-export const channels = createMap(STORE_NAME, utf8("channelEnds/"), endCodec, messageCodec<Channel>(Channel));
+export const channels = collections.createMap(
+  STORE_NAME,
+  utf8("channelEnds/"),
+  endCodec,
+  collections.messageCodec<Channel>(Channel),
+);
 
 /** The number of the next packet to send, receive or acknowledge on each channel. */
-export const sequences: Readonly<Record<SequenceName, StoredMap<ChannelEndpoint, bigint>>> = {
+export const sequences: Readonly<Record<SequenceName, collections.StoredMap<ChannelEndpoint, bigint>>> = {
   nextSequenceSend: sequenceMap("nextSequenceSend"),
   nextSequenceRecv: sequenceMap("nextSequenceRecv"),
   nextSequenceAck: sequenceMap("nextSequenceAck"),
 };
 
-function sequenceMap(name: SequenceName): StoredMap<ChannelEndpoint, bigint> {
-  return createMap(STORE_NAME, utf8(`${name}/`), endCodec, uint64Codec);
+function sequenceMap(name: SequenceName): collections.StoredMap<ChannelEndpoint, bigint> {
+  return collections.createMap(STORE_NAME, utf8(`${name}/`), endCodec, collections.uint64Codec);
 }
 
 /** Commitments of sent packets, receipts of received packets, and hashes of acknowledgements. */
-export const packets: Readonly<Record<PacketEntryName, StoredMap<PacketKey, Uint8Array>>> = {
+export const packets: Readonly<Record<PacketEntryName, collections.StoredMap<PacketKey, Uint8Array>>> = {
   commitments: packetMap("commitments"),
   receipts: packetMap("receipts"),
   acks: packetMap("acks"),
 };
 
-function packetMap(name: PacketEntryName): StoredMap<PacketKey, Uint8Array> {
-  return createMap(STORE_NAME, utf8(`${name}/`), packetCodec, bytesCodec);
+function packetMap(name: PacketEntryName): collections.StoredMap<PacketKey, Uint8Array> {
+  return collections.createMap(STORE_NAME, utf8(`${name}/`), packetCodec, collections.bytesCodec);
 }
 
 /** Returns the channels of all ports whose names start with `portPrefix`. */

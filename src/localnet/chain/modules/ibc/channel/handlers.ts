@@ -7,10 +7,9 @@ import {
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
-import type { Context } from "../../../runtime/context.ts";
+import type { Context, MessageHandler } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
 import { type MessageFunctions, messageHandlers } from "../../../runtime/handlers.ts";
-import type { MessageHandler } from "../../../runtime/module.ts";
 import { type MessageProof, proofOf } from "../client/verify-proof.ts";
 import * as connections from "../connection/connection-store.ts";
 import * as capability from "../host/capability.ts";

@@ -2,7 +2,8 @@ import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { equalBytes, sha256, uint64BigEndian, goBytes } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
-import { chargeRead, type Context } from "../../../runtime/context.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { chargeRead } from "../../../runtime/gas.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
 import { latestHeightOf, openClient, requireActive, timestampAt } from "../client/client-store.ts";
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";

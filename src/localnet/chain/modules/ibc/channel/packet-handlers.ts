@@ -9,9 +9,8 @@ import {
 import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { AnteStep } from "../../../runtime/ante-step.ts";
-import { collectEvents, type Context } from "../../../runtime/context.ts";
+import { collectEvents, type Context, type ChainEvent } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
-import type { ChainEvent } from "../../../runtime/events.ts";
 import type { MessageFunctions } from "../../../runtime/handlers.ts";
 import type { TxMessage } from "../../../runtime/tx.ts";
 import { updateClientInCheck } from "../client/keeper.ts";

@@ -5,9 +5,8 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/query.ts";
 import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
-import type { Context } from "../../../runtime/context.ts";
+import type { Context, QueryHandler } from "../../../runtime/context.ts";
 import { queryHandlers } from "../../../runtime/handlers.ts";
-import type { QueryHandler } from "../../../runtime/module.ts";
 import { readPage } from "../../../runtime/pagination.ts";
 import { clientStateOf, consensusStateOf } from "../connection/queries.ts";
 import * as ibcErrors from "../host/errors.ts";

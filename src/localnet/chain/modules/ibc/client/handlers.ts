@@ -8,10 +8,9 @@ import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts"
 import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { goDurationText, NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import { trimGoSpace } from "../../../../../platform/base/text.ts";
-import type { Context } from "../../../runtime/context.ts";
+import type { Context, MessageHandler } from "../../../runtime/context.ts";
 import * as errors from "../../../runtime/errors.ts";
 import { messageHandlers } from "../../../runtime/handlers.ts";
-import type { MessageHandler } from "../../../runtime/module.ts";
 import * as ibcErrors from "../host/errors.ts";
 import {
   type IbcOptions,

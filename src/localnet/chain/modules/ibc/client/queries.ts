@@ -1,9 +1,8 @@
 import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
-import type { Context } from "../../../runtime/context.ts";
+import type { Context, QueryHandler } from "../../../runtime/context.ts";
 import { queryHandlers } from "../../../runtime/handlers.ts";
-import type { QueryHandler } from "../../../runtime/module.ts";
 import {
   ErrClientNotActive,
   ErrClientNotFound,

@@ -7,13 +7,7 @@ import {
 import { utf8 } from "../../../../../platform/base/bytes.ts";
 import { enumName, trimGoSpace } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
-import {
-  createMap,
-  createSequence,
-  mappedCodec,
-  messageCodec,
-  textCodec,
-} from "../../../store/collections.ts";
+import * as collections from "../../../store/collections.ts";
 import { openClient, requireActive } from "../client/client-store.ts";
 import * as ibcErrors from "../host/errors.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
@@ -23,26 +17,26 @@ import { STORE_NAME } from "../host/keys.ts";
 const LOCALHOST_CONNECTION = "connection-localhost";
 
 /** Number of the next connection, starting at 0. */
-export const connectionSequence = createSequence(STORE_NAME, utf8("nextConnectionSequence"), 0n);
+export const connectionSequence = collections.createSequence(STORE_NAME, utf8("nextConnectionSequence"), 0n);
 
 /** Connection ends by id, in text order. */
-export const connections = createMap(
+export const connections = collections.createMap(
   STORE_NAME,
   utf8("connections/"),
-  textCodec,
-  messageCodec<ConnectionEnd>(ConnectionEnd),
+  collections.textCodec,
+  collections.messageCodec<ConnectionEnd>(ConnectionEnd),
 );
 
 /** The ids of a client's connections, by client id. A client that has never had a connection has no entry. */
-export const clientConnections = createMap(
+export const clientConnections = collections.createMap(
   STORE_NAME,
   utf8("clients/"),
-  mappedCodec(
-    textCodec,
+  collections.mappedCodec(
+    collections.textCodec,
     (path) => path.replace(/\/connections$/, ""),
     (clientId: string) => `${clientId}/connections`,
   ),
-  messageCodec<ClientPaths>(ClientPaths),
+  collections.messageCodec<ClientPaths>(ClientPaths),
 );
 
 /** Creates the chain's connection to itself, over the localhost client. */

@@ -7,10 +7,9 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
-import type { Context } from "../../../runtime/context.ts";
+import type { Context, MessageHandler } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
 import { messageHandlers } from "../../../runtime/handlers.ts";
-import type { MessageHandler } from "../../../runtime/module.ts";
 import { openClientStore } from "../client/client-store.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "../client/verify-proof.ts";
 import * as ibcErrors from "../host/errors.ts";

@@ -1,4 +1,5 @@
-import { chargeRead, chargeWrite, type Context } from "../../../runtime/context.ts";
+import type { Context } from "../../../runtime/context.ts";
+import { chargeRead, chargeWrite } from "../../../runtime/gas.ts";
 import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 

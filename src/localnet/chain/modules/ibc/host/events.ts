@@ -4,8 +4,7 @@ import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { fromLossyUtf8, toHex } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
-import type { Context } from "../../../runtime/context.ts";
-import { event } from "../../../runtime/events.ts";
+import { type Context, event } from "../../../runtime/context.ts";
 import { formatHeight } from "./height.ts";
 import type { ChannelEndpoint, Packet } from "./packet.ts";
 

@@ -12,14 +12,7 @@ import { paginateFiltered } from "../../../runtime/pagination.ts";
 import { selfHeight } from "./height.ts";
 import { LOCALHOST_URL } from "./identifiers.ts";
 import { STORE_NAME } from "./keys.ts";
-import {
-  ErrNotSupported,
-  ErrTxDecode,
-  ModuleError,
-  QueryError,
-  GrpcCode,
-  orThrowWith,
-} from "../../../runtime/errors.ts";
+import * as errors from "../../../runtime/errors.ts";
 
 /** An IBC message, which always has one signer. */
 export interface SignedMessage {
@@ -39,13 +32,13 @@ export function packedSigner<T extends SignedMessage>(
 /** Rejects, with sdk/37, a message that ibc-go supports but this chain does not. */
 export function unsupported(typeUrl: string): () => never {
   return () => {
-    throw ErrNotSupported(`${typeUrl} is not implemented`);
+    throw errors.ErrNotSupported(`${typeUrl} is not implemented`);
   };
 }
 
 /** Throws ibc/5 if a message's signer is not an address on this chain. */
 export function requireSigner(bech32Prefix: string, { signer }: SignedMessage): void {
-  orThrowWith(ErrIbcInvalidAddress, "string could not be parsed as address", () =>
+  errors.orThrowWith(ErrIbcInvalidAddress, "string could not be parsed as address", () =>
     parseAddress(bech32Prefix, signer),
   );
 }
@@ -72,7 +65,7 @@ export type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, 
 function requirePackedType([interfaceName, packed]: PackedPart): void {
   const types: readonly string[] = IMPLEMENTATIONS[interfaceName];
   if (packed === undefined || packed.typeUrl === "" || types.includes(packed.typeUrl)) return;
-  throw ErrTxDecode(
+  throw errors.ErrTxDecode(
     `no concrete type registered for type URL ${packed.typeUrl} against interface *exported.${interfaceName}`,
   );
 }
@@ -82,14 +75,15 @@ export function checkArgument<T>(check: () => T, prefix = ""): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof ModuleError) throw new QueryError(GrpcCode.InvalidArgument, prefix + error.message);
+    if (error instanceof errors.ModuleError)
+      throw new errors.QueryError(errors.GrpcCode.InvalidArgument, prefix + error.message);
     throw error;
   }
 }
 
 /** Returns the value. If it is undefined, throws gRPC status NotFound with the text of `error`. */
-export function requireFound<T>(value: T | undefined, error: () => ModuleError): T {
-  if (value === undefined) throw new QueryError(GrpcCode.NotFound, error().message);
+export function requireFound<T>(value: T | undefined, error: () => errors.ModuleError): T {
+  if (value === undefined) throw new errors.QueryError(errors.GrpcCode.NotFound, error().message);
   return value;
 }
 
