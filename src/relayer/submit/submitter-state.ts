@@ -30,7 +30,6 @@ import { maxInt } from "../../platform/base/integers.ts";
 import {
   type ClientUpdate,
   type ExpectedResult,
-  type OutcomeListener,
   type ResultOutcome,
   toAttempt,
 } from "../result/proven-result.ts";
@@ -108,8 +107,6 @@ export interface SentTransaction {
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
-  /** Reports an outcome to the result's worker. */
-  readonly report: OutcomeListener;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
   /** Number of blocks by which each connection must read early because of its durations. */
@@ -169,16 +166,11 @@ interface Pace {
 }
 
 /** Creates a submitter's state without results. */
-export function createSubmitterState(
-  options: SubmitterOptions,
-  deps: SubmitterDeps,
-  report: OutcomeListener,
-): SubmitterState {
+export function createSubmitterState(options: SubmitterOptions, deps: SubmitterDeps): SubmitterState {
   const { market } = deps;
   const state: SubmitterState = {
     options,
     deps,
-    report,
     pipeline: createPipeline(),
     order: createServiceOrder(),
     lookAheads: new Map(),
@@ -301,7 +293,7 @@ export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutc
 }
 
 export function recordOutcome(
-  { deps, report }: SubmitterState,
+  { deps }: SubmitterState,
   { result, simulations }: Pick<Entry, "result" | "simulations">,
   outcome: ResultOutcome,
   paid?: PaidShare,
@@ -329,7 +321,7 @@ export function recordOutcome(
       simulations,
     },
   ]);
-  report(result, outcome);
+  result.onOutcome(outcome);
 }
 
 /** The outcome of a TX result that follows an unsent one. */
