@@ -5,7 +5,6 @@ import type { ExpectedResult, ProvenResult } from "../result/proven-result.ts";
 import { runPreparing, runSending } from "./send-loop.ts";
 import {
   byNeed,
-  gasOf,
   recordOutcome,
   recordReach,
   resolve,
@@ -15,6 +14,7 @@ import {
   urgentRule,
   WITHDRAWN,
 } from "./submitter-state.ts";
+import { gasOf } from "./transaction.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
