@@ -2,8 +2,8 @@ import { createClientOfConnection } from "./connection/connection-view.ts";
 import { type ConnectionWorker, createSubmissionHealth } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
 import { createListWatch } from "./watch/head-watch.ts";
-import type { SubmitterDeps, SubmitterOptions } from "./submit/submitter-state.ts";
-import { createSubmitter, type Submitter } from "./submit/submitter.ts";
+import { createSubmitterState, type SubmitterDeps, type SubmitterOptions } from "./submit/submitter-state.ts";
+import { type Submitter, submitterOf } from "./submit/submitter.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
 import { submitTypeUrl } from "./result/proven-result.ts";
 import { runWorker } from "./worker-loop.ts";
@@ -37,7 +37,8 @@ export function createEngine(deps: EngineDeps) {
   const loops = deps.workers.flatMap((parts) =>
     TYPES.map((type) => ({ parts, type, name: nameOf(parts, type) })),
   );
-  const submitter = createSubmitter({ ...deps.submission, connections: deps.workers.length }, deps);
+  const options = { ...deps.submission, connections: deps.workers.length };
+  const submitter = submitterOf(createSubmitterState(options, deps));
   const { view: list, ...listEvents } = createListWatch(deps.clock);
   return {
     services: [

@@ -1,12 +1,14 @@
 import { retry, type Tries } from "../platform/base/retry.ts";
 import { errorText } from "../platform/base/errors.ts";
-import { planKvCycle, recordKvOutcome, runKvCycle } from "./kv/kv-cycle.ts";
+import { type ConnectionView, viewConnection } from "./connection/connection-view.ts";
+import { reserveKvCycle, runKvCycle } from "./kv/kv-cycle.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
 import { isDue, type QueryState } from "./registry/query-state.ts";
 import type { RegisteredQuery } from "./chain/registered-query.ts";
 import { errorBackoff, errorKind } from "./chain/relay-error.ts";
-import { runTxCycle } from "./tx/tx-cycle.ts";
-import { createTxRelay, type TxDeps, type TxRelay } from "./tx/tx-relay.ts";
+import { type AttemptStart, startAttempt } from "./state/attempt.ts";
+import { runTxCycle, type TxWorker } from "./tx/tx-cycle.ts";
+import type { TxDeps } from "./tx/tx-relay.ts";
 import type { PipelineView } from "./result/result-submitter.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
 import type { Clock } from "../platform/base/clock.ts";
@@ -41,7 +43,7 @@ export async function runWorker(
   const loop: Loop = {
     worker,
     deps,
-    relay: subscribe(worker, deps),
+    tx: { worker, deps: deps.tx, lacking: new Map() },
     lookAhead: createLookAhead(worker.clock),
     cycles: createRunningCycles(deps.height.wake),
     tries: { failures: 0 },
@@ -73,21 +75,10 @@ async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Receives the outcomes of this worker's results. Returns the relay of a TX worker's transactions. */
-function subscribe(worker: ConnectionWorker, { type, tx }: WorkerLoopDeps): TxRelay {
-  const { connectionId, submitter } = worker;
-  const relay = createTxRelay(worker, tx);
-  submitter.subscribe(
-    { connectionId, type },
-    type === "tx" ? relay.recordOutcome : (result, outcome) => recordKvOutcome(worker, result, outcome),
-  );
-  return relay;
-}
-
 interface Loop {
   readonly worker: ConnectionWorker;
   readonly deps: WorkerLoopDeps;
-  readonly relay: TxRelay;
+  readonly tx: TxWorker;
   readonly lookAhead: LookAhead;
   readonly cycles: RunningCycles;
   /** Connection errors since the connection last worked. */
@@ -118,37 +109,47 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   if (cycles.count() >= MAX_KV_CYCLES) return "idle";
   const due = dueStates(loop, view, early);
   if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
-  if (deps.type === "tx") return await runTx(loop, due, signal);
-  const mayStart = view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
-  return mayStart ? await startKv(loop, due.length, early, signal) : "idle";
+  if (deps.type === "kv" && !mayStartKv(loop, view, due, early)) return "idle";
+  const started = startAttempt(worker.clock);
+  const connection = await viewConnection(worker, signal);
+  if (connection !== undefined && deps.type === "tx") {
+    await runTxCycle(loop.tx, { view: connection, due }, signal);
+    recordDone(loop, started.monotonicMs);
+    return "started";
+  }
+  if (connection !== undefined && startKv(loop, { view: connection, started, lookAhead: early }, signal))
+    return "started";
+  recordDone(loop, undefined);
+  return "no-new-block";
 }
 
-async function startKv(loop: Loop, due: number, lookAhead: bigint, signal: AbortSignal): Promise<Ran> {
+/** Returns true unless it is already clear that a KV cycle would read too little. This saves the cycle's round trips. */
+function mayStartKv(
+  { cycles }: Loop,
+  view: PipelineView,
+  due: readonly QueryState[],
+  early: bigint,
+): boolean {
+  if (due.length * 10 < cycles.queries()) return false;
+  return view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
+}
+
+/** Starts a cycle at this remote height. Returns false if no query needs it. */
+function startKv(
+  loop: Loop,
+  at: { readonly view: ConnectionView; readonly started: AttemptStart; readonly lookAhead: bigint },
+  signal: AbortSignal,
+): boolean {
   const { worker, cycles } = loop;
-  // If this is already clear, avoid the plan's round trips.
-  if (due * 10 < cycles.queries()) return "idle";
-  const startedMs = worker.clock.monotonicMs();
-  // Queries that become due during the plan's round trip need not wait for the next plan.
-  const dueThen = (): readonly QueryState[] =>
-    dueStates(loop, worker.submitter.view(worker.connectionId), lookAhead);
-  const cycle = await planKvCycle(worker, { due: dueThen, lookAhead, running: cycles.queries }, signal);
-  if (cycle === undefined) {
-    recordDone(loop, undefined);
-    return "no-new-block";
-  }
+  // The view took a round trip. Queries that have become due since then need not wait for the next cycle.
+  const due = dueStates(loop, worker.submitter.view(worker.connectionId), at.lookAhead);
+  const cycle = reserveKvCycle(worker, { ...at, due, running: cycles.queries() });
+  if (cycle === undefined) return false;
   cycles.start(cycle.candidates.length, async (turn) => {
     await runKvCycle(worker, cycle, turn, signal);
-    recordDone(loop, startedMs);
+    recordDone(loop, at.started.monotonicMs);
   });
-  return "started";
-}
-
-async function runTx(loop: Loop, due: readonly QueryState[], signal: AbortSignal): Promise<Ran> {
-  const { worker, deps } = loop;
-  const startedMs = worker.clock.monotonicMs();
-  const found = await runTxCycle({ worker, deps: deps.tx, relay: loop.relay }, due, signal);
-  recordDone(loop, found ? startedMs : undefined);
-  return found ? "started" : "no-new-block";
+  return true;
 }
 
 /** Records a cycle without an error. `startedMs` is undefined if the remote chain had no newer block. */

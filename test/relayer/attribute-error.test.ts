@@ -4,10 +4,9 @@ import {
   attributeError,
   failureText,
   isRedundant,
-  layOut,
-  toMessages,
   type TxFailure,
 } from "../../src/relayer/submit/apply-failure.ts";
+import { layOut, toMessages } from "../../src/relayer/submit/transaction.ts";
 import type { ClientUpdate } from "../../src/relayer/result/proven-result.ts";
 import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
 

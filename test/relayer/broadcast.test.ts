@@ -5,7 +5,7 @@ import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/result/gas-guess.ts";
 import { createGasMargin } from "../../src/relayer/submit/gas-estimates.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
-import { gasItem } from "../../src/relayer/submit/submitter-state.ts";
+import { gasItem } from "../../src/relayer/submit/transaction.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
 

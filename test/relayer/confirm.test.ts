@@ -5,7 +5,7 @@ import { confirm } from "../../src/relayer/submit/confirm.ts";
 import type { PaidTransaction } from "../../src/relayer/result/paid-transaction.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/result/gas-guess.ts";
 import type { ClientUpdate } from "../../src/relayer/result/proven-result.ts";
-import type { SentTransaction, Slot } from "../../src/relayer/submit/submitter-state.ts";
+import type { SentTransaction, Slot } from "../../src/relayer/submit/transaction.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dropOld, evaluateResult } from "../../src/relayer/submit/broadcast.ts";
+import { dropOld, evaluateResult } from "../../src/relayer/submit/choose.ts";
 import { resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import { sampleEntry, sampleResult, sampleState } from "./samples.ts";

@@ -1,6 +1,6 @@
 import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";
-import type { ProvenResult } from "../../src/relayer/result/proven-result.ts";
+import type { ProvenResult, ResultOutcome } from "../../src/relayer/result/proven-result.ts";
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";
 import { type QueryState, refreshed } from "../../src/relayer/registry/query-state.ts";
 
@@ -26,9 +26,12 @@ export function sampleState(fields: Partial<RegisteredQuery> = {}): QueryState {
   return refreshed(undefined, sampleQuery(fields), 0n);
 }
 
+/** The outcomes that the sample results have received, in order. */
+export const sampleOutcomes: (readonly [result: ProvenResult, outcome: ResultOutcome])[] = [];
+
 /** A proven KV result whose message has `bytes` bytes, each equal to the query id; `fields` replace its fields. */
 export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResult> = {}): ProvenResult {
-  return {
+  const result: ProvenResult = {
     query: sampleQuery({ id }),
     message: new Uint8Array(bytes).fill(Number(id)),
     remoteTxHash: undefined,
@@ -37,8 +40,10 @@ export function sampleResult(id: bigint, bytes = 100, fields: Partial<ProvenResu
     update: undefined,
     dueHeight: 5n,
     started: { wallMs: 0, monotonicMs: 0 },
+    onOutcome: (outcome) => void sampleOutcomes.push([result, outcome]),
     ...fields,
   };
+  return result;
 }
 
 let lastId = 0;

@@ -9,7 +9,8 @@ import { createUrgency } from "../../src/relayer/gas-budget/urgency.ts";
 import { createMarket } from "../../src/relayer/gas-budget/create-market.ts";
 import { PARAMS, TARGET } from "./gas-budget/market-world.ts";
 import { runPreparing, runSending } from "../../src/relayer/submit/send-loop.ts";
-import type { SentTransaction, SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
+import type { SentTransaction } from "../../src/relayer/submit/transaction.ts";
+import type { SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, type SampleSubmitter, sampleSubmitter } from "./submitter-samples.ts";
 

@@ -7,7 +7,8 @@ import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.t
 import type { QueryState } from "../../src/relayer/registry/query-state.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";
 import type { Entry, Stage } from "../../src/relayer/submit/pipeline.ts";
-import type { ProvenResult, ResultOutcome } from "../../src/relayer/result/proven-result.ts";
+import type { ProvenResult } from "../../src/relayer/result/proven-result.ts";
+import { sampleOutcomes } from "./samples.ts";
 import {
   createSubmitterState,
   type SubmitterDeps,
@@ -38,8 +39,8 @@ export interface SampleSubmitter {
   /** What was reported about the account: "accepted", or why it cannot pay. */
   readonly funds: string[];
   readonly attempts: Attempt[];
-  /** What was reported to the workers. */
-  readonly outcomes: (readonly [result: ProvenResult, outcome: ResultOutcome])[];
+  /** The outcomes that sample results have received since this submitter was created. */
+  readonly outcomes: typeof sampleOutcomes;
   /** Ids of each read of the registry. It throws when this is an error. */
   readonly rereads: (readonly bigint[])[];
   rereadError: Error | undefined;
@@ -47,6 +48,7 @@ export interface SampleSubmitter {
 
 /** Creates one at the local height 100, with a block of 30,000,000 gas of which it may use nine tenths. */
 export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = {}): SampleSubmitter {
+  const earlier = sampleOutcomes.length;
   const manual = createManualClock(1_000_000);
   const clock = { ...manual, nowMs: () => manual.nowMs() + sample.jumpMs };
   const height = createHeightSignal(clock, () => {});
@@ -118,7 +120,6 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
       metrics: createRelayerMetrics(new MetricsRegistry(), []),
       ...more,
     },
-    (result, outcome) => void sample.outcomes.push([result, outcome]),
   );
   state.block.setLimits({ utilization: 30_000_000n, gas: undefined, bytes: undefined });
   const sample: SampleSubmitter = {
@@ -134,7 +135,9 @@ export function sampleSubmitter(connections = 1, more: Partial<SubmitterDeps> = 
     released: 0,
     funds: [],
     attempts: [],
-    outcomes: [],
+    get outcomes() {
+      return sampleOutcomes.slice(earlier);
+    },
     rereads: [],
     rereadError: undefined,
   };

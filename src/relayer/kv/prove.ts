@@ -1,4 +1,11 @@
-import type { ChainClient, StoreResponse } from "../../cosmos/client/chain-client.ts";
+import type { ChainClient, LightBlockBytes, StoreResponse } from "../../cosmos/client/chain-client.ts";
+import {
+  createTrustFinder,
+  headerAny,
+  isUpdatedTo,
+  type Trust,
+  updateClientMessage,
+} from "../../cosmos/light-client/client-update.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { ProofFailure, ProofFailureCode } from "../../cosmos/merkle/ics23/proof-types.ts";
 import { createProofVerifier, type ProofVerifier } from "../../cosmos/merkle/ics23/proof-verifier.ts";
@@ -7,7 +14,118 @@ import { toHex } from "../../platform/base/bytes.ts";
 import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
 import type { QueryKey } from "../chain/registered-query.ts";
-import { submitMessage } from "../result/proven-result.ts";
+import { type ClientUpdate, MAX_AGE_MS, submitMessage } from "../result/proven-result.ts";
+import type { ConnectionView } from "../connection/connection-view.ts";
+import { type ConnectionWorker, intermediateHeadersOf } from "../connection/worker.ts";
+
+/** The queries of one read, and the remote height of the read. */
+export interface KvRead {
+  readonly view: ConnectionView;
+  /** In order of need. */
+  readonly candidates: readonly QueryState[];
+}
+
+export interface ProvenReads {
+  readonly proofs: readonly ProofOutcome[];
+  /** The client update that the proofs need. Undefined if the client already has the consensus state. */
+  readonly update: ClientUpdate | undefined;
+}
+
+/**
+ * Reads all keys at one height and verifies all proofs. Returns no proofs if the reads took so long that the values are too old: the
+ * next cycle reads them again. Throws `RelayError` and `ClientError` for connection errors.
+ */
+export async function readAndProve(
+  worker: ConnectionWorker,
+  read: KvRead,
+  signal: AbortSignal,
+): Promise<ProvenReads> {
+  const [reads] = await Promise.all([
+    readRemote(worker, read, signal),
+    readLastHeights(worker, read, signal),
+  ]);
+  if (reads.afterMs > MAX_AGE_MS) return { proofs: [], update: undefined };
+  const update = updateOf(worker, read.view, reads);
+  return { proofs: await proveValues(worker, read, reads, signal), update };
+}
+
+interface RemoteReads {
+  readonly block: LightBlockBytes;
+  readonly answers: KeyAnswers;
+  /** Undefined if the client already has the consensus state. */
+  readonly trust: Trust | undefined;
+  /** Time since the values were read, ms. Intermediate client updates take this time. */
+  readonly afterMs: number;
+}
+
+/** The three reads are independent. In parallel, they take one round trip for any number of keys. */
+async function readRemote(
+  worker: ConnectionWorker,
+  { view: { client, headerAt, stateAt }, candidates }: KvRead,
+  signal: AbortSignal,
+): Promise<RemoteReads> {
+  const finder = createTrustFinder(worker, client, signal);
+  const keys = candidates.flatMap(({ query }) => query.keys);
+  const [block, answers, trust] = await Promise.all([
+    worker.remote.lightBlock(headerAt.height, signal),
+    readKeys(worker.remote, keys, stateAt.height, signal),
+    isUpdatedTo(client, headerAt) ? undefined : finder.below(headerAt),
+  ]);
+  const readMs = worker.clock.monotonicMs();
+  const nearest = trust && (await intermediateHeadersOf(worker, client, signal)(block, trust));
+  return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
+}
+
+/** If unchanged values are skipped, reads the queries' last results from the chain. Another relayer may have sent newer ones. */
+async function readLastHeights(
+  { registry }: ConnectionWorker,
+  { candidates }: KvRead,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = candidates.filter(({ sent }) => sent.length > 0);
+  await registry.reread(
+    known.map(({ query }) => query.id),
+    signal,
+  );
+}
+
+/** Proves all values. If an endpoint's proof is wrong, reads its values again from the next endpoint. */
+async function proveValues(
+  { remote, settings, submitter }: ConnectionWorker,
+  { candidates, view: { stateAt } }: KvRead,
+  { block, answers: first }: RemoteReads,
+  signal: AbortSignal,
+): Promise<readonly ProofOutcome[]> {
+  const wrong = new Set<string>();
+  const onInvalidProof = (endpoint: string, reason: string): void => {
+    wrong.add(endpoint);
+    remote.distrust(endpoint, reason);
+  };
+  const allowKvCallbacks = settings.queries.allow_kv_callbacks;
+  const options = { sender: submitter.address, allowKvCallbacks, onInvalidProof };
+  for (let answers = first; ; ) {
+    const before = wrong.size;
+    const proofs = proveResults(candidates, answers, { appHash: block.appHash, at: stateAt }, options);
+    if (wrong.size === before) return proofs;
+    const failed = proofs.filter(({ result }) => !result.ok && result.error.code === "invalid-proof");
+    const keys = failed.flatMap(({ state }) => state.query.keys);
+    answers = new Map([...answers, ...(await readKeys(remote, keys, stateAt.height, signal))]);
+  }
+}
+
+function updateOf(
+  worker: ConnectionWorker,
+  view: ConnectionView,
+  { trust, block }: RemoteReads,
+): ClientUpdate | undefined {
+  const { clientId } = view.client;
+  if (trust === undefined) return undefined;
+  return {
+    key: `${clientId}/${view.headerAt.revision}-${view.headerAt.height}`,
+    connectionId: worker.connectionId,
+    message: updateClientMessage(clientId, headerAny(block, trust), worker.submitter.address),
+  };
+}
 
 /** The remote state to which all proofs refer. */
 export interface ProofPoint {

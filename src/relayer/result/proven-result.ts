@@ -30,6 +30,8 @@ export interface ProvenResult extends ExpectedResult {
   readonly dueHeight: bigint;
   /** Start of the result's cycle or search. */
   readonly started: AttemptStart;
+  /** Receives the result's outcome, once. */
+  readonly onOutcome: (outcome: ResultOutcome) => void;
 }
 
 /** One `MsgUpdateClient`, shared by the results for one connection and height. */
@@ -49,9 +51,6 @@ export type ResultOutcome =
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
   /** not included and due again, although the query did not fail. `error` is an error of its connection or of the account. */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
-
-/** Receives each offered result's outcome once. */
-export type OutcomeListener = (result: ProvenResult, outcome: ResultOutcome) => void;
 
 /** A result that waits longer than this for its transaction is read again, because its value is too old. */
 export const MAX_AGE_MS = 10_000;

@@ -1,13 +1,11 @@
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
-import type { ExpectedResult, OutcomeListener, ProvenResult } from "./proven-result.ts";
+import type { ExpectedResult, ProvenResult } from "./proven-result.ts";
 
 /** The submitter's interface for workers. */
 export interface ResultSubmitter {
   /** Bech32 address of the account. */
   readonly address: string;
-  /** Sets the listener for one worker's outcomes. */
-  readonly subscribe: (worker: WorkerKey, listener: OutcomeListener) => void;
   /** Data for planning a worker's next cycle. The data is valid until the next await. */
   readonly view: (connectionId: string) => PipelineView;
   /**
@@ -29,9 +27,6 @@ export interface ResultSubmitter {
   /** Resolves a query's queued results as unsent, because earlier results must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
 }
-
-/** A connection has one worker per query type. */
-export type WorkerKey = Pick<RegisteredQuery, "connectionId" | "type">;
 
 /** The results that a cycle reads. */
 export interface Reservation {

@@ -1,5 +1,4 @@
 import { expectedSequence, TX_TOO_LARGE } from "../../cosmos/client/tx/tx-queries.ts";
-import type { WireMessage } from "../../cosmos/client/tx/tx-types.ts";
 import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { RelayError } from "../chain/relay-error.ts";
@@ -7,15 +6,8 @@ import { type QueryFailure, wasRejected } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
 import type { ClientUpdate, ResultOutcome } from "../result/proven-result.ts";
 import { isLackOfFunds } from "../result/submit-gate.ts";
-import {
-  entriesOf,
-  gasItem,
-  type PaidShare,
-  requeue,
-  resolve,
-  type Slot,
-  type SubmitterState,
-} from "./submitter-state.ts";
+import { entriesOf, gasItem, type Slot } from "./transaction.ts";
+import { type PaidShare, requeue, resolve, type SubmitterState } from "./submitter-state.ts";
 
 interface FailedTransaction {
   readonly failure: TxFailure;
@@ -199,8 +191,7 @@ export function stop(
 
 function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
   const items = entries.map(gasItem);
-  const expected = items.reduce((sum, item) => sum + gas.estimate(item), 0n);
-  gas.learn(items, expected * 2n);
+  gas.learn(items, gas.sum(items) * 2n);
 }
 
 /**
@@ -236,28 +227,6 @@ const REDUNDANT: ResultOutcome = { kind: "dropped", reason: "redundant" };
 function isRedundantNow({ deps }: SubmitterState, { result }: Entry): boolean {
   const { id, type } = result.query;
   return type === "kv" && !isNewer(result.at, deps.registry.state(id)?.query.lastRemoteHeight);
-}
-
-/** Puts each client update for which `isNeeded` is true before the first result that needs it. Preserves the order. */
-export function layOut(
-  entries: readonly Entry[],
-  isNeeded: (update: ClientUpdate) => boolean,
-): readonly Slot[] {
-  const placed = new Set<string>();
-  return entries.flatMap((entry): readonly Slot[] => {
-    const { update } = entry.result;
-    const slot = { kind: "result", entry } as const;
-    if (update === undefined || placed.has(update.key) || !isNeeded(update)) return [slot];
-    placed.add(update.key);
-    return [{ kind: "update", update }, slot];
-  });
-}
-
-/** `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
-export function toMessages(slots: readonly Slot[], typeUrl: string): readonly WireMessage[] {
-  return slots.map((slot) =>
-    slot.kind === "update" ? slot.update.message : { typeUrl, value: slot.entry.result.message },
-  );
 }
 
 /** An error from a simulation, from CheckTx, or in a block. */

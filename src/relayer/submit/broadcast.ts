@@ -1,76 +1,33 @@
 import { answerOf } from "../../cosmos/client/answers.ts";
-import { planGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
-import type { BroadcastResult } from "../../cosmos/client/tx/tx-types.ts";
+import { feeFor, planGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
+import type { BroadcastResult, TxDraft } from "../../cosmos/client/tx/tx-types.ts";
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
-import { minInt } from "../../platform/base/integers.ts";
-import { admit, type AdmittedTransaction, cutTo } from "./admit.ts";
-import { applyFailure, groupOf } from "./apply-failure.ts";
-import type { Entry } from "./pipeline.ts";
-import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { isLackOfFunds } from "../result/submit-gate.ts";
+import { applyFailure, groupOf, stop } from "./apply-failure.ts";
+import { choosePrepared } from "./choose.ts";
+import { GAS_OF_PAYOUT } from "./gas-estimates.ts";
+import type { Entry } from "./pipeline.ts";
 import {
-  byNeed,
-  entriesOf,
   gasInFlight,
-  gasItem,
-  gasOfEntries,
-  type Prepared,
   recordReach,
   requeue,
   resolve,
   type SubmitterState,
-  unsent,
   urgentRule,
-  WITHDRAWN,
-  isAboveCeiling,
 } from "./submitter-state.ts";
-import { isNewer } from "../../cosmos/comet/ibc-height.ts";
-import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
-import { MAX_AGE_MS, type ResultOutcome } from "../result/proven-result.ts";
-
-/** Maximum number of blocks that a result may wait for its query to become due. */
-const MAX_EARLY_BLOCKS = 2n;
-/** The time at which a result is sent, or its outcome if it is not sent. */
-type Evaluation = "ready" | "later" | ResultOutcome;
-
-/** Decides whether a prepared result is sent now, later, or not at all. */
-export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation {
-  const { result } = entry;
-  const { registry, height, clock } = state.deps;
-  const { query, at } = result;
-  const current = registry.state(query.id);
-  if (current === undefined) return { kind: "dropped", reason: "removed" };
-  if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
-  if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
-  if (state.queries.withdrawn.has(query.id)) return WITHDRAWN;
-  // The relayer proved this result before the chain refused the previous one.
-  if (clock.monotonicMs() < current.notBeforeMs)
-    return { kind: "unsent", reason: "its query backs off", error: undefined };
-  if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
-    return { kind: "dropped", reason: "superseded" };
-  if (state.pipeline.ofQuery(query.id).sent.length > 0) return "later";
-  if (isAboveCeiling(state) && urgentRule(state, query) === undefined) return "later";
-  if (query.type === "tx" || dueAt(current, height.now())) return "ready";
-  return dueAt(current, height.now() + MAX_EARLY_BLOCKS)
-    ? "later"
-    : { kind: "dropped", reason: "superseded" };
-}
-
-/** Returns true if the query needs a result. Ignores its backoff, because a proven result is sent. */
-function dueAt(current: QueryState, height: bigint): boolean {
-  return isDue({ ...current, notBeforeMs: 0 }, height, 0);
-}
-
-const TOO_OLD: ResultOutcome = {
-  kind: "unsent",
-  reason: "it waited too long for a transaction",
-  error: undefined,
-};
-
-/** Returns true if a result has waited too long. `nowMs` is monotonic. */
-function isTooOld({ sinceMs }: Entry, nowMs: number): boolean {
-  return nowMs - sinceMs > MAX_AGE_MS;
-}
+import {
+  cutTo,
+  entriesOf,
+  gasItem,
+  gasOf,
+  layOut,
+  type Prepared,
+  type SentTransaction,
+  type Slot,
+  slotItems,
+  toMessages,
+} from "./transaction.ts";
 
 /**
  * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if the
@@ -83,7 +40,7 @@ export async function broadcastPrepared(state: SubmitterState, signal: AbortSign
   if (clock.monotonicMs() < stoppedUntilMs || isTooCheap) return;
   const open = window.isOpen(height.now());
   if (!open || state.prepared.length === 0) return;
-  const chosen = choose(state);
+  const chosen = choosePrepared(state);
   if (chosen.length === 0) return;
   try {
     await broadcast(state, chosen, signal);
@@ -184,160 +141,115 @@ export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint)
   return price !== undefined && price.height + 1n >= height && price.height <= height;
 }
 
-/**
- * Takes the transactions that can be sent now from `prepared`, without results that are gone. Transactions that have been due the
- * longest go first. A transaction that does not fit is split, and no later transaction overtakes it.
- */
-function choose(state: SubmitterState): readonly Prepared[] {
-  const chosen: Prepared[] = [];
-  const kept: Prepared[] = [];
-  const block: Filling = {
-    gas: state.block.gas() + state.block.toleranceGas() - gasInFlight(state),
-    bytes: state.block.bytes() - state.sent.reduce((sum, { tx }) => sum + tx.size, 0),
-    isEmpty: state.sent.length === 0,
-    isFull: false,
-    taken: new Set(),
-  };
-  for (const prepared of inOrder(state)) {
-    const { go, stay } = block.isFull ? { go: undefined, stay: prepared } : decide(state, prepared, block);
-    if (stay !== undefined) kept.push(stay);
-    if (go === undefined) continue;
-    chosen.push(go);
-    block.gas -= go.gas;
-    block.bytes -= bytesOf(go.entries);
-    block.isEmpty = false;
-    for (const { result } of go.entries) block.taken.add(result.query.id);
+const GATE_PAUSE_MS = 2_000;
+
+/** A transaction that may be broadcast now. */
+interface AdmittedTransaction extends Omit<SentTransaction, "tx" | "sentAt"> {
+  readonly draft: TxDraft;
+}
+
+/** Asks the gate for admission. Omits the results of owners that the gate refuses. Returns undefined if nothing may be sent. */
+async function admit(
+  state: SubmitterState,
+  {
+    prepared,
+    before,
+    gasPrice,
+  }: {
+    readonly prepared: Prepared;
+    readonly before: readonly AdmittedTransaction[];
+    readonly gasPrice: Dec18;
+  },
+  signal: AbortSignal,
+): Promise<AdmittedTransaction | undefined> {
+  let left = prepared;
+  while (left.entries.length > 0) {
+    const one = toTransaction(state, left, before);
+    const { gasLimit } = one.draft;
+    const fee = feeFor(gasPrice, gasLimit);
+    const admission = await state.deps.gate.admit(
+      { gas: gasLimit, fee, gasByOwner: gasByOwner(state, one), feeByRule: feeByRule(state, left, fee) },
+      signal,
+    );
+    if (admission.admitted) return { ...one, release: admission.release };
+    const { rules = [] } = admission;
+    if (rules.length > 0) {
+      // These results are no longer urgent, so they wait like the others.
+      for (const rule of rules) state.deps.urgency.markUsedUp(rule, state.deps.clock.nowMs());
+      state.deps.logger.warn("the budget of urgent results is used up", { rules });
+      requeue(state, left.entries);
+      return undefined;
+    }
+    const owners = new Set(admission.owners);
+    const refused = left.entries.filter(({ result }) => owners.has(result.query.owner));
+    if (refused.length === 0) {
+      const { reason } = admission;
+      if (state.pace.stopped !== reason) state.deps.logger.warn("nothing may be sent", { reason });
+      stop(state, left.entries, reason, GATE_PAUSE_MS);
+      return undefined;
+    }
+    const error = { code: "over-budget", reason: admission.reason } as const;
+    for (const entry of refused) resolve(state, entry, { kind: "refused", error });
+    const entries = left.entries.filter((entry) => !refused.includes(entry));
+    left = cutTo(state, left, entries);
   }
-  state.prepared = kept;
-  return chosen;
+  return undefined;
 }
 
-/** The remaining capacity of the next block. */
-interface Filling {
-  gas: bigint;
-  bytes: number;
-  isEmpty: boolean;
-  isFull: boolean;
-  /** Only one result per query is sent at a time. */
-  readonly taken: Set<bigint>;
-}
-
-/** Sorts the transactions by their neediest result. */
-function inOrder(state: SubmitterState): readonly Prepared[] {
-  const { prepared } = state;
-  if (prepared.length < 2) return prepared;
-  const sorted = byNeed(
-    state,
-    prepared.flatMap(({ entries }) => entries),
+function toTransaction(
+  state: SubmitterState,
+  { entries, gas: ownGas, simulated, isWhole }: Prepared,
+  before: readonly AdmittedTransaction[],
+): Omit<AdmittedTransaction, "release"> {
+  // A transaction with isolated results may fail. No other transaction relies on its client updates, and it relies on none.
+  const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
+  const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
+  const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
+  const isNeeded = (key: string): boolean => !state.included.has(key) && !carried.has(key);
+  const slots = layOut(entries, ({ key }) => isNeeded(key));
+  const reliesOn = new Set(
+    entries.flatMap(({ result: { update } }) =>
+      update !== undefined && !state.included.has(update.key) && carried.has(update.key) ? [update.key] : [],
+    ),
   );
-  const places = new Map(sorted.map((entry, place) => [entry, place]));
-  const first = ({ entries }: Prepared): number =>
-    Math.min(...entries.map((entry) => places.get(entry) ?? 0));
-  return prepared.toSorted((a, b) => first(a) - first(b));
+  const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
+  const gas = ownGas + state.gas.sum(updates);
+  // The parts of a transaction are estimates. A transaction with all of its client updates uses the simulated gas. It uses less if
+  // a block already includes one of the updates.
+  const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
+  const messages = toMessages(slots, state.options.submitTypeUrl);
+  return { slots, draft: { messages, gasLimit }, gas, isWhole, reliesOn, isIsolated };
 }
 
-/** Splits a prepared transaction into a part to broadcast now and a part that stays. Resolves or requeues all other results. */
-function decide(
+function updateKeys(slots: readonly Slot[]): readonly string[] {
+  return slots.flatMap((slot) => (slot.kind === "update" ? [slot.update.key] : []));
+}
+
+/** Divides the gas limit among owners, in proportion to their results' expected gas. */
+function gasByOwner(
   state: SubmitterState,
-  prepared: Prepared,
-  block: Filling,
-): { readonly go: Prepared | undefined; readonly stay: Prepared | undefined } {
-  const { ready, later } = sortOut(state, prepared.entries, block.taken);
-  const all = [...ready, ...later];
-  const left = cutTo(state, prepared, all);
-  const stay = all.length > 0 ? left : undefined;
-  // A few ready results wait for the many that are not ready, because each transaction has a fixed cost. Above the ceiling, the
-  // ready results are urgent and do not wait.
-  const isFew = ready.length < later.length && !isAboveCeiling(state);
-  if (ready.length === 0 || isFew) return { go: undefined, stay };
-  // Since the plan, one of the results was isolated and must be tried apart from the others.
-  if (new Set(ready.map((entry) => groupOf(state, entry))).size > 1) {
-    requeue(state, all);
-    return { go: undefined, stay: undefined };
-  }
-  const whole = cutTo(state, left, ready);
-  const fits =
-    (block.isEmpty && fitsAlone(state, ready, whole.gas)) ||
-    (whole.gas <= block.gas && bytesOf(ready) <= block.bytes);
-  const going = fits ? ready : firstThatFit(state, whole, block);
-  // A single result cannot be split. Others may then use the capacity that is too small for it.
-  if (!fits) block.isFull = all.length > 1;
-  if (going.length === 0) return { go: undefined, stay };
-  // If the leaving TX results fail, a TX result that stayed prepared would overtake earlier results of its query.
-  const leaving = new Set(going.map(({ result }) => result.query.id));
-  const others = all.filter((entry) => !going.includes(entry));
-  requeue(
-    state,
-    others.filter(({ result }) => leaving.has(result.query.id)),
-  );
-  const rest = others.filter(({ result }) => !leaving.has(result.query.id));
-  const go = cutTo(state, left, going);
-  if (rest.length === 0) return { go, stay: undefined };
-  const remainder = cutTo(state, left, rest);
-  // The market's budget changes with each block. A small remainder is therefore planned again together with others.
-  const isSmall = state.block.hasMarketBudget() && remainder.gas <= 2n * state.block.leastGas();
-  if (!isSmall) return { go, stay: remainder };
-  requeue(state, rest);
-  return { go, stay: undefined };
-}
-
-/** Returns true if a transaction above the block budget may be sent if nothing else is in flight. */
-function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigint): boolean {
-  return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
-}
-
-/** Returns the longest-due results that fit in the block; none if they would form only a small transaction. */
-function firstThatFit(
-  state: SubmitterState,
-  { entries: ready, gas: simulated }: Prepared,
-  block: Filling,
-): readonly Entry[] {
-  const expected = gasOfEntries(state, ready);
-  // Without a market, the whole transaction is sent as soon as the block is empty. With a market, it would wait for a budget that
-  // never comes.
-  const isMore = state.block.hasMarketBudget() && simulated > expected;
-  const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
-  const fitting = new Set<Entry>();
-  let gas = GAS_PER_TRANSACTION;
-  let bytes = 0;
-  for (const entry of byNeed(state, ready)) {
-    gas += state.gas.estimate(gasItem(entry));
-    bytes += entry.result.message.length;
-    if ((gas * more) / than > block.gas || bytes > block.bytes) break;
-    fitting.add(entry);
-  }
-  const found = ready.filter((entry) => fitting.has(entry));
-  // All results fit by their estimates, but their simulation used more gas than that.
-  if (found.length === ready.length) return [];
-  return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
-}
-
-function bytesOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, { result }) => sum + result.message.length, 0);
-}
-
-/** Drops results that have been removed, superseded or grown too old since the plan. Preserves the order. */
-function sortOut(
-  state: SubmitterState,
-  entries: readonly Entry[],
-  taken: ReadonlySet<bigint>,
-): { readonly ready: readonly Entry[]; readonly later: readonly Entry[] } {
-  const ready: Entry[] = [];
-  const later: Entry[] = [];
+  { slots, draft }: Pick<AdmittedTransaction, "slots" | "draft">,
+): ReadonlyMap<string, bigint> {
+  const entries = entriesOf(slots);
+  const total = gasOf(state, entries);
+  const gas = new Map<string, bigint>();
   for (const entry of entries) {
-    if (entry.stage.kind === "resolved") continue;
-    const outcome = evaluateResult(state, entry);
-    const isTaken = outcome === "ready" && taken.has(entry.result.query.id);
-    if (outcome === "later" || isTaken) later.push(entry);
-    else if (outcome === "ready") ready.push(entry);
-    else resolve(state, entry, outcome);
+    const { owner } = entry.result.query;
+    const share = (draft.gasLimit * gasOf(state, [entry])) / (total > 0n ? total : 1n);
+    gas.set(owner, (gas.get(owner) ?? 0n) + share);
   }
-  return { ready, later };
+  return gas;
 }
 
-export function dropOld(state: SubmitterState): void {
-  const nowMs = state.deps.clock.monotonicMs();
-  for (const entry of unsent(state)) if (isTooOld(entry, nowMs)) resolve(state, entry, TOO_OLD);
+/** Returns the fee for urgent results by rule, in proportion to their expected gas. Contains only rules with their own budget. */
+function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
+  const total = maxInt(gasOf(state, entries), 1n);
+  const gas = new Map<string, bigint>();
+  for (const entry of entries) {
+    const rule = urgentRule(state, entry.result.query);
+    if (rule?.daily_fee !== undefined) gas.set(rule.name, (gas.get(rule.name) ?? 0n) + gasOf(state, [entry]));
+  }
+  return new Map([...gas].map(([rule, part]) => [rule, (fee * part) / total]));
 }
 
 function recordBroadcast(

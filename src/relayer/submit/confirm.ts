@@ -3,19 +3,8 @@ import { isPaid } from "../result/paid-transaction.ts";
 import { applyFailure, attributeError, failureText, isOutOfGas } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
-import {
-  entriesOf,
-  gasItem,
-  type PaidShare,
-  recordReach,
-  requeue,
-  resolve,
-  type SentTransaction,
-  type Slot,
-  slotItems,
-  type SubmitterState,
-  updateItem,
-} from "./submitter-state.ts";
+import { entriesOf, gasItem, type SentTransaction, type Slot, slotItems, updateItem } from "./transaction.ts";
+import { type PaidShare, recordReach, requeue, resolve, type SubmitterState } from "./submitter-state.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 

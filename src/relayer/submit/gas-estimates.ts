@@ -29,6 +29,7 @@ export function createGasEstimates() {
     items.reduce((total, item) => total + estimate(item), 0n);
   return {
     estimate,
+    sum,
     /** Undefined if nothing has been learned about the key. */
     known: (key: GasKey): bigint | undefined => learned.get(key),
     /** Records that these items together used `gas`, without their transaction's fixed gas. */

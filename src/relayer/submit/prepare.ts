@@ -1,21 +1,26 @@
 import type { SimulationOutcome } from "../../cosmos/client/tx/tx-types.ts";
-import { cutTo } from "./admit.ts";
-import { applyFailure, groupOf, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
+import {
+  bytesOf,
+  cutTo,
+  layOut,
+  toMessages,
+  gasItem,
+  gasOfEntries,
+  gasOf,
+  type Prepared,
+  type Slot,
+  slotItems,
+} from "./transaction.ts";
+import { applyFailure, groupOf, rereadQueries } from "./apply-failure.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
 import { planTransactions } from "./plan.ts";
 import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import {
   byNeed,
   gasInFlight,
-  gasItem,
-  gasOfEntries,
-  gasOf,
-  type Prepared,
   recordReach,
   requeue,
   resolve,
-  type Slot,
-  slotItems,
   type SubmitterState,
   urgentRule,
   isAboveCeiling,
@@ -165,10 +170,6 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
   return planned.length === 0 && (type === "kv" || sent.length === 0);
 }
 
-function bytesOf(entries: readonly Entry[]): number {
-  return entries.reduce((total, { result }) => total + result.message.length, 0);
-}
-
 /**
  * Simulates one transaction. If it fails, applies the failure and returns undefined.
  *
@@ -211,12 +212,7 @@ function toPrepared(
   const limit = minInt(block.gas(), batch.limits().gas);
   const [fitting, rest] = fit(state, entries, limit);
   requeue(state, rest);
-  const fixed =
-    gasUsed -
-    sum(
-      state,
-      slots.filter(({ kind }) => kind === "update"),
-    );
+  const fixed = gasUsed - gas.sum(slotItems(slots.filter(({ kind }) => kind === "update")));
   const used = rest.length === 0 ? fixed : gasOfEntries(state, fitting);
   return { entries: fitting, gas: used, simulated: gasUsed, isWhole: rest.length === 0 };
 }
@@ -233,8 +229,4 @@ function fit(
     return index > 0 && gas > limit;
   });
   return end < 0 ? [entries, []] : [entries.slice(0, end), entries.slice(end)];
-}
-
-function sum(state: SubmitterState, slots: readonly Slot[]): bigint {
-  return slotItems(slots).reduce((total, item) => total + state.gas.estimate(item), 0n);
 }

@@ -1,4 +1,4 @@
-import type { FlightTx, TxWindow } from "../../cosmos/client/tx/tx-types.ts";
+import type { TxWindow } from "../../cosmos/client/tx/tx-types.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -14,27 +14,15 @@ import { asAnswered } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptSink } from "../state/attempt.ts";
 import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
-import {
-  createGasEstimates,
-  createGasMargin,
-  type GasEstimates,
-  type GasItem,
-  type GasMargin,
-} from "./gas-estimates.ts";
+import { createGasEstimates, createGasMargin, type GasEstimates, type GasMargin } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, capacityFor } from "./plan.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import type { MarketBudget } from "../gas-budget/budget.ts";
 import type { Urgency, UrgencyRule } from "../gas-budget/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
-import {
-  type ClientUpdate,
-  type ExpectedResult,
-  type OutcomeListener,
-  type ResultOutcome,
-  toAttempt,
-} from "../result/proven-result.ts";
+import { type ExpectedResult, type ResultOutcome, toAttempt } from "../result/proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
+import { gasItem, type Prepared, type SentTransaction } from "./transaction.ts";
 import type { FundsWatch, SubmitGate, Upkeep } from "../result/submit-gate.ts";
 
 export interface SubmitterOptions {
@@ -71,45 +59,10 @@ export interface SubmitterDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** One message in a transaction: a result, or a client update before the results that need it. */
-export type Slot =
-  | { readonly kind: "result"; readonly entry: Entry }
-  | { readonly kind: "update"; readonly update: ClientUpdate };
-
-/** A simulated transaction before its broadcast. */
-export interface Prepared {
-  readonly entries: readonly Entry[];
-  /** Simulated gas of all entries, without client updates. */
-  readonly gas: bigint;
-  /** Simulated gas, including the client updates. */
-  readonly simulated: bigint;
-  /** True if it contains all the simulated entries. If not, its gas is an estimate. */
-  readonly isWhole: boolean;
-}
-
-export interface SentTransaction {
-  readonly tx: FlightTx;
-  readonly slots: readonly Slot[];
-  /** Expected gas used. */
-  readonly gas: bigint;
-  /** Local height of its broadcast. */
-  readonly sentAt: bigint;
-  /** True if it contains all the simulated results. */
-  readonly isWhole: boolean;
-  /** Keys of the client updates in earlier transactions on which this transaction relies. */
-  readonly reliesOn: ReadonlySet<string>;
-  /** True if one of its results may make it fail. */
-  readonly isIsolated: boolean;
-  /** Tells the gate that the transaction costs nothing. */
-  readonly release: () => void;
-}
-
 /** The state that the parts of the submitter share. Only the pipeline knows each result's stage. */
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
-  /** Reports an outcome to the result's worker. */
-  readonly report: OutcomeListener;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
   /** Number of blocks by which each connection must read early because of its durations. */
@@ -169,16 +122,11 @@ interface Pace {
 }
 
 /** Creates a submitter's state without results. */
-export function createSubmitterState(
-  options: SubmitterOptions,
-  deps: SubmitterDeps,
-  report: OutcomeListener,
-): SubmitterState {
+export function createSubmitterState(options: SubmitterOptions, deps: SubmitterDeps): SubmitterState {
   const { market } = deps;
   const state: SubmitterState = {
     options,
     deps,
-    report,
     pipeline: createPipeline(),
     order: createServiceOrder(),
     lookAheads: new Map(),
@@ -301,7 +249,7 @@ export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutc
 }
 
 export function recordOutcome(
-  { deps, report }: SubmitterState,
+  { deps }: SubmitterState,
   { result, simulations }: Pick<Entry, "result" | "simulations">,
   outcome: ResultOutcome,
   paid?: PaidShare,
@@ -329,7 +277,7 @@ export function recordOutcome(
       simulations,
     },
   ]);
-  report(result, outcome);
+  result.onOutcome(outcome);
 }
 
 /** The outcome of a TX result that follows an unsent one. */
@@ -358,39 +306,6 @@ export function requeue(state: SubmitterState, entries: readonly Entry[]): void 
 
 /** The outcome of a result that a newer result of its query replaced. */
 export const SUPERSEDED: ResultOutcome = { kind: "dropped", reason: "superseded" };
-
-/** The data from which a result's gas is estimated. */
-type GasParts = Pick<ExpectedResult, "query" | "gasGuess">;
-
-/** Expected gas of these results, without their transactions. */
-export function gasOf(
-  { gas }: Pick<SubmitterState, "gas">,
-  entries: readonly { readonly result: GasParts }[],
-): bigint {
-  return entries.reduce((total, entry) => total + gas.estimate(gasItem(entry)), 0n);
-}
-
-/** Expected gas of a transaction with these entries, without client updates. */
-export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): bigint {
-  return GAS_PER_TRANSACTION + gasOf(state, entries);
-}
-
-/** Returns the key and the guess under which an entry's gas is learned. */
-export function gasItem({ result }: { readonly result: GasParts }): GasItem {
-  return { key: result.query.id, guess: result.gasGuess };
-}
-
-export function updateItem({ connectionId }: ClientUpdate): GasItem {
-  return { key: connectionId, guess: GAS_PER_CLIENT_UPDATE };
-}
-
-export function slotItems(slots: readonly Slot[]): readonly GasItem[] {
-  return slots.map((slot) => (slot.kind === "update" ? updateItem(slot.update) : gasItem(slot.entry)));
-}
-
-export function entriesOf(slots: readonly Slot[]): readonly Entry[] {
-  return slots.flatMap((slot) => (slot.kind === "result" ? [slot.entry] : []));
-}
 
 export function gasInFlight({ sent }: SubmitterState): bigint {
   return sent.reduce((sum, { gas }) => sum + gas, 0n);

@@ -1,23 +1,20 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { sentAtOf, unsentOf } from "./pipeline.ts";
-import type { DepartingResult, Reservation, ResultSubmitter, WorkerKey } from "../result/result-submitter.ts";
-import type { ExpectedResult, OutcomeListener, ProvenResult } from "../result/proven-result.ts";
+import type { DepartingResult, Reservation, ResultSubmitter } from "../result/result-submitter.ts";
+import type { ExpectedResult, ProvenResult } from "../result/proven-result.ts";
 import { runPreparing, runSending } from "./send-loop.ts";
 import {
   byNeed,
-  createSubmitterState,
-  gasOf,
   recordOutcome,
   recordReach,
   resolve,
-  type SubmitterDeps,
-  type SubmitterOptions,
   type SubmitterState,
   SUPERSEDED,
   unsent,
   urgentRule,
   WITHDRAWN,
 } from "./submitter-state.ts";
+import { gasOf } from "./transaction.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
@@ -36,23 +33,7 @@ export interface Submitter extends ResultSubmitter {
 /** Maximum total size of the queued results' messages, in bytes. */
 const MAX_QUEUED_BYTES = 64_000_000;
 
-export function createSubmitter(options: SubmitterOptions, deps: SubmitterDeps): Submitter {
-  const listeners = new Map<string, OutcomeListener>();
-  const state = createSubmitterState(options, deps, (result, outcome) =>
-    listeners.get(workerKey(result.query))?.(result, outcome),
-  );
-  return {
-    ...submitterOf(state),
-    subscribe: (worker, listener) => void listeners.set(workerKey(worker), listener),
-  };
-}
-
-function workerKey({ connectionId, type }: WorkerKey): string {
-  return `${type} ${connectionId}`;
-}
-
-/** Creates a submitter with this state. It reports to the state's listener. */
-export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe"> {
+export function submitterOf(state: SubmitterState): Submitter {
   return {
     address: state.deps.window.address,
     view: (connectionId) => ({

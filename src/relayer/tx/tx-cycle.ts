@@ -6,7 +6,7 @@ import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { toHex } from "../../platform/base/bytes.ts";
 import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
 import { mapLimit } from "../../platform/base/waits.ts";
-import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
+import type { ConnectionView } from "../connection/connection-view.ts";
 import {
   type ConnectionWorker,
   intermediateHeadersOf,
@@ -20,7 +20,7 @@ import { submitMessage } from "../result/proven-result.ts";
 import { parseTxFilter } from "./tx-filter.ts";
 import { MAX_BLOCKS_PER_SEARCH, txFinderOf, type TxSearch } from "./tx-finder.ts";
 import { createTxProver, type FoundTx, type TxProver } from "./tx-prover.ts";
-import { addDeadLetter, type ProvenRange, type ProvenTx, type TxDeps, type TxRelay } from "./tx-relay.ts";
+import { addDeadLetter, type ProvenRange, type ProvenTx, relayRange, type TxDeps } from "./tx-relay.ts";
 
 const QUERIES_AT_ONCE = 4;
 const BLOCKS_AT_ONCE = 8;
@@ -31,10 +31,11 @@ const MAX_SIZE_FAILURES = 5;
  */
 const MAX_LAG = 20n;
 
-interface TxWorker {
+export interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
-  readonly relay: TxRelay;
+  /** By query and height: the monotonic time, ms, since which every endpoint has lacked the data for a block's transactions. */
+  readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
 interface TxCycle extends TxWorker {
@@ -48,12 +49,10 @@ interface TxCycle extends TxWorker {
  */
 export async function runTxCycle(
   own: TxWorker,
-  due: readonly QueryState[],
+  { view, due }: { readonly view: ConnectionView; readonly due: readonly QueryState[] },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const { worker } = own;
-  const view = await viewConnection(worker, signal);
-  if (view === undefined) return false;
   const trust = createTrustFinder(worker, view.client, signal);
   const intermediate = intermediateHeadersOf(worker, view.client, signal);
   const { revision } = view.stateAt;
@@ -67,7 +66,6 @@ export async function runTxCycle(
   });
   signal.throwIfAborted();
   if (errors.length > 0) throw errors[0];
-  return true;
 }
 
 async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSignal): Promise<void> {
@@ -92,7 +90,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
   if (!range.ok) return recordUnproven(worker, state, range.error, started);
   if (range.value === undefined) return;
   const found = await searchAndProve(cycle, state, { conditions: filter.value, range: range.value }, signal);
-  if (found.ok) cycle.relay.relay(state, { ...found, started });
+  if (found.ok) relayRange(cycle, state, { ...found, started });
   else recordUnproven(worker, state, found.error, started);
 }
 
@@ -140,7 +138,7 @@ async function sendAgain(
   }
   // Otherwise the next cycle would find the query still requested before these transactions are broadcast.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
-  cycle.relay.relay(state, { proven, upTo: undefined, error: undefined, started });
+  relayRange(cycle, state, { proven, upTo: undefined, error: undefined, started });
 }
 
 function byHeight(a: DeadLetter, b: DeadLetter): number {
@@ -208,10 +206,10 @@ async function proveBlock(
   height: bigint,
   txs: readonly FoundTx[],
 ): Promise<ProvenBlock> {
-  const { worker, deps, view, prover, relay } = cycle;
+  const { worker, deps, view, prover, lacking } = cycle;
   try {
     const results = await prover.prove(height, txs);
-    relay.lacking.get(state.query.id)?.delete(height);
+    lacking.get(state.query.id)?.delete(height);
     return {
       ok: true,
       proven: results.map(({ tx, result }) => ({
@@ -222,7 +220,7 @@ async function proveBlock(
     };
   } catch (error) {
     if (!isUnprovable(cycle, error, state, height)) return { ok: false, error: readFailed(error) };
-    relay.lacking.get(state.query.id)?.delete(height);
+    lacking.get(state.query.id)?.delete(height);
     for (const tx of txs) {
       const ids = { queryId: state.query.id, hash: toHex(tx.hash), remoteHeight: height };
       addDeadLetter(worker, deps, ids, errorText(error));
@@ -243,8 +241,7 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   if (error instanceof ClientError && answer === "final") return true;
   // The results exceed the size limits of every endpoint and of this relayer, so another attempt would fail too.
   if (lack === "response-size" && state.failures >= MAX_SIZE_FAILURES) return true;
-  const { deps, worker } = cycle;
-  const { lacking } = cycle.relay;
+  const { deps, worker, lacking } = cycle;
   const { id } = state.query;
   if (error instanceof ClientError && answer !== "not-here") return false;
   const nowMs = worker.clock.monotonicMs();

@@ -50,7 +50,7 @@ type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
 /** One search's transactions that the submitter has received. */
-interface Relaying {
+interface Relaying extends Relay {
   readonly state: QueryState;
   readonly range: RelayedRange;
   /** Number of results without an outcome. */
@@ -62,33 +62,16 @@ interface Relaying {
   error: QueryFailure | undefined;
 }
 
-/** Passes transactions to the submitter and stores their outcomes. */
-export type TxRelay = ReturnType<typeof createTxRelay>;
-
-interface RelayContext {
+interface Relay {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
-  /** Searches with results that have no outcome yet, by query. */
-  readonly ranges: Map<bigint, Relaying>;
 }
 
-export function createTxRelay(worker: ConnectionWorker, deps: TxDeps) {
-  const context: RelayContext = { worker, deps, ranges: new Map() };
-  return {
-    /**
-     * Passes one search's transactions to the submitter in order and returns immediately. Once all have an outcome, stores the
-     * search's progress and marks the query as searched. Until then, the query has queued or in-flight results and no other search.
-     */
-    relay: (state: QueryState, range: RelayedRange): void => relayRange(context, state, range),
-    recordOutcome: (result: ProvenResult, outcome: ResultOutcome): void =>
-      recordOutcome(context, result, outcome),
-    /** By query and height: the monotonic time, ms, since which every endpoint has lacked the data for a block's transactions. */
-    lacking: new Map(),
-  };
-}
-
-function relayRange(context: RelayContext, state: QueryState, range: RelayedRange): void {
-  const { worker, deps, ranges } = context;
+/**
+ * Passes one search's transactions to the submitter in order and returns immediately. Once all have an outcome, stores the
+ * search's progress and marks the query as searched. Until then, the query has queued or in-flight results and no other search.
+ */
+export function relayRange({ worker, deps }: Relay, state: QueryState, range: RelayedRange): void {
   const { batch } = worker.settings;
   const ready = range.proven.filter((tx) => {
     const isFit = tx.message.length <= batch.bytes;
@@ -97,6 +80,8 @@ function relayRange(context: RelayContext, state: QueryState, range: RelayedRang
     return isFit;
   });
   const relaying: Relaying = {
+    worker,
+    deps,
     state,
     range,
     pending: ready.length,
@@ -104,14 +89,14 @@ function relayRange(context: RelayContext, state: QueryState, range: RelayedRang
     isDone: true,
     error: undefined,
   };
-  if (ready.length === 0) return finishRange(context, relaying);
-  ranges.set(state.query.id, relaying);
+  if (ready.length === 0) return finishRange(relaying);
   const localHeight = worker.localHeight();
   for (const tx of ready) deps.journal.recordSending({ ...idsOf(state.query, tx), localHeight });
-  worker.submitter.offer(ready.map((tx) => toResult(worker, relaying, tx)));
+  worker.submitter.offer(ready.map((tx) => toResult(relaying, tx)));
 }
 
-function toResult(worker: ConnectionWorker, { state, range }: Relaying, tx: ProvenTx): ProvenResult {
+function toResult(relaying: Relaying, tx: ProvenTx): ProvenResult {
+  const { worker, state, range } = relaying;
   return {
     query: state.query,
     message: tx.message,
@@ -122,35 +107,29 @@ function toResult(worker: ConnectionWorker, { state, range }: Relaying, tx: Prov
     update: undefined,
     dueHeight: dueHeight(state, worker.localHeight()),
     started: range.started,
+    onOutcome: (outcome) => recordOutcome(relaying, idsOf(state.query, tx), outcome),
   };
 }
 
-function recordOutcome(context: RelayContext, result: ProvenResult, outcome: ResultOutcome): void {
-  const { worker, deps, ranges } = context;
-  const { query } = result;
-  const relaying = ranges.get(query.id);
-  if (relaying === undefined) return;
-  const ids = idsOf(query, { hash: result.remoteTxHash ?? "", at: result.at });
-  relaying.pending -= 1;
+function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): void {
+  const { worker, deps } = relaying;
   recordSubmission(worker, outcome);
   if (outcome.kind === "included") {
     relaying.included += 1;
-    deps.journal.recordIncluded(query.id, ids.hash, ids.remoteHeight);
+    deps.journal.recordIncluded(ids.queryId, ids.hash, ids.remoteHeight);
     worker.logger.debug("transaction relayed", { ...ids });
-  } else if (outcome.kind !== "refused" || !rejectForGood(context, ids, outcome.error)) {
+  } else if (outcome.kind !== "refused" || !rejectForGood(relaying, ids, outcome.error)) {
     if (relaying.isDone && outcome.kind === "refused") relaying.error = outcome.error;
     relaying.isDone = false;
-    // Later transactions must not overtake this one.
-    worker.submitter.withdraw(query.id);
+    // Later transactions must not overtake this one. Their outcomes arrive within this call.
+    worker.submitter.withdraw(ids.queryId);
   }
-  // Withdrawing reports the other outcomes, so the last of them arrives here first.
-  if (relaying.pending > 0 || ranges.get(query.id) !== relaying) return;
-  ranges.delete(query.id);
-  finishRange(context, relaying);
+  relaying.pending -= 1;
+  if (relaying.pending === 0) finishRange(relaying);
 }
 
 /** Called once all results in the range have an outcome. */
-function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed }: Relaying): void {
+function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
   const { query } = state;
   // Otherwise the next search covers the same range again and skips transactions that the journal lists as handled.
   if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
@@ -168,7 +147,7 @@ function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed 
  * Turns a rejected transaction into a dead letter. Returns false if it must be sent again because something else caused the
  * failure: an invalid header, a removed query, a full block, a used-up budget.
  */
-function rejectForGood({ worker, deps }: RelayContext, ids: TxIds, error: QueryFailure): boolean {
+function rejectForGood({ worker, deps }: Relay, ids: TxIds, error: QueryFailure): boolean {
   const isOwn =
     error.code === "too-large" ||
     (error.code === "rejected" &&

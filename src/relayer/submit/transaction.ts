@@ -1,0 +1,107 @@
+import type { FlightTx, WireMessage } from "../../cosmos/client/tx/tx-types.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
+import type { ClientUpdate, ExpectedResult } from "../result/proven-result.ts";
+import type { GasEstimates, GasItem } from "./gas-estimates.ts";
+import type { Entry } from "./pipeline.ts";
+
+/** One message in a transaction: a result, or a client update before the results that need it. */
+export type Slot =
+  | { readonly kind: "result"; readonly entry: Entry }
+  | { readonly kind: "update"; readonly update: ClientUpdate };
+
+/** A simulated transaction before its broadcast. */
+export interface Prepared {
+  readonly entries: readonly Entry[];
+  /** Simulated gas of all entries, without client updates. */
+  readonly gas: bigint;
+  /** Simulated gas, including the client updates. */
+  readonly simulated: bigint;
+  /** True if it contains all the simulated entries. If not, its gas is an estimate. */
+  readonly isWhole: boolean;
+}
+
+export interface SentTransaction {
+  readonly tx: FlightTx;
+  readonly slots: readonly Slot[];
+  /** Expected gas used. */
+  readonly gas: bigint;
+  /** Local height of its broadcast. */
+  readonly sentAt: bigint;
+  /** True if it contains all the simulated results. */
+  readonly isWhole: boolean;
+  /** Keys of the client updates in earlier transactions on which this transaction relies. */
+  readonly reliesOn: ReadonlySet<string>;
+  /** True if one of its results may make it fail. */
+  readonly isIsolated: boolean;
+  /** Tells the gate that the transaction costs nothing. */
+  readonly release: () => void;
+}
+
+/** Puts each client update for which `isNeeded` is true before the first result that needs it. Preserves the order. */
+export function layOut(
+  entries: readonly Entry[],
+  isNeeded: (update: ClientUpdate) => boolean,
+): readonly Slot[] {
+  const placed = new Set<string>();
+  return entries.flatMap((entry): readonly Slot[] => {
+    const { update } = entry.result;
+    const slot = { kind: "result", entry } as const;
+    if (update === undefined || placed.has(update.key) || !isNeeded(update)) return [slot];
+    placed.add(update.key);
+    return [{ kind: "update", update }, slot];
+  });
+}
+
+/** `typeUrl` is the type URL of `MsgSubmitQueryResult`. */
+export function toMessages(slots: readonly Slot[], typeUrl: string): readonly WireMessage[] {
+  return slots.map((slot) =>
+    slot.kind === "update" ? slot.update.message : { typeUrl, value: slot.entry.result.message },
+  );
+}
+
+/** Returns the transaction with only these of its entries. */
+export function cutTo(state: Gas, prepared: Prepared, entries: readonly Entry[]): Prepared {
+  if (entries.length === prepared.entries.length) return prepared;
+  const gas = gasOfEntries(state, entries);
+  return { entries, gas, simulated: prepared.simulated - prepared.gas + gas, isWhole: false };
+}
+
+/** The submitter's learned gas. */
+interface Gas {
+  readonly gas: GasEstimates;
+}
+
+/** The data from which a result's gas is estimated. */
+type GasParts = Pick<ExpectedResult, "query" | "gasGuess">;
+
+/** Expected gas of these results, without their transactions. */
+export function gasOf({ gas }: Gas, entries: readonly { readonly result: GasParts }[]): bigint {
+  return gas.sum(entries.map(gasItem));
+}
+
+/** Expected gas of a transaction with these entries, without client updates. */
+export function gasOfEntries(gas: Gas, entries: readonly Entry[]): bigint {
+  return GAS_PER_TRANSACTION + gasOf(gas, entries);
+}
+
+/** Returns the key and the guess under which an entry's gas is learned. */
+export function gasItem({ result }: { readonly result: GasParts }): GasItem {
+  return { key: result.query.id, guess: result.gasGuess };
+}
+
+export function updateItem({ connectionId }: ClientUpdate): GasItem {
+  return { key: connectionId, guess: GAS_PER_CLIENT_UPDATE };
+}
+
+export function slotItems(slots: readonly Slot[]): readonly GasItem[] {
+  return slots.map((slot) => (slot.kind === "update" ? updateItem(slot.update) : gasItem(slot.entry)));
+}
+
+export function entriesOf(slots: readonly Slot[]): readonly Entry[] {
+  return slots.flatMap((slot) => (slot.kind === "result" ? [slot.entry] : []));
+}
+
+/** Total size of the entries' messages, in bytes. */
+export function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { result }) => sum + result.message.length, 0);
+}
