@@ -1,4 +1,10 @@
-import { type DescEnumValue, type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
+import {
+  type DescEnumValue,
+  type DescField,
+  type DescMessage,
+  getOption,
+  hasOption,
+} from "@bufbuild/protobuf";
 import type { ReflectMessage } from "@bufbuild/protobuf/reflect";
 import { getOrCreate } from "../../platform/base/caches.ts";
 import {
@@ -54,42 +60,45 @@ const goJson = new WeakMap<DescMessage, boolean>();
 
 /** Returns whether Go's `encoding/json` prints a message and everything in it. */
 export function isGoJson(message: DescMessage): boolean {
-  return getOrCreate(goJson, message, () => hasOption(message, "go_json"));
+  return getOrCreate(goJson, message, () => isMarked(message, "go_json"));
 }
 
 /** Returns an enum value's name in JSON. */
 export function jsonNameOf(value: DescEnumValue): string {
-  const name = getOption(value, extensionOf("relaywatch.json_name"));
+  const name = optionOf(value, "relaywatch.json_name");
   return typeof name === "string" && name !== "" ? name : value.name;
 }
 
 function readFormat(field: DescField): FieldFormat {
-  const scalar = getOption(field, extensionOf("cosmos_proto.scalar"));
-  const isPrecDec = hasOption(field, "prec_dec");
-  const jsonFormat = getOption(field, extensionOf("relaywatch.json_form"));
+  const scalar = optionOf(field, "cosmos_proto.scalar");
+  const isPrecDec = isMarked(field, "prec_dec");
+  const jsonFormat = optionOf(field, "relaywatch.json_form");
   return {
     number: isPrecDec ? "prec-dec" : typeof scalar === "string" ? NUMBER_FORMATS[scalar] : undefined,
     bytes: jsonFormat === JSON_FORM_HEX ? "hex" : jsonFormat === JSON_FORM_RAW ? "raw" : undefined,
     amino: readAmino(field),
-    neverNull: hasOption(field, "never_null"),
-    nullWhenEmpty: hasOption(field, "null_when_empty"),
-    queryJson: hasOption(field, "query_json"),
+    neverNull: isMarked(field, "never_null"),
+    nullWhenEmpty: isMarked(field, "null_when_empty"),
+    queryJson: isMarked(field, "query_json"),
   };
 }
 
-function hasOption(described: DescField | DescMessage, name: string): boolean {
-  return getOption(described, extensionOf(`relaywatch.${name}`)) === true;
+function isMarked(described: DescField | DescMessage, name: string): boolean {
+  return optionOf(described, `relaywatch.${name}`) === true;
+}
+
+/** Returns an option's value, or undefined if it is not set. Few are: `getOption` would build a message for each default. */
+function optionOf(described: DescEnumValue | DescField | DescMessage, name: string): unknown {
+  const option = extensionOf(name);
+  return hasOption(described, option) ? getOption(described, option) : undefined;
 }
 
 function readAmino(field: DescField): AminoFormat {
-  const [name, encoding] = [
-    getOption(field, extensionOf("amino.field_name")),
-    getOption(field, extensionOf("amino.encoding")),
-  ];
+  const [name, encoding] = [optionOf(field, "amino.field_name"), optionOf(field, "amino.encoding")];
   return {
     name: typeof name === "string" && name !== "" ? name : field.name,
     encoding: typeof encoding === "string" && encoding !== "" ? encoding : undefined,
-    always: getOption(field, extensionOf("amino.dont_omitempty")) === true,
+    always: optionOf(field, "amino.dont_omitempty") === true,
   };
 }
 
