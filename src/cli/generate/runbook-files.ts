@@ -10,7 +10,7 @@ import {
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { DASHBOARD_SPECS } from "./dashboards.ts";
-import { markdownTable, withSection } from "./marked-sections.ts";
+import { withSection } from "./marked-sections.ts";
 import { ALERTS } from "./rules.ts";
 
 const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
@@ -66,20 +66,6 @@ commands: []
 <!-- begin generated: rule -->
 <!-- end generated: rule -->
 `;
-}
-
-/** Returns a Markdown table of all alerts, with links to their runbooks relative to `alerts/README.md`. */
-export function runbookIndex(): string {
-  const rows = [...ALERTS_BY_RUNBOOK].flatMap(([name, alerts]) =>
-    alerts
-      .slice(0, 1)
-      .map(({ alert, severity, summary }) => [
-        `[${summary.slice(0, -1)}](runbooks/${name}.md)`,
-        `\`${alert}\``,
-        severity,
-      ]),
-  );
-  return markdownTable(["alert", "name", "severity"], rows);
 }
 
 function head([alert]: readonly AlertSpec[]): string {
