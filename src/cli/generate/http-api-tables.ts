@@ -71,18 +71,14 @@ function unread(): never {
 function routeTable(routes: readonly RouteDefinition[]): string {
   const rows = routes
     .filter(({ about }) => about.replies[200]?.mediaType !== "text/event-stream")
-    .map(({ method, path, guarded, about: { summary, query = {}, body } }) => {
+    .map(({ method, path, about: { summary, query = {}, body } }) => {
       const parameters = Object.entries(query).map(([name, text]) => `\`${name}\`: ${text}`);
       // Omit the field names if the summary contains an example.
       const fields = body === undefined || summary.includes("{") ? [] : [`body: ${namesOf(body)}`];
       const verb = method === "GET" ? "" : `${method} `;
-      return [
-        `\`${verb}${path}\``,
-        [summary, ...fields, ...parameters].join("; ").replaceAll("|", "\\|"),
-        guarded === true ? "yes" : "",
-      ];
+      return [`\`${verb}${path}\``, [summary, ...fields, ...parameters].join("; ").replaceAll("|", "\\|")];
     });
-  return markdownTable(["route", "response, or what it does", "token"], rows);
+  return markdownTable(["route", "response, or what it does"], rows);
 }
 
 function namesOf(body: z.ZodType): string {

@@ -71,11 +71,10 @@ commands: []
 function head([alert]: readonly AlertSpec[]): string {
   if (alert === undefined) throw new Error("a runbook without an alert");
   const condition = conditionOf(alert);
-  const paid = condition === undefined ? "" : " [How blocks become pay](../README.md#how-blocks-become-pay).";
   return runbookHead({
     title: alert.summary.slice(0, -1),
     meaning: condition?.description ?? plain(alert.description),
-    impact: `${alert.impact}${paid}`,
+    impact: alert.impact,
   });
 }
 
@@ -100,9 +99,10 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
 
 function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
   if (condition === undefined) return `Prometheus evaluates it: ${ruleFiles(alerts)}.`;
-  const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
+  const lasting = condition.for === "0s" ? "" : `, for ${condition.for}`;
+  const fires = `It fires when ${condition.when.replaceAll("`", "")}${lasting}.`;
   const raw = alerts.filter(({ component }) => component === "oracle-raw");
-  return raw.length === 0 ? fires : `${fires} Without the watchdog, Prometheus evaluates ${ruleFiles(raw)}.`;
+  return raw.length === 0 ? fires : `${fires} Without the watchdog: ${ruleFiles(raw)}.`;
 }
 
 /** Returns links to the files that contain the alerts' expressions. */
