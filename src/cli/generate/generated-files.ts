@@ -177,7 +177,8 @@ async function commandTables(): Promise<string> {
   return [
     commandTable(singles(program, "")),
     ...groupsOf(program).map((group) => {
-      const table = group.name() === "query" ? queryTables(group) : commandTable(leaves(group, ""));
+      const isOfModules = group.name() === "query" || group.name() === "tx";
+      const table = isOfModules ? moduleTables(group) : commandTable(leaves(group, ""));
       return `### ${group.name()}\n\n${table}`;
     }),
   ].join("\n");
@@ -185,13 +186,14 @@ async function commandTables(): Promise<string> {
 
 type Cells = readonly string[];
 
-/** The purposes of a module's queries repeat their names: one row per module, without purposes. */
-function queryTables(query: Command): string {
-  const rows = groupsOf(query).map((module): Cells => {
+/** The names of a module's commands say what they do, and `--help` says it again: one row per module, without purposes. */
+function moduleTables(group: Command): string {
+  const path = `${group.name()} `;
+  const rows = groupsOf(group).map((module): Cells => {
     const usages = leaves(module, "").map(([usage = ""]) => usage.replace(`${module.name()} `, ""));
-    return [`\`query ${module.name()}\``, usages.join(", ")];
+    return [`\`${path}${module.name()}\``, usages.join(", ")];
   });
-  return [commandTable(singles(query, "query ")), markdownTable(["module", "commands"], rows)].join("\n");
+  return [commandTable(singles(group, path)), markdownTable(["module", "commands"], rows)].join("\n");
 }
 
 function groupsOf(command: Command): readonly Command[] {
