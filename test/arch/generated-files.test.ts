@@ -65,8 +65,8 @@ describe("npm run generate", () => {
   });
 
   it("replaces only the lines between the markers of a section", () => {
-    const text = "a\n<!-- begin generated: x -->\nold\n<!-- end generated: x -->\nb\n";
+    const text = "a\n<!-- generated:x -->\nold\n<!-- end:x -->\nb\n";
     expect(withSection(text, "x", "new\n")).toBe(text.replace("old", "new"));
-    expect(() => withSection(text, "y", "new\n")).toThrow('no line contains "begin generated: y"');
+    expect(() => withSection(text, "y", "new\n")).toThrow('no line contains "<!-- generated:y -->"');
   });
 });

@@ -54,8 +54,8 @@ alert: ${alerts[0]?.alert ?? ""}
 commands: []
 ---
 
-<!-- begin generated: alert -->
-<!-- end generated: alert -->
+<!-- generated:alert -->
+<!-- end:alert -->
 
 ## Diagnosis
 
@@ -63,8 +63,8 @@ commands: []
 
 ## Afterwards
 
-<!-- begin generated: rule -->
-<!-- end generated: rule -->
+<!-- generated:rule -->
+<!-- end:rule -->
 `;
 }
 
@@ -86,10 +86,12 @@ function ruleSection(alerts: readonly AlertSpec[]): string {
       ({ cause: { dashboard, panel } }) => `${DASHBOARD_TITLES.get(dashboard) ?? dashboard} (${panel})`,
     ),
   );
+  const condition = conditionOf(alert);
+  const rules = alerts.filter(({ component }) => condition === undefined || component === "oracle-raw");
   return [
     "## Rule",
-    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,
-    rule(alerts, conditionOf(alert)),
+    `\`${alert.alert}\`, ${alert.severity}${rulesText(rules, condition)}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,
+    ...(condition === undefined ? [] : [firesText(condition)]),
   ].join("\n\n");
 }
 
@@ -97,12 +99,16 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
   return CONDITIONS.find((one) => one.name === name);
 }
 
-function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
-  if (condition === undefined) return `Prometheus evaluates it: ${ruleFiles(alerts)}.`;
-  const lasting = condition.for === "0s" ? "" : `, for ${condition.for}`;
-  const fires = `It fires when ${condition.when.replaceAll("`", "")}${lasting}.`;
-  const raw = alerts.filter(({ component }) => component === "oracle-raw");
-  return raw.length === 0 ? fires : `${fires} Without the watchdog: ${ruleFiles(raw)}.`;
+function firesText({ when, for: lasting }: Condition): string {
+  return `It fires when ${when.replaceAll("`", "")}${lasting === "0s" ? "" : `, for ${lasting}`}.`;
+}
+
+/** Says which files contain the alert's expression. The watchdog evaluates its conditions itself. */
+function rulesText(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
+  if (alerts.length === 0) return "";
+  return condition === undefined
+    ? `, in ${ruleFiles(alerts)}`
+    : `; without the watchdog in ${ruleFiles(alerts)}`;
 }
 
 /** Returns links to the files that contain the alerts' expressions. */
