@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { runbookPath, withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
+import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import type { AlertEvent } from "../../watchdog/alerts/alert-event.ts";
 import { EMPTY_ALERTING, planAlerts } from "../../watchdog/alerts/plan-alerts.ts";
 import {
@@ -18,6 +18,7 @@ import {
 import { alertsSchema } from "../../watchdog/conditions/alerts-config.ts";
 import { alertMessage, messageText } from "../../watchdog/notify/channels/message.ts";
 import type { Cost } from "../../watchdog/policy/cost-text.ts";
+import { markdownTable } from "./marked-sections.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
 
 /** The measurements in an alert's example: when it fires, as its runbook states, and when it ends. */
@@ -92,7 +93,8 @@ export function alertMessagesPage(root: string): string {
   const entries = RULES.map((rule) => ofWatchdog(rule, exampleReasons(rule.condition, root)));
   const own = new Set(RULES.map(({ condition }) => condition.name));
   const others = [...ALERTS_BY_RUNBOOK].filter(([name]) => !own.has(name)).flatMap(([, alerts]) => alerts);
-  return [HEAD, ...example, EXPLANATION, ...entries, OTHERS_HEAD, ...others.map(ofPrometheus)].join("\n");
+  const table = markdownTable(["alert and runbook", "name", "severity", "for"], others.map(ofPrometheus));
+  return [HEAD, ...example, EXPLANATION, ...entries, OTHERS_HEAD, table].join("\n");
 }
 
 function withShortLinks(message: string): string {
@@ -137,9 +139,8 @@ function valueText({ unit, initial }: Threshold): string {
   return unit === "percent" ? `${initial} %` : String(initial);
 }
 
-function ofPrometheus({ name, alert, severity, for: lasting, summary, description }: AlertSpec): string {
-  const text = withoutTemplates(description).replaceAll("`", "");
-  return `### ${summary.slice(0, -1)}\n\n\`${alert}\`, ${severity}, after ${lasting}. ${runbookLink(name)}.\n\n${text}\n`;
+function ofPrometheus({ name, alert, severity, for: lasting, summary }: AlertSpec): readonly string[] {
+  return [`[${summary.slice(0, -1)}](../alerts/${runbookPath(name)})`, `\`${alert}\``, severity, lasting];
 }
 
 function runbookLink(name: string): string {
@@ -165,5 +166,5 @@ The entries below show the lines that differ: problem, first step, and what is m
 
 const OTHERS_HEAD = `## Prometheus alerts
 
-The \`description\` annotations of the rules about relayer, targets and programs, with names and values in place of templates.
+The rules about relayer, targets and programs. An alert's \`description\` is the text under "Meaning" in its runbook, with names and values.
 `;

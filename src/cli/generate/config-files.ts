@@ -53,8 +53,8 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table of the watchdog's keys. The table omits alerts and channels, which have their own tables. It also omits a
- * validator's keys that can be set at the top level for a single validator.
+ * Returns the table of the watchdog's keys. The table omits alerts and channels, which have their own tables, and the keys that the
+ * relayer has too. It also omits a validator's keys that can be set at the top level for a single validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -66,6 +66,7 @@ export function watchdogKeyTable(): string {
     (path) =>
       (!path.startsWith("alerts.") || path === "alerts.major_pairs") &&
       !path.startsWith("notify.channels[].") &&
+      !/^(?:links|log)\./.test(path) &&
       !isRepeated(path),
   );
 }
