@@ -51,11 +51,24 @@ export const SERVER_ROUTES: Readonly<
   ],
 };
 
+/** The routes that both daemons serve in the same way. */
+const DAEMON_ROUTES: ReadonlySet<RouteDefinition> = new Set([
+  OVERVIEW_ROUTE,
+  RUNBOOK_DEFINITION,
+  ...Object.values(CONTROL_API),
+  OPENAPI_ROUTE,
+]);
+
 /** Returns the tables in docs/http-api.md by section. */
 export function httpApiTables(): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(SERVER_ROUTES).map(([server, routes]) => [`${server} routes`, routeTable(routes)]),
-  );
+  const own = (routes: readonly RouteDefinition[]) => routes.filter((route) => !DAEMON_ROUTES.has(route));
+  const { relayer, watchdog, localnet } = SERVER_ROUTES;
+  return {
+    "daemon routes": routeTable([...DAEMON_ROUTES]),
+    "relayer routes": routeTable(own(relayer)),
+    "watchdog routes": routeTable(own(watchdog)),
+    "localnet routes": routeTable(localnet),
+  };
 }
 
 function pages(shown: readonly LivePlace[]): readonly RouteDefinition[] {
