@@ -34,17 +34,17 @@ describe("npm run generate", () => {
     const runbook = "alerts/runbooks/sidecar-down.md";
     const rules = "alerts/prometheus/relaywatch.rules.yaml";
     const metrics = "docs/metrics.md";
-    const readme = "src/watchdog/README.md";
+    const guide = "docs/watchdog.md";
     const removed = join(dirname(rules), "removed.rules.yaml");
     rmSync(join(root, rules));
     writeFileSync(join(root, metrics), "");
     writeFileSync(join(root, removed), "groups: []\n");
     for (const [path, from] of [
-      [readme, "| `node-behind` |"],
+      [guide, "| `chain_id` |"],
       [runbook, "# Sidecar down"],
     ] as const)
       writeFileSync(join(root, path), readFileSync(join(root, path), "utf8").replace(from, "| |"));
-    const stale = [rules, removed, runbook, metrics, readme];
+    const stale = [rules, removed, runbook, metrics, guide];
     expect(await staleFiles(root)).toEqual(stale);
     expect(await writeGeneratedFiles(root)).toEqual(stale);
     expect(await staleFiles(root)).toEqual([]);
@@ -65,8 +65,8 @@ describe("npm run generate", () => {
   });
 
   it("replaces only the lines between the markers of a section", () => {
-    const text = "a\n<!-- begin generated: x -->\nold\n<!-- end generated: x -->\nb\n";
+    const text = "a\n<!-- generated:x -->\nold\n<!-- end:x -->\nb\n";
     expect(withSection(text, "x", "new\n")).toBe(text.replace("old", "new"));
-    expect(() => withSection(text, "y", "new\n")).toThrow('no line contains "begin generated: y"');
+    expect(() => withSection(text, "y", "new\n")).toThrow('no line contains "<!-- generated:y -->"');
   });
 });

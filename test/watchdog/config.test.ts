@@ -529,7 +529,7 @@ describe("watchdog configuration", () => {
     const text = readFileSync(example, "utf8");
     expect(keys.filter((key) => !text.includes(`${key}:`))).toEqual([]);
     expect(rows).toContain(
-      '| `alerts.all_prices_missing.for` | string | `"5m"` |  | how long the condition must hold before the alert fires |',
+      '| `alerts.all_prices_missing.for` | `"5m"` | how long the condition must hold before the alert fires |',
     );
   });
 });

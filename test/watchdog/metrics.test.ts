@@ -16,7 +16,7 @@ describe("createWatchdogMetrics", () => {
     const registry = new Registry();
     createWatchdogMetrics(registry, ["webhook"]);
     registerReloadMetrics(registry, "oracle_watchdog", () => RELOADS);
-    const listed = [...metricsPage.matchAll(/^\| `(oracle_watchdog_\w+)` \| (\w+) \|/gm)];
+    const listed = [...metricsPage.matchAll(/^\| `(oracle_watchdog_\w+)(?:\{[\w,]+\})?` \| (\w+) \|/gm)];
     const registered = await registry.getMetricsAsJSON();
     expect(registered.length).toBeGreaterThan(0);
     expect(Object.fromEntries(listed.map(([, name, type]) => [name, type]))).toEqual(

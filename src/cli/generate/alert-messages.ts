@@ -1,21 +1,24 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MINUTE_MS } from "../../platform/base/time.ts";
+import { durationText } from "../../platform/config/setting-texts.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { runbookPath, withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
+import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import type { AlertEvent } from "../../watchdog/alerts/alert-event.ts";
-import { isSymptom } from "../../watchdog/alerts/miss-causes.ts";
 import { EMPTY_ALERTING, planAlerts } from "../../watchdog/alerts/plan-alerts.ts";
 import {
   active,
+  alertName,
   type AlertRule,
   clear,
   type Condition,
   type ConditionResult,
+  type Threshold,
 } from "../../watchdog/conditions/condition.ts";
 import { alertsSchema } from "../../watchdog/conditions/alerts-config.ts";
 import { alertMessage, messageText } from "../../watchdog/notify/channels/message.ts";
 import type { Cost } from "../../watchdog/policy/cost-text.ts";
+import { markdownTable } from "./marked-sections.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
 
 /** The measurements in an alert's example: when it fires, as its runbook states, and when it ends. */
@@ -38,9 +41,8 @@ export function exampleReasons({ name, end }: Condition, root: string): ExampleR
 const RULES = alertsSchema.parse({}).rules;
 const SINCE_MS = Date.UTC(2026, 10, 22, 5, 54);
 const OUTAGE_MS = 40 * MINUTE_MS;
-/** Alerts during which the node counts lost blocks. */
-const COUNTED =
-  /^(?:sidecar-down|sidecar-too-slow|oracle-calls-failing|websocket-providers-failing|network-votes-missing)$/;
+/** The alert whose complete messages the page shows. */
+const EXAMPLE = "sidecar-down";
 
 const OPTIONS = {
   channels: [],
@@ -53,7 +55,6 @@ const OPTIONS = {
 
 /** Simulates one alert for a validator. The alert begins, lasts 40 minutes longer than it takes to fire, and ends. */
 function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readonly AlertEvent[] {
-  const { name } = rule.condition;
   const endMs = SINCE_MS + rule.forMs + OUTAGE_MS;
   const polls: readonly (readonly [number, ConditionResult])[] = [
     [SINCE_MS, active(firing)],
@@ -68,8 +69,8 @@ function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readon
       chainId: "neutron-1",
       nowMs,
       gapMs: OUTAGE_MS + rule.forMs,
-      results: new Map([[name, result]]),
-      costOf: () => exampleCost(name, Math.min(nowMs, endMs)),
+      results: new Map([[rule.condition.name, result]]),
+      costOf: () => exampleCost(Math.min(nowMs, endMs)),
     };
     const plan = planAlerts(state, poll, { ...OPTIONS, rules: [rule] });
     ({ state } = plan);
@@ -78,63 +79,92 @@ function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readon
 }
 
 /** Assumes one block per second, in a month that allows 51,840 misses and has no other misses. */
-function exampleCost(alert: string, nowMs: number): Cost | undefined {
-  if (isSymptom(alert)) return undefined;
-  const month = { allowed: 51_840n, payCents: 0n, currency: "USD" };
-  if (!COUNTED.test(alert)) return { ...month, blocks: 0n };
-  const sinceMs = SINCE_MS - (alert === "oracle-calls-failing" ? 92_000 : 4_000);
-  return { ...month, sinceMs, blocks: BigInt(Math.floor((nowMs - sinceMs) / 1_000)) };
+function exampleCost(nowMs: number): Cost {
+  const sinceMs = SINCE_MS - 4_000;
+  const blocks = BigInt(Math.floor((nowMs - sinceMs) / 1_000));
+  return { allowed: 51_840n, payCents: 0n, currency: "USD", sinceMs, blocks };
 }
 
-/** Returns the page with every alert's messages. `root` is the repository. */
+/** Returns the page about all alerts: when they fire, and their messages. `root` is the repository. */
 export function alertMessagesPage(root: string): string {
-  const entries = RULES.map((rule) => {
-    const { condition, severity } = rule;
-    const { name, title } = condition;
-    const messages = eventsOf(rule, exampleReasons(condition, root)).map(
-      (event) => `\`\`\`text\n${withoutLinks(messageText(alertMessage([event]), 4_000))}\n\`\`\``,
-    );
-    return [
-      `### ${title}`,
-      `\`${name}\`, ${severity}, after ${condition.for}. [Runbook](../alerts/${runbookPath(name)}).`,
-      ...messages,
-    ].join("\n\n");
-  });
+  const example = RULES.filter(({ condition }) => condition.name === EXAMPLE)
+    .flatMap((rule) => eventsOf(rule, exampleReasons(rule.condition, root)))
+    .map((event) => `\`\`\`text\n${withShortLinks(messageText(alertMessage([event]), 4_000))}\n\`\`\`\n`);
+  const entries = RULES.map((rule) => ofWatchdog(rule, exampleReasons(rule.condition, root)));
   const own = new Set(RULES.map(({ condition }) => condition.name));
   const others = [...ALERTS_BY_RUNBOOK].filter(([name]) => !own.has(name)).flatMap(([, alerts]) => alerts);
-  return `${HEAD}\n${entries.join("\n\n")}\n\n${OTHERS_HEAD}\n${others.map(ofPrometheus).join("\n\n")}\n`;
+  const table = markdownTable(["alert and runbook", "name", "severity", "for"], others.map(ofPrometheus));
+  return [HEAD, ...example, EXPLANATION, ...entries, OTHERS_HEAD, table].join("\n");
 }
 
-/** The last line is the same in all messages but for the alert's name. The page shows it once. */
-function withoutLinks(message: string): string {
-  return message.replace(/\nPage: .*$/, "");
+function withShortLinks(message: string): string {
+  return message.replaceAll(/(https:\/\/(?:watchdog|grafana)\.example\/)\S+/g, "$1…");
 }
 
-function ofPrometheus({ name, alert, severity, for: lasting, summary, description }: AlertSpec): string {
-  return [
-    `### ${summary.slice(0, -1)}`,
-    `\`${alert}\`, ${severity}, after ${lasting}. [Runbook](../alerts/${runbookPath(name)}).`,
-    `\`\`\`text\n${withoutTemplates(description).replaceAll("`", "")}\n\`\`\``,
-  ].join("\n\n");
+function ofWatchdog({ condition, severity }: AlertRule, { firing, resolved }: ExampleReasons): string {
+  const { name, title, when, action, for: lasting, thresholds, inhibits } = condition;
+  const facts: readonly (readonly [string, string])[] = [
+    ["Fires when", lasting === "0s" ? when : `${when}, for ${lasting}`],
+    ["Thresholds:", thresholdTexts(thresholds).join(", ")],
+    ["Mutes", mutedTexts(inhibits).join(", ")],
+    ["Problem:", firing],
+    ["Do first:", action],
+    ["Ends:", resolved],
+  ];
+  const lines = facts.filter(([, text]) => text !== "").map(([label, text]) => `- ${label} ${text}`);
+  const names = `\`${name}\`, \`${alertName(name)}\``;
+  return `### ${runbookLink(title, name)}\n\n${names}, ${severity}.\n\n${lines.join("\n")}\n`;
 }
 
-const HEAD = `# Alert messages
+/** Alerts that many others mute together, under the name that {@link EXPLANATION} defines. The largest group comes first. */
+const GROUPS: readonly (readonly [string, RegExp])[] = [
+  ["*month*", /-reward-(?!lost)/],
+  ["*full*", /^full-reward-(?!lost)/],
+];
 
-The notifications when an alert fires and when it ends. The figures are examples. An alert's runbook says what it means and what it
-costs. Generated by \`npm run generate\`.
+function mutedTexts(names: readonly string[]): readonly string[] {
+  const group = GROUPS.find(([, pattern]) =>
+    RULES.every(({ condition: { name } }) => !pattern.test(name) || names.includes(name)),
+  );
+  const others = names.filter((name) => group?.[1].test(name) !== true).map((name) => `\`${name}\``);
+  return group === undefined ? others : [...others, group[0]];
+}
+
+function thresholdTexts(thresholds: Condition["thresholds"]): readonly string[] {
+  return Object.entries(thresholds).map(([key, threshold]) => `\`${key}\` ${valueText(threshold)}`);
+}
+
+function valueText({ unit, initial }: Threshold): string {
+  if (unit === "duration") return durationText(initial);
+  return unit === "percent" ? `${initial} %` : String(initial);
+}
+
+function ofPrometheus({ name, alert, severity, for: lasting, summary }: AlertSpec): readonly string[] {
+  return [runbookLink(summary.slice(0, -1), name), `\`${alert}\``, severity, lasting];
+}
+
+function runbookLink(title: string, name: string): string {
+  return `[${title}](../alerts/${runbookPath(name)})`;
+}
+
+const HEAD = `# Alerts
+
+When each alert fires, and what it says. Figures are examples. An alert's title links to its runbook, which explains its cost and
+what to do. Generated by \`npm run generate\`.
 
 ## Watchdog alerts
 
-As sent by e-mail, Telegram and the generic webhook. Every channel shows the same lines: title, problem, start and cost so far,
-first step, links. The examples leave out the last line, which links to the alert on the watchdog's page, its runbook and its
-dashboard:
+All channels show the same lines: title, problem, start and cost so far, first step, links. For example:
+`;
 
-\`\`\`text
-Page: https://watchdog.example/… · Runbook: https://runbooks.example/sidecar-down.md · Dashboard: https://grafana.example/…
-\`\`\`
+const EXPLANATION = `Without lost blocks, the third line says "no lost block is counted yet", or only the start.
+
+The entries below show the lines that differ: problem, first step, and what is measured when the alert ends. Thresholds are
+[configuration keys](watchdog.md#alerts). A firing alert [mutes](watchdog.md#alerts) its consequences: *full* stands for all
+\`full-reward-…\` except \`full-reward-lost\`; *month* adds all \`any-reward-…\` except \`any-reward-lost\`.
 `;
 
 const OTHERS_HEAD = `## Prometheus alerts
 
-The \`description\` annotations of the rules about relayer, targets and programs, with names and values in place of templates.
+The rules about relayer, targets and programs. An alert's \`description\` is the text under "Meaning" in its runbook, with names and values.
 `;

@@ -49,12 +49,12 @@ export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
   const shown = rows.filter((row) => !row.path.startsWith("remote.") || !local.has(rowText(row)));
-  return markdownTable(["key", "type", "default", "what it does"], shown.map(rowCells));
+  return rowsTable(shown);
 }
 
 /**
- * Returns the table of the watchdog's keys. The table omits alerts and channels, which have their own tables. It also omits a
- * validator's keys that can be set at the top level for a single validator.
+ * Returns the table of the watchdog's keys. The table omits alerts and channels, which have their own tables, and the keys that the
+ * relayer has too. It also omits a validator's keys that can be set at the top level for a single validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -66,6 +66,7 @@ export function watchdogKeyTable(): string {
     (path) =>
       (!path.startsWith("alerts.") || path === "alerts.major_pairs") &&
       !path.startsWith("notify.channels[].") &&
+      !/^(?:links|log)\./.test(path) &&
       !isRepeated(path),
   );
 }
@@ -237,8 +238,8 @@ function wrapped(text: string): readonly string[] {
 }
 
 /**
- * Returns a Markdown table with one row for each key whose path `has` accepts. A column shows how a reload applies the key; an
- * empty cell means that the services restart.
+ * Returns a Markdown table with one row for each key whose path `has` accepts. A mark shows how a reload applies the key; without
+ * one, the services restart.
  */
 export function keyTable(
   { schema }: Pick<ConfigKind<unknown>, "schema">,
@@ -247,14 +248,11 @@ export function keyTable(
   const keys = keySchema(schema);
   const reloads = new Map(keyLeaves(keys).map(({ path, reload }) => [path.join("."), reload]));
   const rows = tableRows(keys, "").filter(({ path }) => has(path));
-  return markdownTable(
-    ["key", "type", "default", "reload", "what it does"],
-    rows.map((row) => rowCells(row).toSpliced(3, 0, reloadText(reloads.get(row.path)))),
-  );
+  return rowsTable(rows.map((row) => ({ ...row, text: `${row.text}${reloadMark(reloads.get(row.path))}` })));
 }
 
-function reloadText(reload: string | undefined): string {
-  return reload === undefined || reload === "services" ? "" : reload;
+function reloadMark(reload: string | undefined): string {
+  return reload === undefined || reload === "services" ? "" : ` (*${reload}*)`;
 }
 
 /** Returns a row's text without its section's name, so that rows from two sections can be compared. */
@@ -262,14 +260,17 @@ function rowText({ path, ...rest }: TableRow): string {
   return JSON.stringify([path.replace(/^\w+/, ""), rest]);
 }
 
-function rowCells({ path, type, initial, text }: TableRow): readonly string[] {
-  return [`\`${path}\``, type, initial, text];
+function rowsTable(rows: readonly TableRow[]): string {
+  return markdownTable(
+    ["key", "default, or type", "what it does"],
+    rows.map(({ path, value, text }) => [`\`${path}\``, value, text]),
+  );
 }
 
 interface TableRow {
   readonly path: string;
-  readonly type: string;
-  readonly initial: string;
+  /** The default; or the type, if there is no default or the default does not show its type. */
+  readonly value: string;
   readonly text: string;
 }
 
@@ -278,10 +279,8 @@ function tableRows({ properties = {}, required = [] }: KeySchema, prefix: string
     const path = `${prefix}${key}`;
     const inner = isSecret(value) || isEndpoint(value.items ?? value) ? [] : innerRows(value, path);
     if (inner.length > 0) return inner;
-    const initial =
-      value.default === undefined ? (required.includes(key) ? "required" : "") : code(value.default);
     const text = (value.description ?? "").replaceAll("|", "\\|");
-    return [{ path, type: typeOf(value), initial, text }];
+    return [{ path, value: valueText(value, required.includes(key)), text }];
   });
 }
 
@@ -293,6 +292,15 @@ function innerRows(schema: KeySchema, path: string): readonly TableRow[] {
   return (items?.oneOf ?? items?.anyOf ?? (items === undefined ? [] : [items])).flatMap((option) =>
     tableRows(option, `${path}[].`),
   );
+}
+
+function valueText(schema: KeySchema, isRequired: boolean): string {
+  const { default: initial, enum: choices } = schema;
+  if (initial === undefined) return isRequired ? `${typeOf(schema)}, required` : typeOf(schema);
+  if (isEndpoint(schema)) return `${typeOf(schema)}, ${code(initial)}`;
+  if (choices === undefined) return code(initial);
+  const others = choices.filter((choice) => choice !== initial);
+  return `${code(initial)} (or ${others.map((choice) => code(choice)).join(", ")})`;
 }
 
 function typeOf(schema: KeySchema): string {

@@ -6,8 +6,6 @@ import { DEVIATION_AREAS, listDeviations } from "../../localnet/chain/deviations
 import { ALL_COMMANDS, visibleCommands } from "../../platform/cli/lazy-command.ts";
 import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
-import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
-import { alertTable } from "../../watchdog/monitoring/watchdog-alerts.ts";
 import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-cases.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";
@@ -26,7 +24,7 @@ import { httpApiTables } from "./http-api-tables.ts";
 import { markdownTable, withSection } from "./marked-sections.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
-import { runbookFiles, runbookIndex } from "./runbook-files.ts";
+import { runbookFiles } from "./runbook-files.ts";
 
 /** Folders that contain only generated files. A removed alert's file there is stale. */
 const FOLDERS = [
@@ -54,13 +52,11 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
 /** By path: the handwritten files that contain generated sections between markers. */
 async function sections(root: string): Promise<readonly (readonly [string, string])[]> {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    "alerts/README.md": { runbooks: runbookIndex() },
     "docs/commands.md": { commands: await commandTables() },
     "docs/conformance.md": Object.fromEntries(
       DEVIATION_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
     ),
     "docs/http-api.md": httpApiTables(),
-    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS) },
     "docs/relayer.md": { configuration: relayerKeyTable() },
     "docs/localnet.md": { "chain file": chainKeyTable() },
     "docs/watchdog.md": { configuration: watchdogKeyTable(), channels: channelTable() },
@@ -177,16 +173,39 @@ function isCommon(key: string): boolean {
 
 /** Returns one Markdown table of commands per top-level group, and one for the commands outside any group. */
 async function commandTables(): Promise<string> {
-  const commands = visibleCommands(await createSilentProgram(ALL_COMMANDS));
-  const single = commands.filter((one) => visibleCommands(one).length === 0);
-  const groups = commands.filter((one) => visibleCommands(one).length > 0);
+  const program = await createSilentProgram(ALL_COMMANDS);
   return [
-    commandTable(single.map((one) => commandRow(one, one.name()))),
-    ...groups.map((group) => `### ${group.name()}\n\n${commandTable(leaves(group, ""))}`),
+    commandTable(singles(program, "")),
+    ...groupsOf(program).map((group) => {
+      const isOfModules = group.name() === "query" || group.name() === "tx";
+      const table = isOfModules ? moduleTables(group) : commandTable(leaves(group, ""));
+      return `### ${group.name()}\n\n${table}`;
+    }),
   ].join("\n");
 }
 
 type Cells = readonly string[];
+
+/** The names of a module's commands say what they do, and `--help` says it again: one row per module, without purposes. */
+function moduleTables(group: Command): string {
+  const path = `${group.name()} `;
+  const rows = groupsOf(group).map((module): Cells => {
+    const usages = leaves(module, "").map(([usage = ""]) => usage.replace(`${module.name()} `, ""));
+    return [`\`${path}${module.name()}\``, usages.join(", ")];
+  });
+  return [commandTable(singles(group, path)), markdownTable(["module", "commands"], rows)].join("\n");
+}
+
+function groupsOf(command: Command): readonly Command[] {
+  return visibleCommands(command).filter((one) => visibleCommands(one).length > 0);
+}
+
+/** Returns the rows of the commands that are in no group of their own. */
+function singles(command: Command, path: string): readonly Cells[] {
+  return visibleCommands(command)
+    .filter((one) => visibleCommands(one).length === 0)
+    .map((one) => commandRow(one, `${path}${one.name()}`));
+}
 
 function commandTable(rows: readonly Cells[]): string {
   return markdownTable(["command", "purpose"], rows);

@@ -51,11 +51,24 @@ export const SERVER_ROUTES: Readonly<
   ],
 };
 
+/** The routes that both daemons serve in the same way. */
+const DAEMON_ROUTES: ReadonlySet<RouteDefinition> = new Set([
+  OVERVIEW_ROUTE,
+  RUNBOOK_DEFINITION,
+  ...Object.values(CONTROL_API),
+  OPENAPI_ROUTE,
+]);
+
 /** Returns the tables in docs/http-api.md by section. */
 export function httpApiTables(): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(SERVER_ROUTES).map(([server, routes]) => [`${server} routes`, routeTable(routes)]),
-  );
+  const own = (routes: readonly RouteDefinition[]) => routes.filter((route) => !DAEMON_ROUTES.has(route));
+  const { relayer, watchdog, localnet } = SERVER_ROUTES;
+  return {
+    "daemon routes": routeTable([...DAEMON_ROUTES]),
+    "relayer routes": routeTable(own(relayer)),
+    "watchdog routes": routeTable(own(watchdog)),
+    "localnet routes": routeTable(localnet),
+  };
 }
 
 function pages(shown: readonly LivePlace[]): readonly RouteDefinition[] {
@@ -71,18 +84,14 @@ function unread(): never {
 function routeTable(routes: readonly RouteDefinition[]): string {
   const rows = routes
     .filter(({ about }) => about.replies[200]?.mediaType !== "text/event-stream")
-    .map(({ method, path, guarded, about: { summary, query = {}, body } }) => {
+    .map(({ method, path, about: { summary, query = {}, body } }) => {
       const parameters = Object.entries(query).map(([name, text]) => `\`${name}\`: ${text}`);
       // Omit the field names if the summary contains an example.
       const fields = body === undefined || summary.includes("{") ? [] : [`body: ${namesOf(body)}`];
       const verb = method === "GET" ? "" : `${method} `;
-      return [
-        `\`${verb}${path}\``,
-        [summary, ...fields, ...parameters].join("; ").replaceAll("|", "\\|"),
-        guarded === true ? "yes" : "",
-      ];
+      return [`\`${verb}${path}\``, [summary, ...fields, ...parameters].join("; ").replaceAll("|", "\\|")];
     });
-  return markdownTable(["route", "response, or what it does", "token"], rows);
+  return markdownTable(["route", "response, or what it does"], rows);
 }
 
 function namesOf(body: z.ZodType): string {

@@ -1,7 +1,7 @@
-/** Replaces the lines between the line that contains `begin generated: name` and the line that contains `end generated: name`. */
+/** Replaces the lines between the lines `<!-- generated:name -->` and `<!-- end:name -->`. */
 export function withSection(content: string, name: string, text: string): string {
-  const begin = content.indexOf("\n", markerAt(content, `begin generated: ${name}`)) + 1;
-  const end = content.lastIndexOf("\n", markerAt(content, `end generated: ${name}`)) + 1;
+  const begin = content.indexOf("\n", markerAt(content, `<!-- generated:${name} -->`)) + 1;
+  const end = content.lastIndexOf("\n", markerAt(content, `<!-- end:${name} -->`)) + 1;
   return `${content.slice(0, begin)}${text}${content.slice(end)}`;
 }
 

@@ -17,12 +17,7 @@ const SECTIONS: ReadonlyMap<string, string> = new Map([
   ["Afterwards", "a list of what to check or to change when the problem is over"],
 ]);
 
-const MARKERS = [
-  "begin generated: alert",
-  "end generated: alert",
-  "begin generated: rule",
-  "end generated: rule",
-]
+const MARKERS = ["generated:alert", "end:alert", "generated:rule", "end:rule"]
   .map((marker) => `<!-- ${marker} -->`)
   .join(", ");
 

@@ -10,7 +10,7 @@ import {
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { DASHBOARD_SPECS } from "./dashboards.ts";
-import { markdownTable, withSection } from "./marked-sections.ts";
+import { withSection } from "./marked-sections.ts";
 import { ALERTS } from "./rules.ts";
 
 const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
@@ -54,8 +54,8 @@ alert: ${alerts[0]?.alert ?? ""}
 commands: []
 ---
 
-<!-- begin generated: alert -->
-<!-- end generated: alert -->
+<!-- generated:alert -->
+<!-- end:alert -->
 
 ## Diagnosis
 
@@ -63,33 +63,18 @@ commands: []
 
 ## Afterwards
 
-<!-- begin generated: rule -->
-<!-- end generated: rule -->
+<!-- generated:rule -->
+<!-- end:rule -->
 `;
-}
-
-/** Returns a Markdown table of all alerts, with links to their runbooks relative to `alerts/README.md`. */
-export function runbookIndex(): string {
-  const rows = [...ALERTS_BY_RUNBOOK].flatMap(([name, alerts]) =>
-    alerts
-      .slice(0, 1)
-      .map(({ alert, severity, summary }) => [
-        `[${summary.slice(0, -1)}](runbooks/${name}.md)`,
-        `\`${alert}\``,
-        severity,
-      ]),
-  );
-  return markdownTable(["alert", "name", "severity"], rows);
 }
 
 function head([alert]: readonly AlertSpec[]): string {
   if (alert === undefined) throw new Error("a runbook without an alert");
   const condition = conditionOf(alert);
-  const paid = condition === undefined ? "" : " [How blocks become pay](../README.md#how-blocks-become-pay).";
   return runbookHead({
     title: alert.summary.slice(0, -1),
     meaning: condition?.description ?? plain(alert.description),
-    impact: `${alert.impact}${paid}`,
+    impact: alert.impact,
   });
 }
 
@@ -101,10 +86,12 @@ function ruleSection(alerts: readonly AlertSpec[]): string {
       ({ cause: { dashboard, panel } }) => `${DASHBOARD_TITLES.get(dashboard) ?? dashboard} (${panel})`,
     ),
   );
+  const condition = conditionOf(alert);
+  const rules = alerts.filter(({ component }) => condition === undefined || component === "oracle-raw");
   return [
     "## Rule",
-    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,
-    rule(alerts, conditionOf(alert)),
+    `\`${alert.alert}\`, ${alert.severity}${rulesText(rules, condition)}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,
+    ...(condition === undefined ? [] : [firesText(condition)]),
   ].join("\n\n");
 }
 
@@ -112,11 +99,16 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
   return CONDITIONS.find((one) => one.name === name);
 }
 
-function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
-  if (condition === undefined) return `Prometheus evaluates it: ${ruleFiles(alerts)}.`;
-  const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  const raw = alerts.filter(({ component }) => component === "oracle-raw");
-  return raw.length === 0 ? fires : `${fires} Without the watchdog, Prometheus evaluates ${ruleFiles(raw)}.`;
+function firesText({ when, for: lasting }: Condition): string {
+  return `It fires when ${when.replaceAll("`", "")}${lasting === "0s" ? "" : `, for ${lasting}`}.`;
+}
+
+/** Says which files contain the alert's expression. The watchdog evaluates its conditions itself. */
+function rulesText(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
+  if (alerts.length === 0) return "";
+  return condition === undefined
+    ? `, in ${ruleFiles(alerts)}`
+    : `; without the watchdog in ${ruleFiles(alerts)}`;
 }
 
 /** Returns links to the files that contain the alerts' expressions. */

@@ -38,7 +38,7 @@ const frontMatterSchema = z.strictObject({
 });
 
 const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
-const GENERATED_SECTION = /^<!-- begin generated[\s\S]*?^<!-- end generated.*$/gm;
+const GENERATED_SECTION = /^<!-- generated:[\s\S]*?^<!-- end:.*$/gm;
 const BLOCK = /^ *```(?<language>\w*)\n(?<text>[\s\S]*?)^ *```$/gm;
 
 export function readRunbook(file: string): RunbookText {

@@ -1,8 +1,7 @@
-import { alertName, type Condition, type Threshold } from "../conditions/condition.ts";
+import { alertName, type Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { panelOf } from "../alerts/event-links.ts";
-import { durationText } from "../../platform/config/setting-texts.ts";
 import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { runbookRoute, type ServedRunbook } from "../../platform/monitoring/alerts/runbook-route.ts";
 
@@ -37,42 +36,6 @@ function watchdogAlert(condition: Condition): AlertSpec {
     scope: ["chain_id", "validator"],
     example: { fires: [{ series, from: 1 }], clears: [{ series, from: 0 }] },
   };
-}
-
-export function alertTable(conditions: readonly Condition[]): string {
-  const monthAlerts = conditions.map(({ name }) => name).filter((name) => /-reward-(?!lost)/.test(name));
-  const rows = conditions.map(({ name, severity, when, for: lasting, thresholds, inhibits }) =>
-    [
-      `\`${name}\``,
-      severity,
-      when.replaceAll("|", "\\|"),
-      lasting,
-      thresholdTexts(thresholds).join(", "),
-      mutedTexts(inhibits, monthAlerts).join(", "),
-    ].join(" | "),
-  );
-  return [
-    "| alert | severity | fires when | for | thresholds | mutes |",
-    "|---|---|---|---|---|---|",
-    ...rows.map((row) => `| ${row} |`),
-    "",
-  ].join("\n");
-}
-
-/** Describes the muted alerts. Alerts about the month's rate form a single entry if they are all muted. */
-function mutedTexts(names: readonly string[], monthAlerts: readonly string[]): readonly string[] {
-  const hasAll = monthAlerts.length > 0 && monthAlerts.every((name) => names.includes(name));
-  const others = names.filter((name) => !hasAll || !monthAlerts.includes(name)).map((name) => `\`${name}\``);
-  return hasAll ? [...others, "*month*"] : others;
-}
-
-function thresholdTexts(thresholds: Condition["thresholds"]): readonly string[] {
-  return Object.entries(thresholds).map(([key, threshold]) => `\`${key}\` ${valueText(threshold)}`);
-}
-
-function valueText({ unit, initial }: Threshold): string {
-  if (unit === "duration") return durationText(initial);
-  return unit === "percent" ? `${initial} %` : String(initial);
 }
 
 /** `GET /runbooks/NAME.md`: runbooks for the watchdog's alerts. */

@@ -149,7 +149,7 @@ describe("the dashboards", () => {
       ...ALERTS.map(({ expr }) => expr(REAL_TIMES)),
     ].flatMap(promqlSelectors);
     const docs = readFileSync(join(ROOT, "docs/metrics.md"), "utf8");
-    const exported = [...docs.matchAll(/^\| `(\w+)` \| (\w+) /gm)].map(([, name = "", type]) =>
+    const exported = [...docs.matchAll(/^\| `(\w+)(?:\{[\w,]+\})?` \| (\w+) /gm)].map(([, name = "", type]) =>
       type === "histogram" ? `${name}_bucket` : name,
     );
     expect(exported.length).toBeGreaterThan(50);

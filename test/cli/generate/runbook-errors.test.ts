@@ -70,10 +70,8 @@ describe("the check of a runbook", () => {
   });
 
   it("names missing markers", async () => {
-    expect(await errorsAfter(replaced("<!-- end generated: alert -->\n", ""))).toEqual([
-      expect.stringMatching(
-        /^1: the lines around the generated sections are missing: .*<!-- end generated: alert -->/,
-      ),
+    expect(await errorsAfter(replaced("<!-- end:alert -->\n", ""))).toEqual([
+      expect.stringMatching(/^1: the lines around the generated sections are missing: .*<!-- end:alert -->/),
     ]);
   });
 

@@ -80,10 +80,10 @@ describe("the JSON Schema of configuration fields", () => {
 
   it("gives a table with one row for each key", () => {
     expect(keyTable({ schema }).trim().split("\n")).toEqual([
-      "| key | type | default | reload | what it does |",
-      "|---|---|---|---|---|",
-      '| `interval` | string | `"5s"` |  | time between two scrapes |',
-      "| `hook.url` | secret | required |  |  |",
+      "| key | default, or type | what it does |",
+      "|---|---|---|",
+      '| `interval` | `"5s"` | time between two scrapes |',
+      "| `hook.url` | secret, required |  |",
     ]);
   });
 });

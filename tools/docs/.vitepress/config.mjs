@@ -10,7 +10,7 @@ const TEST_EXAMPLE = "examples/first-value.test.mjs";
 
 /** The documents by reader. */
 const GROUPS = {
-  "For validators": ["docs/watchdog.md", "docs/alerts.md", "docs/alert-backtest.md"],
+  "For validators": ["docs/watchdog.md", "docs/counting.md", "docs/alerts.md", "docs/alert-backtest.md"],
   "For relayer teams": [
     "docs/relayer.md",
     "docs/from-neutron-query-relayer.md",

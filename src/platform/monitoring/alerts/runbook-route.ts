@@ -22,7 +22,7 @@ export function runbookHead({ title, meaning, impact }: RunbookHead): string {
 
 /** A runbook file: handwritten text between two sections that `npm run generate` writes. */
 const SECTIONS =
-  /^<!-- begin generated: alert -->\n[\s\S]*?^<!-- end generated: alert -->\n(?<written>[\s\S]*?)^<!-- begin generated: rule -->\n[\s\S]*?^<!-- end generated: rule -->$/m;
+  /^<!-- generated:alert -->\n[\s\S]*?^<!-- end:alert -->\n(?<written>[\s\S]*?)^<!-- generated:rule -->\n[\s\S]*?^<!-- end:rule -->$/m;
 
 /** Returns the handwritten part of a runbook file; undefined if a marker of its generated sections is missing. */
 export function writtenPart(file: string): string | undefined {
