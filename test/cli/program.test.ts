@@ -147,7 +147,7 @@ describe("localnet start --traffic", () => {
   it.each(["", "8", "0", "-8M", "8m", "8MB", "8.5M", "199999", "many"])("refuses %j", async (text) => {
     const { stderr, error } = await run("localnet", "start", `--traffic=${text}`);
     expect(error).toBeInstanceOf(CommanderError);
-    expect(stderr).toContain('an amount of gas from 200k such as "8M", "500k" or "8000000" was expected');
+    expect(stderr).toContain('expected a gas amount of at least 200k, e.g. "8M", "500k" or "8000000"');
   });
 
   it("needs the local chain", async () => {
@@ -162,7 +162,7 @@ describe("localnet start --traffic", () => {
 describe("localnet start --contract", () => {
   it.each([
     [["--init", "{}", "--contract", "x.wasm"], "Put it after the --contract to which it belongs."],
-    [["--contract", "x.wasm", "--init", "{"], "JSON was expected"],
+    [["--contract", "x.wasm", "--init", "{"], "expected JSON"],
   ])("refuses %j", async (options, text) => {
     const { stderr, error } = await run("localnet", "start", ...options);
     expect(error).toBeInstanceOf(CommanderError);

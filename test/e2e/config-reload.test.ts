@@ -145,7 +145,7 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /refused \/-\/reload: the daemon has another token; the token in \S+control-token is for the localnet; name the configuration with --config/,
+        /refused \/-\/reload: the daemon has another token; the token in \S+control-token is for the localnet; pass the configuration with --config/,
       ),
     ]);
     writeRelayer({ gas: { max_price: `0.${RELOADS}` } });
@@ -322,7 +322,7 @@ describe("a daemon without http.token", () => {
     await open.printed(/icq-relayer/);
     expect((await fetch(`${relayerUrl}/-/reload`, { method: "POST" })).status).toBe(403);
     expect((await home.run("relayer", "reload", "--config", file)).stderr).toContain(
-      "has neither http.token nor state_dir: send SIGHUP to reload",
+      "sets neither http.token nor state_dir; send SIGHUP to reload",
     );
   });
 });

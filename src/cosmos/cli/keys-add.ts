@@ -111,7 +111,7 @@ function derive(words: Secret, hdPath: string): Promise<Uint8Array> {
   return deriveKey(words.reveal(), hdPath).catch(() => {
     // Its own text could contain words.
     throw badKeyring(
-      "this is not a BIP-39 mnemonic in English: 12, 15, 18, 21 or 24 words with their checksum were expected",
+      "not an English BIP-39 mnemonic: expected 12, 15, 18, 21 or 24 words with a valid checksum",
     );
   });
 }
@@ -160,5 +160,5 @@ function parseHdPath(text: string): string {
     .slice(1)
     .map((part) => Number(part.replace(/'$/, "")));
   if (/^m(\/\d{1,10}'?){1,10}$/.test(text) && numbers.every((number) => number <= MAX_CHILD)) return text;
-  throw new InvalidArgumentError("a path such as m/44'/118'/0'/0/0 was expected");
+  throw new InvalidArgumentError("expected a path, e.g. m/44'/118'/0'/0/0");
 }

@@ -48,7 +48,7 @@ export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): 
 export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
   const { headers, data } = parseArmor(armor);
   const type = headers.get("type") ?? "secp256k1";
-  if (type !== "secp256k1") throw badArmor(`it has the key type ${type}: secp256k1 was expected`);
+  if (type !== "secp256k1") throw badArmor(`unsupported key type ${type} (expected secp256k1)`);
   const salt = saltOf(headers.get("salt"));
   const plain = await decrypt(headers.get("kdf"), data, passphrase, salt);
   if (plain === undefined) throw badKeyring("the passphrase does not open the armor");
@@ -66,7 +66,7 @@ async function decrypt(
 ): Promise<Uint8Array | undefined> {
   if (kdf === "argon2") return openChacha(data, await argonKey(passphrase, salt));
   if (kdf === "bcrypt") return openXsalsa(data, await bcryptKey(passphrase, salt));
-  throw badArmor(`its key derivation is ${kdf ?? "not named"}: argon2 or bcrypt was expected`);
+  throw badArmor(`unsupported key derivation ${kdf ?? "(none)"} (expected argon2 or bcrypt)`);
 }
 
 /** Like the SDK's `argon2.IDKey`: one pass over 64 MiB with four threads. */

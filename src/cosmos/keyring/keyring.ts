@@ -51,7 +51,7 @@ export function readKeyringKey(key: KeyringKey): Uint8Array {
   const store = openKeyStore(key);
   if (store.keys().length === 0)
     throw badKeyring(
-      `${keyringFolder(key)} has no keys: ${home} was expected to be the home of the SDK program, such as ~/.neutrond`,
+      `${keyringFolder(key)} has no keys; expected ${home} to be the home of the SDK program, e.g. ~/.neutrond`,
     );
   const { type, privateKey } = openKeyring(store).find(name);
   if (privateKey !== undefined) return fromHex(privateKey.reveal());
@@ -114,6 +114,6 @@ function requireName(name: string): void {
   const hasControls = Array.from(name).some((character) => character < " " || character === "\u007f");
   if (isUsable && !hasControls && !name.startsWith("-")) return;
   throw badKeyring(
-    `${JSON.stringify(name)} is not a name: 1 to ${MAX_NAME_BYTES} printable characters without spaces around them were expected`,
+    `${JSON.stringify(name)} is not a valid name (expected 1 to ${MAX_NAME_BYTES} printable characters without leading or trailing spaces)`,
   );
 }

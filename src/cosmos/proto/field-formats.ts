@@ -194,7 +194,7 @@ export function timestampFromText(text: string): SecondsAndNanos {
   const zone = match?.[4]?.toUpperCase() ?? "";
   // Date has milliseconds only: it parses whole seconds, and the fraction is parsed separately.
   const epochMs = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}${zone}`);
-  if (match === null || Number.isNaN(epochMs)) throw new Error("not a timestamp: RFC 3339 was expected");
+  if (match === null || Number.isNaN(epochMs)) throw new Error("not a timestamp: expected RFC 3339");
   return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
 }
 
@@ -238,7 +238,7 @@ export function durationFromText(text: string): SecondsAndNanos {
   if (units !== undefined && units.seconds <= MAX_DURATION_SECONDS) return units;
   const seconds = BigInt(match?.[2] ?? "0");
   if (match === null || seconds > MAX_DURATION_SECONDS)
-    throw new Error('not a duration: "1.5s" was expected');
+    throw new Error('not a duration: expected the form "1.5s"');
   const nanos = Number((match[3] ?? "").padEnd(9, "0"));
   // `0 - nanos`, not `-nanos`: zero must not become -0.
   return match[1] === "-" ? { seconds: -seconds, nanos: 0 - nanos } : { seconds, nanos };

@@ -52,7 +52,7 @@ export function parseMessage(desc: DescMessage, json: unknown, context: ParseCon
 }
 
 function parseFields(desc: DescMessage, json: unknown, context: ParseContext): ReflectMessage {
-  if (!isRecord(json)) throw badJson(context, `an object (${desc.typeName}) was expected`);
+  if (!isRecord(json)) throw badJson(context, `expected an object (${desc.typeName})`);
   const message = reflect(desc);
   for (const [name, value] of Object.entries(json)) {
     const field = desc.fields.find((each) => each.name === name || each.jsonName === name);
@@ -94,7 +94,7 @@ function parseList(
   json: unknown,
   context: ParseContext,
 ): void {
-  if (!Array.isArray(json)) throw badJson(context, "a list was expected");
+  if (!Array.isArray(json)) throw badJson(context, "expected a list");
   json.forEach((item: unknown, index) => {
     // Go reads null in a list of messages as a message without fields.
     const value = item === null && field.message !== undefined ? {} : item;
@@ -108,7 +108,7 @@ function parseMap(
   json: unknown,
   context: ParseContext,
 ): void {
-  if (!isRecord(json) || field.fieldKind !== "map") throw badJson(context, "an object was expected");
+  if (!isRecord(json) || field.fieldKind !== "map") throw badJson(context, "expected an object");
   for (const [key, item] of Object.entries(json)) {
     map.set(parseScalar(field.mapKey, key, context), parseValue(field, item, at(context, key)));
   }
@@ -137,20 +137,20 @@ function parseEnum(desc: DescEnum, json: unknown, context: ParseContext): number
   // Proto3 enums are open: every int32 is valid, and `json | 0` keeps exactly the int32 numbers.
   if (typeof json === "number" && Number.isInteger(json) && json === (json | 0)) return json;
   const value = desc.values.find((each) => each.name === json || jsonNameOf(each) === json);
-  if (value === undefined) throw badJson(context, `a ${desc.typeName} was expected`);
+  if (value === undefined) throw badJson(context, `expected a ${desc.typeName}`);
   return value.number;
 }
 
 function parseScalar(type: ScalarType, json: unknown, context: ParseContext): unknown {
   switch (type) {
     case ScalarType.STRING:
-      if (typeof json !== "string") throw badJson(context, "a string was expected");
+      if (typeof json !== "string") throw badJson(context, "expected a string");
       return json;
     case ScalarType.BOOL:
       if (typeof json === "boolean") return json;
       // Map keys are always strings in JSON.
       if (json === "true" || json === "false") return json === "true";
-      throw badJson(context, "true or false was expected");
+      throw badJson(context, "expected true or false");
     case ScalarType.INT32:
     case ScalarType.SINT32:
     case ScalarType.SFIXED32:
@@ -185,15 +185,15 @@ function parseInteger(
   const wrap = (integer: bigint): bigint =>
     type.signed ? BigInt.asIntN(type.bits, integer) : BigInt.asUintN(type.bits, integer);
   if (value === undefined || wrap(value) !== value) {
-    throw badJson(context, `${type.signed ? "an int" : "a uint"}${type.bits} was expected`);
+    throw badJson(context, `expected ${type.signed ? "an int" : "a uint"}${type.bits}`);
   }
   return value;
 }
 
 function parseAny(desc: DescMessage, json: unknown, context: ParseContext): ReflectMessage {
-  if (!isRecord(json)) throw badJson(context, 'an object with "@type" was expected');
+  if (!isRecord(json)) throw badJson(context, 'expected an object with "@type"');
   const { "@type": typeUrl, ...rest } = json;
-  if (typeof typeUrl !== "string") throw badJson(at(context, "@type"), "a type URL was expected");
+  if (typeof typeUrl !== "string") throw badJson(at(context, "@type"), "expected a type URL");
   const inner = requireMessageByTypeUrl(typeUrl, context.chainName, at(context, "@type").path);
   const body = WELL_KNOWN.has(inner.typeName) ? rest["value"] : rest;
   const message = parseMessage(inner, body, { ...context, depth: context.depth + 1 });
@@ -211,7 +211,7 @@ function build(desc: DescMessage, values: Readonly<Record<string, unknown>>): Re
 }
 
 function parseText<T>(json: unknown, parse: (text: string) => T, context: ParseContext): T {
-  if (typeof json !== "string") throw badJson(context, "a string was expected");
+  if (typeof json !== "string") throw badJson(context, "expected a string");
   try {
     return parse(json);
   } catch (thrown) {

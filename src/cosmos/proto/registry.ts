@@ -63,7 +63,7 @@ export function parseChainName(name: string): string {
   if (!/^[a-z][a-z0-9]{0,31}$/.test(name) || RESERVED_ROOTS.has(name)) {
     throw new ProtoError(
       { code: "bad-chain-name", chainName: name },
-      `${JSON.stringify(name)} cannot be a chain's own name: at most 32 lower-case letters and digits were expected, other than the package of a module`,
+      `${JSON.stringify(name)} cannot be a chain's own name: expected at most 32 lower-case letters and digits, and not a module's package`,
     );
   }
   return name;

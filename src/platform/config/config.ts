@@ -311,7 +311,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     case "too_big":
       return issueText("is too large", `${limitText(issue, "maximum")} or less`);
     case "invalid_value":
-      return issueText("is not one of the allowed values", listText(issue["values"]));
+      return issueText("is not an allowed value", listText(issue["values"]));
     case "invalid_format":
       return issueText("has the wrong format", `text of the format ${issue["pattern"] ?? issue["format"]}`);
     case "custom":

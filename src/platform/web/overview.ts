@@ -139,7 +139,7 @@ async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow
 
 /** Parses the reply from {@link overviewRoute}. Throws on any other reply. */
 function parseParts(value: unknown, url: string): readonly PartRow[] {
-  const root = new JsonField(value, "", (path, expected) => new Error(`${path}: ${expected} was expected`));
+  const root = new JsonField(value, "", (path, expected) => new Error(`${path}: expected ${expected}`));
   return root
     .member("parts")
     .elements()

@@ -84,7 +84,7 @@ export async function planKvCycle(
     // The height of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
-  // If few queries are due while many are being read, wait for that cycle's end. Each cycle costs its own header and round trips.
+  // If few queries are due while many are being read, wait for that cycle to end: each cycle costs its own header and round trips.
   if (newer.length * 10 < running()) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
   const reservation = worker.submitter.reserve(
@@ -116,7 +116,7 @@ export async function runKvCycle(
     // The values are too old. The next cycle reads them again.
     const proofs = reads.afterMs > MAX_AGE_MS ? [] : await prove(worker, cycle, reads, signal);
     await turn;
-    // Decide this only now: the previous cycle has determined which results are sent.
+    // Decide this only now, because the previous cycle has determined which results are sent.
     results = proofs.flatMap((proof) => (isSkipped(worker, cycle, proof) ? [] : proof.result));
   } finally {
     worker.submitter.offer(results, cycle.reservation);

@@ -143,7 +143,7 @@ function recordOutcome(context: RelayContext, result: ProvenResult, outcome: Res
     // Later transactions must not overtake this one.
     worker.submitter.withdraw(query.id);
   }
-  // Withdrawing reports the other outcomes, so the last of them arrives here first.
+  // Withdrawing reports the other outcomes, so the last outcome arrives here first.
   if (relaying.pending > 0 || ranges.get(query.id) !== relaying) return;
   ranges.delete(query.id);
   finishRange(context, relaying);
@@ -152,7 +152,7 @@ function recordOutcome(context: RelayContext, result: ProvenResult, outcome: Res
 /** Called once all results in the range have an outcome. */
 function finishRange({ worker, deps }: RelayContext, { state, range, ...relayed }: Relaying): void {
   const { query } = state;
-  // Otherwise the next search covers the same range again and skips transactions that the journal lists as handled.
+  // Otherwise, the next search covers the same range again and skips transactions that the journal lists as handled.
   if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;

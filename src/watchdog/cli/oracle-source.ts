@@ -57,8 +57,8 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
     return {
       url: `http://127.0.0.1:${portsAt(portOffset).watchdog}`,
       token: () => controlToken(portOffset),
-      tokenHint: `the token in ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
-      hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
+      tokenHint: `the token in ${controlTokenFile(portOffset)} is for the localnet; pass the configuration with --config`,
+      hint: "start relaywatch up or relaywatch watchdog start, or select another watchdog with --config or --port-offset",
     };
   const { listen, token, stateDir } = await watchdogConfig(config);
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;

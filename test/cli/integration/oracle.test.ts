@@ -185,7 +185,7 @@ describe("without a watchdog", () => {
       const offset = String(silent.offset);
       const { out, message } = await runCommand(["relayer", ...words, "--port-offset", offset], stop.signal);
       expect(`${out}${message}`).toContain(
-        `icq-relayer does not respond at 127.0.0.1:${portsAt(silent.offset).relayer}; start it, or select another one with --url or --port-offset`,
+        `icq-relayer does not respond at 127.0.0.1:${portsAt(silent.offset).relayer}; start it, or select another relayer with --url or --port-offset`,
       );
     },
   );

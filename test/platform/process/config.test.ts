@@ -105,7 +105,7 @@ describe("parseConfig", () => {
       "w.yaml:5:8: node.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
       "w.yaml:6:12: node.retries: is too large (expected 9 or less)",
       "w.yaml:7:3: node.colour: unknown key (expected one of the documented keys)",
-      'w.yaml:8:8: level: is not one of the allowed values (expected "info", "debug")',
+      'w.yaml:8:8: level: is not an allowed value (expected "info", "debug")',
       "w.yaml:9:7: hook: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       "w.yaml:12:5: pairs.1: is a number (expected text)",
     ]);

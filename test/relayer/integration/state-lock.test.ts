@@ -35,7 +35,7 @@ describe("state_dir", () => {
     const holder = await startHolder();
     await expect(openTestStore(stateDir)).rejects.toMatchObject({
       facts: { code: "state-in-use", stateDir, pid: holder.pid },
-      message: `state_dir ${stateDir} is in use by process ${holder.pid}: stop that relayer first. A second relayer needs its own state_dir and signer`,
+      message: `state_dir ${stateDir} is in use by process ${holder.pid}; stop that relayer first. A second relayer needs its own state_dir and signer`,
     });
   });
 

@@ -37,7 +37,7 @@ export function readGenesis<T>(
   variant?: ProtoVariant,
 ): T | undefined {
   if (json === undefined) return undefined;
-  if (!isRecord(json)) throw new GenesisError(`app_state.${schema.module}`, "an object was expected");
+  if (!isRecord(json)) throw new GenesisError(`app_state.${schema.module}`, "expected an object");
   try {
     const bytes = messageFromJson(schema.typeName, json, CANONICAL_CHAIN_NAME, variant);
     return schema.type.decode(variant?.decode(schema.typeName, bytes) ?? bytes);

@@ -144,7 +144,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 function initGenesis(context: Context, json: JsonValue | undefined, params: ModuleParams<Params>): void {
   common.initParams(context, json, SCHEMA, params);
   if (params.get(context).neutronDenom === "")
-    throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "a denomination was expected");
+    throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "expected a denomination");
   const total = readGenesis(SCHEMA, json)?.totalBurnedNeutronsAmount;
   if ((total?.coin?.denom ?? "") !== "" && total !== undefined) burned.set(context, total);
 }
