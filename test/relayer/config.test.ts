@@ -164,9 +164,9 @@ spending: { budget: "${budget}" }`;
     expect(JSON.stringify(full.store?.password)).toBe('"[redacted]"');
     for (const [wrong, text] of [
       ["postgres://icq:hunter2@db/state", /store: has a password \(.*by reference in store\.password/],
-      ["mysql://icq@db/state", /store: is not a URL of PostgreSQL/],
-      ["postgres://db/state", /lacks user, host or database/],
-      ["postgres://icq@db/state?sslmode=prefer", /has the sslmode prefer \(.*verify-full/],
+      ["mysql://icq@db/state", /store: is not a PostgreSQL URL/],
+      ["postgres://db/state", /is missing the user, host or database/],
+      ["postgres://icq@db/state?sslmode=prefer", /has an unsupported sslmode prefer \(.*verify-full/],
       ["postgres://icq@db/state?timeout=3", /unknown parameter timeout/],
     ] as const) {
       const found = errors(withStore(wrong)).join("\n");

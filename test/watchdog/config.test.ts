@@ -289,7 +289,7 @@ describe("watchdog configuration", () => {
       fallbacks: [{ url: "http://r/" }, { url: "http://s/" }],
     });
     expect(() => parse("sources: {fallbacks: {node: ['b']}}")).toThrow(
-      "sources.fallbacks.node.0: is not a usable URL",
+      "sources.fallbacks.node.0: is not a valid URL",
     );
     expect(() => parse("sources: {fallbacks: {grpc: ['http://b']}}")).toThrow("sources.fallbacks");
   });
@@ -313,7 +313,7 @@ describe("watchdog configuration", () => {
   it("has the public URLs of the pages, with a slash at their end", () => {
     const { links } = parse("links: {watchdog: 'https://w.example/x', grafana: 'https://g.example/'}").notify;
     expect(links).toEqual({ watchdog: "https://w.example/x/", grafana: "https://g.example/" });
-    expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a usable URL");
+    expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a valid URL");
     expect(() => parse("links: {relayer: 'http://r.example/?a=1'}")).toThrow("links.relayer: has a query");
     expect(() => parse("links: {prometheus: 'http://p.example/'}")).toThrow("links");
   });
@@ -473,7 +473,7 @@ describe("watchdog configuration", () => {
     [
       "source: prometheus\nprometheus: {url: 'http://user:pass@p', deadline: 5m, token: secret, max_points: 999, max_series: 1.5}\nsources: {labels: {}}",
       [
-        "prometheus.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+        "prometheus.url: is not a valid URL (expected http:// or https://, without user name, password or fragment)",
         "prometheus.token: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
         "prometheus.deadline: is too long (expected at most 1m)",
         "prometheus.max_series: is a number (expected a whole number)",
@@ -510,9 +510,9 @@ describe("watchdog configuration", () => {
     const kinds = CHANNEL_KINDS.map(({ kind }) => kind).toSorted();
     expect(() => parse(text)).toThrow(
       [
-        'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
-        "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment; credentials go into headers)",
-        'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
+        'w.yaml:1:11: interval: is a number (expected a duration, e.g. "30s")',
+        "w.yaml:3:9: sources.node: is not a valid URL (expected http:// or https://, without user name, password or fragment; put credentials into headers)",
+        'w.yaml:6:10: alerts.all_prices_missing.for: is not a valid duration (expected a duration, e.g. "30s", at least 0ms)',
         "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
         `w.yaml:12:13: notify.channels.1.kind: is not a channel kind (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,
         "w.yaml:14:27: notify.channels.2.name: is not a usable name (expected lower-case letters, digits and hyphens)",

@@ -31,17 +31,17 @@ interface AddOptions extends KeyOptions {
 export function addCommand(context: CliContext): Command {
   return keyCommand("add", "create a key, or recover one from its mnemonic")
     .argument("<name>", "name of the new key")
-    .option("--recover", "read the mnemonic from the terminal, or from the first line of stdin")
+    .option("--recover", "read the mnemonic from the terminal or the first line of stdin")
     .option("--source <file>", "read the mnemonic from this file; implies --recover")
-    .option("--backup-file <file>", "write the new mnemonic into this new file, and do not print it")
-    .option("--no-backup", "neither print nor write the new mnemonic: the key is in the keyring only")
-    .option("--dry-run", "show the key and store nothing")
+    .option("--backup-file <file>", "write the new mnemonic to this new file instead of printing it")
+    .option("--no-backup", "neither print nor write the new mnemonic; the key exists only in the keyring")
+    .option("--dry-run", "show the key without storing it")
     .addOption(
       new Option("--algo <algorithm>", "signature algorithm").choices(["secp256k1"]).default("secp256k1"),
     )
-    .addOption(pathNumber("--coin-type <n>", "coin type of the derivation path", 118))
-    .addOption(pathNumber("--account <n>", "account of the derivation path", 0))
-    .addOption(pathNumber("--index <n>", "address index of the derivation path", 0))
+    .addOption(pathNumber("--coin-type <n>", "coin type in the derivation path", 118))
+    .addOption(pathNumber("--account <n>", "account in the derivation path", 0))
+    .addOption(pathNumber("--index <n>", "address index in the derivation path", 0))
     .addOption(
       new Option(
         "--hd-path <path>",
@@ -51,8 +51,7 @@ export function addCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-The mnemonic of a new key is printed once, and only to a terminal. Without one, name --backup-file or --no-backup. A
-recovered key's mnemonic is never printed.`,
+A new key's mnemonic is printed once, and only to a terminal. Without a terminal, pass --backup-file or --no-backup. A recovered key's mnemonic is never printed.`,
     )
     .action((name: string, options: AddOptions) => {
       const backend = options.dryRun ? { ...options, keyringBackend: "memory" as const } : options;
@@ -68,7 +67,7 @@ recovered key's mnemonic is never printed.`,
         try {
           keyring.add(record);
         } catch (error) {
-          // The words of a key that is not stored are of no use.
+          // The mnemonic of a key that is not stored is useless.
           if (backupFile !== undefined) rmSync(backupFile);
           throw error;
         }
@@ -79,9 +78,9 @@ recovered key's mnemonic is never printed.`,
 
 export function mnemonicCommand(context: CliContext): Command {
   return new Command("mnemonic")
-    .description("create a mnemonic of 24 words, without a key")
-    .option("--backup-file <file>", "write it into this new file, and do not print it")
-    .addHelpText("after", "\nA mnemonic is printed to a terminal only.")
+    .description("create a 24-word mnemonic without creating a key")
+    .option("--backup-file <file>", "write it to this new file instead of printing it")
+    .addHelpText("after", "\nA mnemonic is printed only to a terminal.")
     .action((options: { readonly backupFile?: string }) => {
       requireBackup({ ...options, backup: true }, context);
       const words = newMnemonic();
@@ -99,7 +98,7 @@ function requireBackup(
   if (isTerminal || backupFile !== undefined || !backup || dryRun) return;
   throw new CliError(
     EXIT.usage,
-    "a mnemonic is printed to a terminal only: give --backup-file FILE, run it in a terminal, or (keys add) give --no-backup",
+    "a mnemonic is printed only to a terminal; pass --backup-file FILE, run this in a terminal, or pass --no-backup (keys add)",
   );
 }
 
@@ -109,7 +108,7 @@ function newMnemonic(): Secret {
 
 function derive(words: Secret, hdPath: string): Promise<Uint8Array> {
   return deriveKey(words.reveal(), hdPath).catch(() => {
-    // Its own text could contain words.
+    // The original error could contain words of the mnemonic.
     throw badKeyring(
       "not an English BIP-39 mnemonic: expected 12, 15, 18, 21 or 24 words with a valid checksum",
     );
@@ -120,7 +119,7 @@ function writeBackup(file: string, words: Secret): void {
   try {
     writeFileSync(file, `${words.reveal()}\n`, { mode: PRIVATE_FILE_MODE, flag: "wx" });
   } catch (cause) {
-    throw new CliError(EXIT.fatal, `the mnemonic cannot be written: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.fatal, `cannot write the mnemonic: ${errorText(cause)}`, { cause });
   }
 }
 
@@ -138,7 +137,7 @@ function printNew(
     return printResponse({ ...key, mnemonic: words.reveal() }, options, context);
   printResponse(key, options, context);
   context.print(
-    `\nThe mnemonic is shown only now. Write it down: with it, everybody can spend from the account.\n`,
+    `\nThe mnemonic is shown only once. Write it down, and keep it secret: anyone who has it can spend from the account.\n`,
   );
   context.print(words.reveal());
 }

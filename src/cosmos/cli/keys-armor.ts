@@ -20,14 +20,14 @@ const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 
 export function exportCommand(context: CliContext): Command {
-  return passphraseOption(keyCommand("export", "print a key, encrypted with a passphrase, as an ASCII armor"))
-    .argument("<name>", "name or address of the key")
-    .addHelpText("after", "\nPrograms of SDK 0.50 and newer import the armor with `keys import`.")
+  return passphraseOption(keyCommand("export", "print a passphrase-encrypted key as ASCII armor"))
+    .argument("<name>", "key name or address")
+    .addHelpText("after", "\nPrograms built with SDK 0.50 or newer import the armor with `keys import`.")
     .action((name: string, options: ArmorOptions) =>
       withKeyring(options, context, async ({ keyring, prompt }) => {
         const { privateKey, type } = keyring.find(name);
         if (privateKey === undefined)
-          throw badKeyring(`${name} is of the type ${type}: it has no private key here`);
+          throw badKeyring(`${name} is of type ${type} and has no private key in this keyring`);
         const passphrase = await newPassphrase(options, prompt);
         const { encryptArmor } = await import("../keyring/key-armor.ts");
         const armor = await encryptArmor(fromHex(privateKey.reveal()), passphrase);
@@ -37,9 +37,9 @@ export function exportCommand(context: CliContext): Command {
 }
 
 export function importCommand(context: CliContext): Command {
-  return passphraseOption(keyCommand("import", "add a key from the ASCII armor of keys export"))
+  return passphraseOption(keyCommand("import", "add a key from ASCII armor written by keys export"))
     .argument("<name>", "name of the new key")
-    .argument("<file>", "the armor of this program or of any version of the SDK")
+    .argument("<file>", "armor file, from this program or any SDK version")
     .action((name: string, file: string, options: ArmorOptions) =>
       withKeyring(options, context, async ({ keyring, prepare, prompt }) => {
         const armor = readArmor(file);
@@ -54,7 +54,7 @@ export function importCommand(context: CliContext): Command {
 }
 
 function passphraseOption(command: Command): Command {
-  return command.option("--passphrase-file <file>", "passphrase of the armor; asked for if not given");
+  return command.option("--passphrase-file <file>", "the armor's passphrase; prompted for if omitted");
 }
 
 function fileIn({ passphraseFile: file }: ArmorOptions) {
@@ -64,13 +64,13 @@ function fileIn({ passphraseFile: file }: ArmorOptions) {
 async function newPassphrase(options: ArmorOptions, prompt: Prompt): Promise<Secret> {
   const passphrase = await secretFrom(fileIn(options), prompt, "Passphrase to encrypt the key: ");
   if (passphrase.reveal().length >= MIN_PASSPHRASE_CHARACTERS) return passphrase;
-  throw new CliError(EXIT.usage, `the passphrase has fewer than ${MIN_PASSPHRASE_CHARACTERS} characters`);
+  throw new CliError(EXIT.usage, `the passphrase must have at least ${MIN_PASSPHRASE_CHARACTERS} characters`);
 }
 
 function readArmor(file: string): string {
   try {
     return readTextFile(file, MAX_ARMOR_BYTES);
   } catch (cause) {
-    throw new CliError(EXIT.fatal, `the armor in ${file} cannot be read: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.fatal, `cannot read the armor in ${file}: ${errorText(cause)}`, { cause });
   }
 }

@@ -36,7 +36,7 @@ export function keysCommand(context: CliContext): Command {
 }
 
 function listCommand(context: CliContext): Command {
-  return keyCommand("list", "print all keys of the keyring")
+  return keyCommand("list", "print all keys in the keyring")
     .option("-n, --list-names", "names only")
     .action((options: KeyOptions & { readonly listNames?: true }) =>
       withKeyring(options, context, ({ keyring }) => {
@@ -63,11 +63,11 @@ interface ShowOptions extends KeyOptions {
 
 function showCommand(context: CliContext): Command {
   return keyCommand("show", "print a key")
-    .argument("<name>", "name or address of the key")
-    .addOption(new Option("-a, --address", "the address only").conflicts("pubkey"))
-    .addOption(new Option("-p, --pubkey", "the public key only"))
+    .argument("<name>", "key name or address")
+    .addOption(new Option("-a, --address", "print only the address").conflicts("pubkey"))
+    .addOption(new Option("-p, --pubkey", "print only the public key"))
     .addOption(
-      new Option("--bech <kind>", "prefix of the address: account, validator or consensus")
+      new Option("--bech <kind>", "address prefix: account, validator or consensus")
         .choices(Object.keys(KINDS))
         .default("acc"),
     )
@@ -88,15 +88,15 @@ function pubkeyOf({ name, publicKey }: KeyRecord): string {
 }
 
 function deleteCommand(context: CliContext): Command {
-  return keyCommand("delete", "delete keys; a key without a mnemonic or an export elsewhere is then lost")
-    .argument("<name...>", "names or addresses of the keys")
-    .option("-y, --yes", "do not ask")
+  return keyCommand("delete", "delete keys; a key without a backup of its mnemonic or an export is lost")
+    .argument("<name...>", "key names or addresses")
+    .option("-y, --yes", "do not ask for confirmation")
     .action((names: readonly string[], options: KeyOptions & { readonly yes?: true }) =>
       withKeyring(options, context, async ({ keyring, prompt }) => {
         const found = names.map((name) => keyring.find(name).name);
         const isSure = options.yes || (await prompt.confirm(`Delete ${found.join(", ")} forever? [y/N] `));
         if (!isSure)
-          throw new CliError(EXIT.usage, "nothing is deleted; answer with y in a terminal, or give --yes");
+          throw new CliError(EXIT.usage, "nothing was deleted; confirm with y in a terminal, or pass --yes");
         for (const name of found) keyring.remove(name);
         printResult({ value: { deleted: found }, text: `deleted ${found.join(", ")}` }, options, context);
       }),
@@ -123,6 +123,6 @@ function parseAddress(text: string, prefix: string): JsonObject {
     const { prefix: human, bytes } = decodeBech32(text);
     return { human, bytes: upperHex(bytes) };
   } catch {
-    throw new CliError(EXIT.usage, `${text} is neither hex nor bech32`);
+    throw new CliError(EXIT.usage, `expected hex or bech32, got ${text}`);
   }
 }

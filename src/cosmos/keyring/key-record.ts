@@ -70,6 +70,6 @@ function decodeRecord(
     // The error below reports it.
   }
   throw badKeyring(
-    `${name} is not a record from SDK 0.46 or newer: run "neutrond keys list" once, which migrates older records`,
+    `${name} is not a record from SDK 0.46 or newer; run "neutrond keys list" once to migrate older records`,
   );
 }

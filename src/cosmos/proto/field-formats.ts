@@ -42,7 +42,7 @@ const NUMBER_FORMATS: Readonly<Record<string, NumberFormat>> = { "cosmos.Dec": "
 /** Values of `relaywatch.JsonForm` in the definitions. */
 const JSON_FORM_HEX = 1;
 const JSON_FORM_RAW = 2;
-// Options are decoded at every read, so each field's format is read once.
+// Options are decoded on every read, so read each field's format only once.
 const formats = new WeakMap<DescField, FieldFormat>();
 
 /** Returns the format declared by a field's options. */
@@ -192,7 +192,7 @@ export function timestampToText(time: SecondsAndNanos): string {
 export function timestampFromText(text: string): SecondsAndNanos {
   const match = RFC3339.exec(text);
   const zone = match?.[4]?.toUpperCase() ?? "";
-  // Date has milliseconds only: it parses whole seconds, and the fraction is parsed separately.
+  // Date has only millisecond precision, so it parses the seconds, and the fraction is parsed separately.
   const epochMs = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}${zone}`);
   if (match === null || Number.isNaN(epochMs)) throw new Error("not a timestamp: expected RFC 3339");
   return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
@@ -204,7 +204,7 @@ export function durationToText(duration: SecondsAndNanos): string {
   const negative = seconds < 0n || nanos < 0;
   const magnitude = negative ? { seconds: -seconds, nanos: -nanos } : duration;
   if (magnitude.seconds < 0n || magnitude.seconds > MAX_DURATION_SECONDS || !isFraction(magnitude.nanos)) {
-    throw new Error("not a duration: out of range, or seconds and nanoseconds of different sign");
+    throw new Error("not a duration: out of range, or seconds and nanoseconds have different signs");
   }
   return `${negative ? "-" : ""}${magnitude.seconds}${fraction(magnitude.nanos)}s`;
 }

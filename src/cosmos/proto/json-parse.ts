@@ -25,7 +25,7 @@ export interface ParseContext {
   readonly path: string;
 }
 
-// Bounds the recursion: the JSON comes from outside.
+// Limits the recursion, because the JSON is untrusted.
 const MAX_DEPTH = 100;
 /** Messages with their own JSON format. Inside an Any, their JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
@@ -33,7 +33,7 @@ const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", 
 /** Throws ProtoError `too-deep` beyond the maximum number of enclosing messages. */
 export function requireDepth(depth: number): void {
   if (depth <= MAX_DEPTH) return;
-  throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
+  throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} levels deep`);
 }
 
 /** Builds a message from proto JSON as specified for `messageFromJson`. Throws the same errors. */
@@ -71,7 +71,7 @@ function fillNonNullable(message: ReflectMessage, field: DescField): void {
     message.set(field, field.scalar === ScalarType.BYTES ? utf8("0") : "0");
   }
   if (field.fieldKind !== "message" || !format.neverNull) return;
-  // The zero value of Go's time is in year 1. An empty Timestamp is 1970.
+  // The zero value of Go's time is in year 1, while an empty Timestamp is 1970.
   const isTime = field.message.typeName === "google.protobuf.Timestamp";
   const inner = isTime ? timeMessage(field.message, GO_ZERO_TIME) : reflect(field.message);
   for (const each of field.message.fields) fillNonNullable(inner, each);

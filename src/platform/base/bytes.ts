@@ -67,7 +67,7 @@ function isLatinReader(value: unknown): value is LatinReader {
   return typeof value === "function";
 }
 
-// This method behind `toString("latin1")` works on any byte array. Node's type definitions omit it.
+// The method behind `toString("latin1")` works on any byte array. Node's type definitions omit it.
 const native: unknown = Reflect.get(Buffer.prototype, "latin1Slice");
 const readLatin1: LatinReader = isLatinReader(native)
   ? native

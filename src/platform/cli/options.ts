@@ -5,7 +5,9 @@ import { isHostName, isPlainHttpUrl, parseDurationMs } from "../config/setting-t
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
 
 export function portOffsetOption(): Option {
-  return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
+  return new Option("--port-offset <n>", "add this offset to every port")
+    .default(0)
+    .argParser(parsePortOffset);
 }
 
 export function daemonUrlOption(flags: string, description: string): Option {
@@ -22,16 +24,16 @@ export function corsOptions(): readonly Option[] {
   return [
     new Option(
       "--cors <origin...>",
-      'origins of pages that may read RPC and REST responses, such as https://app.example; "*" for all; default: localhost',
+      'origins whose pages may read RPC and REST responses, e.g. https://app.example; "*" for all; default: localhost',
     ).argParser(collect(isOriginPattern, "expected an origin, e.g. https://app.example")),
-    new Option("--no-cors", "no page may read RPC and REST responses"),
+    new Option("--no-cors", "do not let any page read RPC and REST responses"),
   ];
 }
 
 export function allowHostOption(): Option {
   return new Option(
     "--allow-host <name...>",
-    'names that HTTP clients may use besides the loopback names; "*" for all',
+    'host names that HTTP clients may use in addition to loopback names; "*" for all',
   ).argParser(collect(isHostName, "expected a host name without scheme or port"));
 }
 
@@ -104,7 +106,7 @@ export function parseDuration(text: string): number {
 export function waitOption(): Option {
   return new Option(
     "--wait <duration>",
-    "with the Go relayer's settings: how long to wait for both chains' nodes (default: 1m)",
+    "with the Go relayer's settings: maximum wait for both chains' nodes (default: 1m)",
   ).argParser(parseDuration);
 }
 
@@ -126,7 +128,7 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); it stores its last 1000 states",
+    "number of recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); only the last 1000 states are stored",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 

@@ -64,7 +64,7 @@ const API_PATH = "api/overview";
 
 export const OVERVIEW_ROUTE = getJson(
   `/${API_PATH}`,
-  "the server's own parts, as overviews show them: verdict, the number that matters, its course",
+  "the server's own parts as shown in overviews: state, key figure and its history",
   z.strictObject({
     parts: z.array(
       z.strictObject({

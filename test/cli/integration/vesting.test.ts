@@ -162,7 +162,7 @@ describe("relaywatch tx vesting", () => {
     [
       "no coins",
       '{"start_time":1,"periods":[{"length_seconds":1}]}',
-      'periods with "coins" and "length_seconds"',
+      'expected periods with "coins" and "length_seconds"',
     ],
     ["no length", '{"start_time":1,"periods":[{"coins":"1untrn"}]}', "length_seconds: expected seconds"],
     [

@@ -99,7 +99,7 @@ describe("an external signer", () => {
 
   it.each([
     ["no-signature", "returned no signature: r and s"],
-    ["refuses", "refused to respond to sign: the limit of the day is reached"],
+    ["refuses", "returned an error for sign: the limit of the day is reached"],
     ["crash", "ended with exit code 3"],
     ["garbage", "wrote a line that is not a JSON object"],
     ["endless", "wrote a line that is too long"],

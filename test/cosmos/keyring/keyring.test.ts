@@ -58,7 +58,7 @@ describe("a keyring of the SDK", () => {
 
   it("says what is wrong and what there is", async () => {
     expect(await open({ ...relayer, name: "relayr" })).toMatch(
-      /keyring-test has no key relayr: it has relayer, second key, watch only/,
+      /keyring-test has no key relayr; it has relayer, second key, watch only/,
     );
     expect(await open({ ...relayer, home: "/nowhere" })).toMatch(/\/nowhere\/keyring-test has no keys/);
     expect(await open({ ...relayer, name: "../keyring-file/relayer" })).toMatch(
@@ -66,7 +66,7 @@ describe("a keyring of the SDK", () => {
     );
     expect(await open({ ...relayer, backend: "file" })).toContain("the backend file needs a password");
     expect(await open({ ...relayer, backend: "file", password: new Secret("wrong") })).toContain(
-      "the password does not open relayer",
+      "wrong password for relayer",
     );
     expect(await open({ ...relayer, name: "watch only" })).toContain("is an offline key");
   });
@@ -88,8 +88,8 @@ describe("a keyring of the SDK", () => {
       [changed(1), "does not open it"],
       [changed(3), "does not open it"],
       [changed(4), "does not open it"],
-      [changed(0), "it is not encrypted with"],
-      ["seed words in a text file", "it is not a compact JWE"],
+      [changed(0), "not encrypted with"],
+      ["seed words in a text file", "not a compact JWE"],
       ["x".repeat(70_000), "is larger than"],
     ] as const) {
       writeFileSync(file, content);

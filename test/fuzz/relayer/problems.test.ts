@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
     code: "lease-unknown",
     set: ({ setGate }, isOn) => setGate({ leaseError: isOn ? "connection refused" : undefined }),
     within: 2,
-    text: /it is not known whether another one does: connection refused; repair the database/,
+    text: /it is unknown whether another one does: connection refused; repair the database/,
   },
   {
     code: "not-sending",

@@ -63,7 +63,7 @@ describe("the inputs of a command", () => {
 
   it.each([
     [[VALIDATOR, "5", "7"], "an amount with its denomination"],
-    [[VALIDATOR, "5untrn", "-"], "a whole number below 2^64"],
+    [[VALIDATOR, "5untrn", "-"], "expected an integer below 2^64"],
     [[VALIDATOR, "5untrn"], "missing required argument"],
     [[VALIDATOR.replace("q", "p"), "5untrn", "7"], "a letter may be wrong"],
     [["validator", "5untrn", "7"], "expected a bech32 address"],

@@ -84,7 +84,7 @@ describe("relaywatch relayer plan", () => {
     [["--queries", "1000001"], /from 1 to 1,000,000/],
     [["--queries", "10", "--period", "0"], /expected a positive integer/],
     [["--queries", "10", "--gas", "5G"], /an amount of gas/],
-    [["--queries", "10", "--gas", "0"], /an amount of gas from 1 such/],
+    [["--queries", "10", "--gas", "0"], /expected a gas amount of at least 1, e.g./],
     [["--queries", "10", "--ceiling", "0"], /expected a price/],
     [["--queries", "10", "--ceiling", "1e3"], /expected a price/],
   ])("refuses %j", async (args, message) => {

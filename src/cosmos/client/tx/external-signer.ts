@@ -44,13 +44,13 @@ async function askFor(
 ): Promise<Uint8Array> {
   const { error, [field]: text } = await connection.ask(request);
   if (typeof error === "string")
-    throw connection.error(`refused to respond to ${request["type"]}: ${problemText(error)}`);
+    throw connection.error(`returned an error for ${request["type"]}: ${problemText(error)}`);
   try {
     if (typeof text === "string" && text !== "") return fromBase64(text);
   } catch {
     // The error below reports it.
   }
-  throw connection.error(`returned no "${field}" in base64`);
+  throw connection.error(`returned no base64 "${field}"`);
 }
 
 const MAX_PROBLEM_CHARACTERS = 200;

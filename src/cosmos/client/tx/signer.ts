@@ -49,7 +49,7 @@ export async function createSigner(key: SigningKey, prefix: string, feeGranter =
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
   const opened = privateKey(key).then((bytes) => DirectSecp256k1Wallet.fromKey(bytes, prefix));
   const wallet = await opened.catch((error: unknown) => {
-    // Any other text could contain a part of the key.
+    // Any other message could contain part of the key.
     throw error instanceof ClientError ? error : badKey(key.kind);
   });
   const [account] = await wallet.getAccounts();
@@ -68,12 +68,12 @@ export async function createSigner(key: SigningKey, prefix: string, feeGranter =
 async function privateKey(key: Exclude<SigningKey, { readonly kind: "external" }>): Promise<Uint8Array> {
   if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
   if (key.kind === "keyring") return readKeyringKey(key);
-  // The key is derived here, once. CosmJS' HD wallet derives it again for every signature.
+  // Derive the key once here; CosmJS's HD wallet would derive it again for every signature.
   return deriveKey(key.mnemonic.reveal(), key.hdPath ?? DEFAULT_HD_PATH);
 }
 
 function badKey(kind: string): ClientError {
-  return new ClientError({ code: "bad-key", kind }, `the ${kind} of the signing account cannot be used`);
+  return new ClientError({ code: "bad-key", kind }, `the signing account's ${kind} cannot be used`);
 }
 
 /** Content of a transaction, without its signature. */

@@ -255,7 +255,7 @@ local:
   validatrs: []
 `);
     expect(out).toContain(
-      '2:13: block_time: is not a usable duration (expected a duration such as "30s", at least 50ms)',
+      '2:13: block_time: is not a valid duration (expected a duration, e.g. "30s", at least 50ms)',
     );
     expect(out).toContain("4:13: local.chain_id: has the wrong format");
     expect(out).toContain('5:10: local.denom: is not a denomination (expected text such as "untrn")');
