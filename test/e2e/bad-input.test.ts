@@ -42,10 +42,10 @@ describe("a command line that cannot work", () => {
   it.concurrent.each([
     [["nonsense"], /unknown command 'nonsense'/],
     [["up", "--nonsense"], /unknown option '--nonsense'/],
-    [["up", "--port-offset", "99999"], /whole number from 0 to/],
+    [["up", "--port-offset", "99999"], /an integer from 0 to/],
     [["localnet", "start", "middle"], /middle/],
     [["query", "interchainqueries", "registered-query", "one"], /failed to parse query id/],
-    [["query", "interchainqueries", "params", "--node", "ftp://x"], /URL such as/],
+    [["query", "interchainqueries", "params", "--node", "ftp://x"], /expected a URL/],
     [["tx", "interchainqueries", "remove", "1"], /no signing account/],
   ])("ends with 2: %j", async (args, says) => {
     expectRefusal(await home.run(...args), 2, says);

@@ -268,7 +268,7 @@ describe("the answer to a reload of a watchdog", () => {
       expect(await reload()).toMatchObject({
         code: 1,
         stderr: expect.stringContaining(
-          "no notify.channels, and the running one has 1: nobody would be notified",
+          "no notify.channels, but the running one has 1: nobody would be notified",
         ),
       });
       expect(await (await fetch(`${watchdogUrl}/notifications`)).text()).toContain("hook");

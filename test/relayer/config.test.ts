@@ -163,7 +163,10 @@ spending: { budget: "${budget}" }`;
     expect(full.store?.url).toEqual({ ...address, host: "::1", port: 6_000, sslMode: "verify-full" });
     expect(JSON.stringify(full.store?.password)).toBe('"[redacted]"');
     for (const [wrong, text] of [
-      ["postgres://icq:hunter2@db/state", /store: has a password \(.*by reference in store\.password/],
+      [
+        "postgres://icq:hunter2@db/state",
+        /store: has a password \(.*refer to the password in store\.password/,
+      ],
       ["mysql://icq@db/state", /store: is not a PostgreSQL URL/],
       ["postgres://db/state", /is missing the user, host or database/],
       ["postgres://icq@db/state?sslmode=prefer", /has an unsupported sslmode prefer \(.*verify-full/],

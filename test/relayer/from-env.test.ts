@@ -193,7 +193,7 @@ describe("the variables of the Go relayer", () => {
     for (const backend of ["file", "os", "kwallet"]) {
       const changes = { RELAYER_NEUTRON_CHAIN_KEYRING_BACKEND: backend };
       expect(config(changes).signer.keyring?.backend).toBe("test");
-      expect(readEnv({ ...GO, ...changes }).warnings.join("\n")).toContain("the backend test signs");
+      expect(readEnv({ ...GO, ...changes }).warnings.join("\n")).toContain("the test backend signs");
     }
   });
 });

@@ -434,7 +434,7 @@ describe("alerts", () => {
     );
     expect(await cli("alerts", "ack", "nothing", "--note", "x")).toMatchObject({
       exitCode: 2,
-      message: 'there is no alert "nothing"; relaywatch alerts list --all prints the names',
+      message: 'there is no alert "nothing"; list the names with relaywatch alerts list --all',
     });
     expect((await cli("alerts", "ack")).exitCode).toBe(2);
     const by = { author: "ann", note: "new disk", at: "2026-10-20T04:00:00.000Z" };

@@ -314,7 +314,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     });
     expect(await relayer("import-leveldb", folder, "--config", into)).toMatchObject({
       exitCode: 78,
-      message: expect.stringContaining("it has no LevelDB"),
+      message: expect.stringContaining("no LevelDB found"),
     });
     expect(await relayer("import-leveldb", GO_STORAGE, "--config", config)).toMatchObject({
       exitCode: 78,

@@ -79,7 +79,7 @@ describe("relaywatch tx transfer", () => {
     [["ibc", "channel", "close-init", "transfer"], "missing required argument 'channel'"],
     [["ibc", "client", "update"], "missing required argument 'client'"],
     [["ibc", "client", "update", "remote-one"], "expected an id, e.g. 07-tendermint-0"],
-    [["ibc", "client", "update", "07-tendermint-0", "--counterparty-node", "x"], "a URL such as"],
+    [["ibc", "client", "update", "07-tendermint-0", "--counterparty-node", "x"], "expected a URL, e.g."],
     [["ibc-rate-limit", "update-params"], "give the address of a contract, or --none"],
     [["ibc-rate-limit", "update-params", CONTRACT, "--none"], "give the address of a contract, or --none"],
   ])("%j is a wrong command line", async (words, text) => {

@@ -98,7 +98,7 @@ describe("an external signer", () => {
   });
 
   it.each([
-    ["no-signature", "returned no signature: r and s"],
+    ["no-signature", "returned no valid signature: expected r and s"],
     ["refuses", "returned an error for sign: the limit of the day is reached"],
     ["crash", "ended with exit code 3"],
     ["garbage", "wrote a line that is not a JSON object"],

@@ -62,7 +62,7 @@ describe("the inputs of a command", () => {
   });
 
   it.each([
-    [[VALIDATOR, "5", "7"], "an amount with its denomination"],
+    [[VALIDATOR, "5", "7"], "an amount with a denomination"],
     [[VALIDATOR, "5untrn", "-"], "expected an integer below 2^64"],
     [[VALIDATOR, "5untrn"], "missing required argument"],
     [[VALIDATOR.replace("q", "p"), "5untrn", "7"], "a letter may be wrong"],

@@ -40,7 +40,9 @@ describe("a genesis document", () => {
     expect(() => parseGenesis(withMember(["profile"], "mainnet"))).toThrow(
       "genesis document, profile: expected specification or deployed",
     );
-    expect(() => parseGenesis(withMember(["profile"], null))).toThrow("profile: specification or deployed");
+    expect(() => parseGenesis(withMember(["profile"], null))).toThrow(
+      "profile: expected specification or deployed",
+    );
   });
 
   it("is rejected when it is not JSON", () => {

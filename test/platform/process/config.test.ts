@@ -159,7 +159,7 @@ describe("parseConfig", () => {
     expect(errors("{}")).toBe(
       "w.yaml:2:1: hook: must refer to the secret in exactly one way (expected either file or env)",
     );
-    expect(errors("{env: HOOK, file: /run/token}")).toContain("does not name exactly one place");
+    expect(errors("{env: HOOK, file: /run/token}")).toContain("must refer to the secret in exactly one way");
   });
 });
 

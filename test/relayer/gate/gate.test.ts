@@ -122,7 +122,7 @@ describe("the gate", () => {
     const { gate, admit, world, clock, store } = await openGateTest({ dailyFee: 10n, reserve: 1n });
     world.role = "unknown";
     await admit(5n);
-    expect(gate.status().refusal).toMatch(/^it is not known/);
+    expect(gate.status().refusal).toMatch(/^unknown which process submits/);
     world.role = "leader";
     expect(gate.status().refusal).toBeUndefined();
     let isFull = true;

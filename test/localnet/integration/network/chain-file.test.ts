@@ -293,7 +293,7 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
   });
 
   it.each([
-    ["{ name: alice, mnemonic: not words }", "", "account alice of local-1: the mnemonic has no key"],
+    ["{ name: alice, mnemonic: not words }", "", "account alice of local-1: invalid mnemonic"],
     ["", "modules_from: { file: nothing.json, modules: [bank] }", "nothing.json cannot be read as JSON"],
     ["", "modules_from: { file: given.json, modules: [bank] }", "given.json has no state of the module bank"],
     [
