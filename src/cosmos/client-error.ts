@@ -57,7 +57,7 @@ export function requireChain(endpoint: string, expected: string | undefined, fou
   if (expected === undefined || found === expected) return;
   throw new ClientError(
     { code: "wrong-chain", endpoint, expected, found },
-    `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
+    `${endpoint} serves chain ${found}, expected ${expected}; check the endpoint or the chain id in the configuration`,
   );
 }
 

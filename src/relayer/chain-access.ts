@@ -108,7 +108,7 @@ export function createChainCheck(chains: readonly CheckedChain[], logger: Logger
     name: "chain id check",
     run: async (signal) => {
       await Promise.all(chains.map((chain) => checkChain(chain, logger, signal)));
-      // The supervisor treats a service that returns as failed, so this service waits until the daemon stops.
+      // The supervisor treats a returning service as failed, so wait until the daemon stops.
       await untilAborted(signal);
     },
   };

@@ -99,13 +99,13 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
     },
     /** Starts adding the payments that no process has seen. Nothing waits for it. */
     recover: (): void => {
-      // Report this from now on: a process that is killed before the recovery ends finds the same gap again.
+      // Report this from now on, because a process that is killed before recovery ends will find the same gap.
       waiting ??= [];
-      deps.recordIncomplete("the payments of earlier processes have not been read yet");
+      deps.recordIncomplete("payments by earlier processes have not been read yet");
       started.wake();
     },
     service: {
-      name: "payments of earlier processes",
+      name: "payments by earlier processes",
       run: async (signal: AbortSignal) => {
         let seen = 0;
         while (!signal.aborted) {
@@ -205,7 +205,7 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
   } catch (error) {
     signal.throwIfAborted();
     const reason = errorText(error);
-    logger.warn("payments of the previous process are unknown, the costs may be incomplete", { reason });
+    logger.warn("payments by the previous process are unknown, the costs may be incomplete", { reason });
     return reason;
   }
 }
@@ -225,7 +225,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
     const total = [...totals.values()].reduce((sum, count) => sum + count, 0);
     const leftMs = ((clock.monotonicMs() - startedMs) / Math.max(1, read)) * Math.max(0, total - read);
     onProgress(
-      `${read} of ${total} transactions from earlier processes were read, the rest take about ${formatDuration(leftMs)}`,
+      `read ${read} of ${total} transactions from earlier processes; about ${formatDuration(leftMs)} left`,
     );
   };
 }
@@ -292,7 +292,7 @@ function toPaid(
   const raw = TxRaw.decode(tx);
   const { messages } = TxBody.decode(raw.bodyBytes);
   const { fee } = AuthInfo.decode(raw.authInfoBytes);
-  // The ante handler refused a transaction without events, so it cost nothing.
+  // A transaction without events was rejected by the ante handler, so it cost nothing.
   if (result.code !== 0 && result.events.length === 0) return undefined;
   const queries = new Map(deps.queries().map((query) => [query.id, query]));
   const results: PaidResult[] = [];

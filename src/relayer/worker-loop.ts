@@ -62,7 +62,7 @@ export async function runWorker(
 
 async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   const { worker, deps, cycles, lookAhead } = loop;
-  // A cycle that started before the last pause may end after it. Its error is already known or has the same cause.
+  // A cycle that started before the last pause may end after it; its error is already known or has the same cause.
   cycles.forgetErrors();
   while (!signal.aborted) {
     // Read before the cycle, so that a block that arrives during it starts the next cycle immediately.
@@ -98,7 +98,7 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
   const localHeight = deps.height.now();
   lookAhead.recordHeight(localHeight);
-  // Without queries or the lease, no cycle runs that could clear the last error, and the daemon would never be ready again.
+  // Without queries or the lease, no cycle runs to clear the last error, and the daemon would never be ready again.
   if (statesOf(loop).length === 0 || !deps.leads()) {
     worker.submission.succeeded();
     deps.onCycle(undefined);
@@ -158,10 +158,10 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
   const labels = { connectionId: worker.connectionId, type: deps.type };
   if (startedMs !== undefined) lookAhead.recordCycle(worker.clock.monotonicMs() - startedMs);
   worker.metrics.cycles.inc({ connection_id: worker.connectionId, outcome: "done" });
-  // The chain may still refuse what a cycle proved. The connection works again once a result is included.
+  // The chain may still reject what a cycle proved, so the connection has recovered only once a result is included.
   if (worker.submission.error() !== undefined) return;
   deps.onCycle(undefined);
-  // Only a cycle shows that the connection works. Without due queries, the backoff keeps its length.
+  // Only a cycle shows that the connection works. Without due queries, the backoff stays unchanged.
   if (startedMs === undefined) return;
   if (loop.lastError !== undefined)
     worker.logger.info("connection has recovered", { ...labels, ...loop.tries });
@@ -182,12 +182,12 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };
   const due: QueryState[] = [];
-  // This runs over all queries several times per block, and few of them are due.
+  // This goes through all queries several times per block, and few are due.
   for (const state of statesOf(loop)) {
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(id);
-    // Nothing is read again before a period has passed, so no unchanged read of this result can make it due sooner.
+    // Nothing is read again before a period has passed, so an unchanged read cannot make this result due sooner.
     if (newest !== undefined && at.height < newest.sentAt + updatePeriod) continue;
     const then = newest === undefined ? state : withResult(state, newest);
     if (isDue(then, at.height, at.nowMs)) due.push(then);

@@ -71,11 +71,11 @@ export function createWatchdogRoutes({
       body: await metricsPage(),
     })),
     serveRoute(WATCHDOG_API.livez, () =>
-      isAlive() ? textReply(200, "ok\n") : errorReply(503, "stuck", "the last poll ended too long ago"),
+      isAlive() ? textReply(200, "ok\n") : errorReply(503, "stuck", "the last poll was too long ago"),
     ),
     serveRoute(WATCHDOG_API.readyz, () =>
       statuses().some(({ polledAtMs }) => polledAtMs === undefined)
-        ? errorReply(503, "not-ready", "the first poll has not ended yet")
+        ? errorReply(503, "not-ready", "the first poll has not finished yet")
         : textReply(200, "ok\n"),
     ),
   ];
@@ -95,7 +95,7 @@ export function serviceStateOf(statuses: readonly WatchdogStatus[], isAlive: () 
     isAlive: isAlive(),
     text: isAlive()
       ? `${counted(statuses.length, "validator")}; ${alertText}`
-      : "the last poll ended too long ago",
+      : "the last poll was too long ago",
   };
 }
 
@@ -187,7 +187,7 @@ function changeDeadLetters(
 ): HttpReply {
   const choice = DEAD_LETTER_CHOICE.safeParse(body);
   if (!choice.success)
-    return errorReply(400, "bad-choice", "expected an object with ids, channels, both or neither");
+    return errorReply(400, "bad-choice", "expected an object with optional ids and channels");
   const state = alerting();
   const { outbox, count } = reviveDeadLetters(state.outbox, choice.data, what);
   const problem = change({ ...state, outbox });
@@ -206,7 +206,11 @@ function createSilence(body: unknown, deps: AlertRoutesDeps): HttpReply {
   const state = alerting();
   const open = withoutExpired(state.silences, nowMs);
   if (open.length >= MAX_SILENCES)
-    return errorReply(409, "too-many-silences", `there are ${MAX_SILENCES} silences; delete some first`);
+    return errorReply(
+      409,
+      "too-many-silences",
+      `limit of ${MAX_SILENCES} silences reached; delete some first`,
+    );
   const known = { alerts: rules.map(({ condition }) => condition.name), validators };
   const silence = parseSilence(body, known, { id: randomUUID(), nowMs });
   if ("refused" in silence) return errorReply(400, "bad-silence", silence.refused);
@@ -247,7 +251,7 @@ function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps
 
 /** Refuses a change that could not be stored: confirmed changes must survive a restart. */
 function notStored(what: string, problem: string): HttpReply {
-  const text = `${what}: a restart would undo it, since ${problem}; repair the disk that holds state_dir and try again`;
+  const text = `${what}: a restart would undo the change, because ${problem}; repair the disk with state_dir and try again`;
   return errorReply(503, "not-stored", text);
 }
 

@@ -19,7 +19,7 @@ export const acknowledgedView = jsonView<AlertState>(({ value, partOrNull }) => 
 
 const acknowledgedAlerts = z.strictObject({ alerts: z.array(acknowledgedView.schema) });
 
-const notStored = errorOf("the state cannot be stored, and nothing changed");
+const notStored = errorOf("the state could not be stored, so nothing changed");
 const refused = (what: string) => ({ 400: errorOf(what), 503: notStored });
 
 const tests = z.strictObject({
@@ -33,8 +33,8 @@ export const DEAD_LETTER_CHOICE = z.strictObject({
 });
 
 const deadLetters = (name: string, does: string, reply: z.ZodType): RouteDefinition => {
-  const summary = `${does}: all, or those with \`ids\` and of \`channels\``;
-  const more = { body: DEAD_LETTER_CHOICE, replies: refused("an invalid body") };
+  const summary = `${does}: all, or only the given \`ids\` and \`channels\``;
+  const more = { body: DEAD_LETTER_CHOICE, replies: refused("invalid body") };
   return postJson(`/api/alerts/dead-letters/${name}`, summary, reply, more);
 };
 
@@ -47,8 +47,8 @@ const createSilence: RouteDefinition = {
     body: silenceRequest,
     replies: {
       201: jsonOf(silenceView.schema),
-      ...refused("an invalid body"),
-      409: errorOf("there are too many silences"),
+      ...refused("invalid body"),
+      409: errorOf("too many silences"),
     },
   },
 };
@@ -71,7 +71,7 @@ const endSilence: RouteDefinition = {
 export const WATCHDOG_API = {
   status: getJson(
     "/api/status",
-    "the first validator, all (`validators`), and how the configuration was loaded (`config`)",
+    "the first validator, all (`validators`), and the configuration's load status (`config`)",
     z.strictObject({
       ...statusView.schema.shape,
       validators: z.array(statusView.schema),
@@ -86,10 +86,10 @@ export const WATCHDOG_API = {
   ),
   metrics: getText("/metrics", "[metrics](metrics.md#oracle-watchdog) for Prometheus"),
   livez: getText("/livez", "503 when the poll loop hangs", {
-    replies: { 503: errorOf("the last poll ended too long ago") },
+    replies: { 503: errorOf("the last poll was too long ago") },
   }),
-  readyz: getText("/readyz", "503 before the end of the first poll", {
-    replies: { 503: errorOf("the first poll has not ended yet") },
+  readyz: getText("/readyz", "503 until the first poll has finished", {
+    replies: { 503: errorOf("the first poll has not finished yet") },
   }),
   alerts: getJson(
     "/api/alerts",
@@ -102,17 +102,17 @@ export const WATCHDOG_API = {
     }),
   ),
   test: postJson("/api/alerts/test", "sends a test notification to every channel", tests, {
-    replies: { 502: jsonOf(tests, "a channel does not accept it") },
+    replies: { 502: jsonOf(tests, "a channel rejected it") },
   }),
   acknowledge: postJson(
     "/api/alerts/ack",
     "acknowledges firing alerts; empty lists: all",
     acknowledgedAlerts,
-    { body: acknowledgeRequest, replies: refused("an invalid body, or no such alert fires") },
+    { body: acknowledgeRequest, replies: refused("invalid body, or no such firing alert") },
   ),
   withdraw: postJson("/api/alerts/unack", "withdraws the acknowledgement", acknowledgedAlerts, {
     body: withdrawRequest,
-    replies: refused("an invalid body, or no such alert is acknowledged"),
+    replies: refused("invalid body, or no such acknowledged alert"),
   }),
   resend: deadLetters("resend", "sends dead letters again", z.strictObject({ resent: z.int() })),
   discard: deadLetters("discard", "drops dead letters", z.strictObject({ discarded: z.int() })),

@@ -305,7 +305,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const validators = config.validators.map(({ target }) => target);
   const fleet = { validators, intervalMs, staleMs: prometheus.staleMs };
   const stored = createFleet(fleet, { read, clock: deps.clock, signal: end.signal });
-  // One gap can be that of all validators: their queries do not compete.
+  // All validators may share one gap, so that their queries don't compete.
   const history = createStoredHistory(oneAtATime(read, prometheus.connection.deadlineMs));
   return {
     stored: validators.some(({ isStored }) => isStored) ? stored : undefined,
@@ -315,7 +315,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
         { ...backfill, target: validator.target, counting: countingOptions(config, validator) },
         { ...deps, history },
       ),
-    close: () => end.abort(new Error("the watchdog stops")),
+    close: () => end.abort(new Error("the watchdog is stopping")),
   };
 }
 

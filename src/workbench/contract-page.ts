@@ -224,8 +224,8 @@ export function createContractPage({ node, clock, makeProfile }: ContractPageDep
 function profileReply(hash: string, name: string, profile: ContractPageInput["profile"]): HttpReply {
   const format = PROFILE_FORMATS.find((one) => one === name);
   if (format === undefined)
-    return errorReply(400, "bad-format", `one of ${PROFILE_FORMATS.join(", ")} was expected`);
-  if (!/^[0-9A-Fa-f]{64}$/.test(hash)) return errorReply(400, "bad-hash", "64 hex digits were expected");
+    return errorReply(400, "bad-format", `expected one of ${PROFILE_FORMATS.join(", ")}`);
+  if (!/^[0-9A-Fa-f]{64}$/.test(hash)) return errorReply(400, "bad-hash", "expected 64 hex digits");
   const report = profile(hash.toUpperCase());
   if (typeof report === "string") return errorReply(404, "no-profile", report);
   return {

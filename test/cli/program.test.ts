@@ -76,13 +76,13 @@ describe("config validate", () => {
 
   it("says in one clause that a file is missing", async () => {
     const { stdout } = await run("config", "validate", "/nonexistent.yaml");
-    expect(stdout).toBe("/nonexistent.yaml: there is no such file");
+    expect(stdout).toBe("/nonexistent.yaml: file not found");
   });
 
   it("reads a file without a size no further than the limit", async () => {
     const { stdout } = await run("config", "validate", "/dev/zero");
     expect(stdout).toBe(
-      "/dev/zero: cannot be read: it is larger than 1048576 bytes (expected a readable YAML file)",
+      "/dev/zero: cannot be read: it exceeds 1048576 bytes (expected a readable YAML file)",
     );
   });
 });
@@ -96,7 +96,7 @@ describe("a file without a size", () => {
   ])("is read no further than the limit: %s %s %s", async (...words) => {
     const { stderr, error } = await run(...words);
     const causes = [error, error instanceof Error ? error.cause : undefined].map(String);
-    expect([stderr, ...causes].join("\n")).toMatch(/it is larger than \d+ bytes/);
+    expect([stderr, ...causes].join("\n")).toMatch(/it exceeds \d+ bytes/);
   });
 });
 
@@ -147,7 +147,7 @@ describe("localnet start --traffic", () => {
   it.each(["", "8", "0", "-8M", "8m", "8MB", "8.5M", "199999", "many"])("refuses %j", async (text) => {
     const { stderr, error } = await run("localnet", "start", `--traffic=${text}`);
     expect(error).toBeInstanceOf(CommanderError);
-    expect(stderr).toContain('an amount of gas from 200k such as "8M", "500k" or "8000000" was expected');
+    expect(stderr).toContain('expected a gas amount of at least 200k, e.g. "8M", "500k" or "8000000"');
   });
 
   it("needs the local chain", async () => {
@@ -162,7 +162,7 @@ describe("localnet start --traffic", () => {
 describe("localnet start --contract", () => {
   it.each([
     [["--init", "{}", "--contract", "x.wasm"], "Put it after the --contract to which it belongs."],
-    [["--contract", "x.wasm", "--init", "{"], "JSON was expected"],
+    [["--contract", "x.wasm", "--init", "{"], "expected JSON"],
   ])("refuses %j", async (options, text) => {
     const { stderr, error } = await run("localnet", "start", ...options);
     expect(error).toBeInstanceOf(CommanderError);
@@ -172,7 +172,7 @@ describe("localnet start --contract", () => {
   it.each([
     [["remote", "--contract", "x.wasm"], 2, "--contract needs the local chain"],
     [["--contract", "x.wasm", "--admin", "nobody"], 2, "--admin nobody: one of "],
-    [["--contract", "no-such-file.wasm"], 78, "no-such-file.wasm: there is no such file"],
+    [["--contract", "no-such-file.wasm"], 78, "no-such-file.wasm: file not found"],
     [["--contract", "package.json"], 78, "package.json: the chain refuses this code: "],
   ])("%j fails", async (options, exitCode, text) => {
     const { error } = await run("localnet", "start", ...options);

@@ -42,10 +42,10 @@ describe("a command line that cannot work", () => {
   it.concurrent.each([
     [["nonsense"], /unknown command 'nonsense'/],
     [["up", "--nonsense"], /unknown option '--nonsense'/],
-    [["up", "--port-offset", "99999"], /whole number from 0 to/],
+    [["up", "--port-offset", "99999"], /an integer from 0 to/],
     [["localnet", "start", "middle"], /middle/],
     [["query", "interchainqueries", "registered-query", "one"], /failed to parse query id/],
-    [["query", "interchainqueries", "params", "--node", "ftp://x"], /URL such as/],
+    [["query", "interchainqueries", "params", "--node", "ftp://x"], /expected a URL/],
     [["tx", "interchainqueries", "remove", "1"], /no signing account/],
   ])("ends with 2: %j", async (args, says) => {
     expectRefusal(await home.run(...args), 2, says);
@@ -115,7 +115,7 @@ http: { listen: "127.0.0.1:${ports.relayer}" }
     ]);
     const places = ["wrong.yaml:1:", "wrong.yaml:2:", "wrong.yaml:3:1: conections"];
     expectRefusal(relayer, 78, ...places);
-    expectRefusal(watchdog, 78, "missing.yaml: there is no such file");
+    expectRefusal(watchdog, 78, "missing.yaml: file not found");
     expectRefusal(validate, 78, "1 of 1 file cannot be used");
     for (const place of places) expect(validate.stdout).toContain(place);
   });

@@ -145,7 +145,7 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /refused \/-\/reload: the daemon has another token; the token in \S+control-token is for the localnet; name the configuration with --config/,
+        /refused \/-\/reload: the token does not match the daemon's; the token in \S+control-token is for the localnet; pass the configuration with --config/,
       ),
     ]);
     writeRelayer({ gas: { max_price: `0.${RELOADS}` } });
@@ -160,7 +160,7 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
     const { code, stdout } = await home.run("relayer", "reload", ...control);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: "applied: gas.max_price, retry.most, log.level\nneeds a restart of the process: http.listen\n",
+      stdout: "applied: gas.max_price, retry.most, log.level\nneeds a process restart: http.listen\n",
     });
     expect(deep(await getJson(`${relayerUrl}/api/status`), ["config", "need_restart"])).toEqual([
       "http.listen",
@@ -216,7 +216,7 @@ describe("reload of a watchdog whose state is in memory", () => {
       expect(JSON.stringify(await getJson(`${watchdogUrl}/api/alerts`))).toContain("upgrade");
       writeFileSync(watchdogFile, "interval: soon\n");
       watchdog.kill("SIGHUP");
-      await logged(watchdog, 0, /watchdog\.yaml:1:11: interval: is not a usable duration/);
+      await logged(watchdog, 0, /watchdog\.yaml:1:11: interval: is not a valid duration/);
       expect(await metric(watchdogUrl, "oracle_watchdog_config_last_reload_successful")).toBe(0);
       // Another chain is an error that ends a new watchdog, and here brings the settings before back.
       writeWatchdog({ chain_id: "other-1" });
@@ -268,7 +268,7 @@ describe("the answer to a reload of a watchdog", () => {
       expect(await reload()).toMatchObject({
         code: 1,
         stderr: expect.stringContaining(
-          "no notify.channels, and the running one has 1: nobody would be notified",
+          "no notify.channels, but the running one has 1: nobody would be notified",
         ),
       });
       expect(await (await fetch(`${watchdogUrl}/notifications`)).text()).toContain("hook");
@@ -322,7 +322,7 @@ describe("a daemon without http.token", () => {
     await open.printed(/icq-relayer/);
     expect((await fetch(`${relayerUrl}/-/reload`, { method: "POST" })).status).toBe(403);
     expect((await home.run("relayer", "reload", "--config", file)).stderr).toContain(
-      "has neither http.token nor state_dir: send SIGHUP to reload",
+      "sets neither http.token nor state_dir; send SIGHUP to reload",
     );
   });
 });

@@ -56,7 +56,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(signer("{ mnemonic: { env: X } }")).toEqual([]);
     expect(signer("{ keyring: { home: /h, key: k } }")).toEqual([]);
     expect(signer("{ keyring: { home: /h, key: k, backend: file, password: { env: X } } }")).toEqual([]);
-    expect(signer("{}")[0]).toMatch(/signer: names no key \(expected mnemonic, keyring or external\)/);
+    expect(signer("{}")[0]).toMatch(/signer: selects no key \(expected mnemonic, keyring or external\)/);
     expect(signer("{ mnemonic: { env: X }, keyring: { home: /h, key: k } }")[0]).toMatch(/names two keys/);
     const three = "mnemonic: { env: X }, keyring: { home: /h, key: k }, external: { command: [a] }";
     expect(signer(`{ ${three} }`)[0]).toMatch(/names three keys/);
@@ -102,7 +102,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(share("0.0009").join()).toMatch(/batch\.block_share/);
   });
 
-  it("takes up to 0.3 of a trusting period as a notice: the relayer refreshes a client when a third is left", () => {
+  it("takes up to 0.3 of a trusting period as a notice: the relayer refreshes a client once a third is left", () => {
     const share = (value: string): readonly string[] =>
       errors(example.replace('trusting_period_share: "0.2"', `trusting_period_share: "${value}"`));
     expect(share("0.3")).toEqual([]);
@@ -143,7 +143,7 @@ spending: { budget: "${budget}" }`;
     expect(gas('{ display: { unit: NTRN, exponent: 6 }, value: { currency: USD, price: "0.35" } }')).toEqual(
       [],
     );
-    expect(gas("{ display: { unit: <b>, exponent: 6 } }")[0]).toMatch(/is not the name of a unit/);
+    expect(gas("{ display: { unit: <b>, exponent: 6 } }")[0]).toMatch(/is not a unit name/);
     expect(gas("{ display: { unit: NTRN, exponent: 31 } }")[0]).toMatch(/gas\.display\.exponent/);
     expect(gas("{ display: { unit: NTRN } }")[0]).toMatch(/gas\.display\.exponent/);
     expect(gas('{ value: { currency: dollars, price: "1" } }')[0]).toMatch(/is not a currency code/);
@@ -163,10 +163,13 @@ spending: { budget: "${budget}" }`;
     expect(full.store?.url).toEqual({ ...address, host: "::1", port: 6_000, sslMode: "verify-full" });
     expect(JSON.stringify(full.store?.password)).toBe('"[redacted]"');
     for (const [wrong, text] of [
-      ["postgres://icq:hunter2@db/state", /store: has a password \(.*by reference in store\.password/],
-      ["mysql://icq@db/state", /store: is not a URL of PostgreSQL/],
-      ["postgres://db/state", /lacks user, host or database/],
-      ["postgres://icq@db/state?sslmode=prefer", /has the sslmode prefer \(.*verify-full/],
+      [
+        "postgres://icq:hunter2@db/state",
+        /store: has a password \(.*refer to the password in store\.password/,
+      ],
+      ["mysql://icq@db/state", /store: is not a PostgreSQL URL/],
+      ["postgres://db/state", /is missing the user, host or database/],
+      ["postgres://icq@db/state?sslmode=prefer", /has an unsupported sslmode prefer \(.*verify-full/],
       ["postgres://icq@db/state?timeout=3", /unknown parameter timeout/],
     ] as const) {
       const found = errors(withStore(wrong)).join("\n");
@@ -174,7 +177,7 @@ spending: { budget: "${budget}" }`;
       expect(found).not.toContain("hunter2");
     }
     expect(errors(`${example}\nstore: postgres://icq@db/state\n`).join("\n")).toMatch(
-      /store: is set together with state_dir/,
+      /store: cannot be combined with state_dir/,
     );
   });
 
@@ -184,7 +187,7 @@ spending: { budget: "${budget}" }`;
     expect(withShards("{ count: 2, index: 0 }")).toMatch(
       /shards\.count: is greater than the number of connections/,
     );
-    expect(withShards("{ count: 1, index: 1 }")).toMatch(/shards: has an index that is not below count/);
+    expect(withShards("{ count: 1, index: 1 }")).toMatch(/shards: has an index beyond count/);
   });
 
   it("refuses a batch size that fits into no request of a simulation", () => {

@@ -193,7 +193,7 @@ describe("the variables of the Go relayer", () => {
     for (const backend of ["file", "os", "kwallet"]) {
       const changes = { RELAYER_NEUTRON_CHAIN_KEYRING_BACKEND: backend };
       expect(config(changes).signer.keyring?.backend).toBe("test");
-      expect(readEnv({ ...GO, ...changes }).warnings.join("\n")).toContain("the backend test signs");
+      expect(readEnv({ ...GO, ...changes }).warnings.join("\n")).toContain("the test backend signs");
     }
   });
 });
@@ -216,12 +216,12 @@ describe("an environment that cannot be used", () => {
       "RELAYER_NEUTRON_CHAIN_RPC_ADDR: is not a URL (expected http://, https:// or tcp://)",
       "RELAYER_NEUTRON_CHAIN_CONNECTION_ID: is missing (expected a value)",
       "RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME: is missing (expected a value)",
-      "RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT: is not a positive number (expected a number such as 0.0053)",
-      "RELAYER_NEUTRON_CHAIN_GAS_PRICES: has no price in untrn (expected coins such as 0.0053untrn)",
+      "RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT: is not a positive number (expected a number, e.g. 0.0053)",
+      "RELAYER_NEUTRON_CHAIN_GAS_PRICES: has no price in untrn (expected coins, e.g. 0.0053untrn)",
       "RELAYER_ALLOW_TX_QUERIES: is not a boolean (expected true or false)",
-      "RELAYER_NEUTRON_CHAIN_TIMEOUT: is not a duration (expected a number with a unit, such as 10s)",
+      "RELAYER_NEUTRON_CHAIN_TIMEOUT: is not a duration (expected a number with a unit, e.g. 10s)",
       "RELAYER_STORAGE_PATH: is missing (expected a value)",
-      "LOGGER_ENCODING: is not one of the allowed values (expected json, console)",
+      "LOGGER_ENCODING: is not an allowed value (expected json, console)",
     ]);
   });
 
@@ -261,8 +261,8 @@ describe("an environment that cannot be used", () => {
       HOME: "/root",
     });
     expect(warnings).toEqual([
-      "LOGGER_ENCODERCONFIG_NAMEKEY has no effect: only the names of time, level and message can be changed",
-      "RELAYER_ALOW_TX_QUERIES has no effect: no such setting is known; check its spelling",
+      "LOGGER_ENCODERCONFIG_NAMEKEY has no effect: only the keys for time, level and message can be changed",
+      "RELAYER_ALOW_TX_QUERIES has no effect: unknown setting; check its spelling",
       "RELAYER_TARGET_CHAIN_CLIENT_ID has no effect: the Go relayer does not read it either",
       "RELAYER_WEBSERVER_PORT has no effect: set RELAYER_LISTEN_ADDR",
     ]);

@@ -241,7 +241,7 @@ describe("resubmissions", () => {
     const large = {
       ...letter,
       hash: "ef",
-      reason: "the result has 900000 bytes; a transaction may have 400000",
+      reason: "the result has 900000 bytes, above the limit of 400000 per transaction",
     };
     set([refused, large, lacking]);
     const stop = new AbortController();

@@ -60,7 +60,7 @@ describe("the storage of the Go relayer", () => {
 
   it("is refused with a reason when it is no LevelDB, or damaged", async () => {
     await expect(readGoStorage(folder, folder)).rejects.toThrow(
-      `the storage of the Go relayer in ${folder} cannot be read: it has no LevelDB: give the directory of RELAYER_STORAGE_PATH`,
+      `cannot read the Go relayer's storage in ${folder}: no LevelDB found; pass the directory from RELAYER_STORAGE_PATH`,
     );
     const damaged = join(folder, "damaged");
     cpSync(FIXTURE, damaged, { recursive: true });

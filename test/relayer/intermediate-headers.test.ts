@@ -103,7 +103,7 @@ describe("a bridge", () => {
   it("sends what it has of a way with too many headers, and says that it goes on", async () => {
     const { deps, sent, block, trustAt } = setUp(2n);
     await expect(createIntermediateHeaders(deps, client, signal)(block(101n), trustAt(1n))).rejects.toThrow(
-      /^too few of the validators that 07-tendermint-0 trusts at height 1 have signed block 101; the client was updated to height 3\d on the way$/,
+      /^too few validators trusted by 07-tendermint-0 at height 1 signed block 101; the client was updated to height 3\d in between$/,
     );
     expect(sent[0]).toHaveLength(16);
   });
@@ -112,13 +112,13 @@ describe("a bridge", () => {
     const far = setUp(5_000n);
     await expect(
       createIntermediateHeaders(far.deps, client, signal)(far.block(1_000_000n), far.trustAt(50n)),
-    ).rejects.toThrow(/; the client was updated to height \d+ on the way$/);
+    ).rejects.toThrow(/; the client was updated to height \d+ in between$/);
     expect(far.reads).toHaveLength(100);
     expect(far.sent[0]?.map(heightsOf)[0]).toEqual([50n, 4_999n]);
 
     const slow = setUp(100n, 4_000);
     const way = createIntermediateHeaders(slow.deps, client, signal)(slow.block(450n), slow.trustAt(50n));
-    const rejected = expect(way).rejects.toThrow(/; the client was updated to height \d\d on the way$/);
+    const rejected = expect(way).rejects.toThrow(/; the client was updated to height \d\d in between$/);
     await slow.clock.advance(30_000);
     await rejected;
     expect(slow.sent).toHaveLength(1);

@@ -187,7 +187,7 @@ describe("the journal", () => {
       /state_dir .*file: the journal cannot be opened/,
     );
     await expect(openTestStore("/proc/none/state")).rejects.toThrow(
-      /must be a directory that this user can write to/,
+      /must be a directory that is writable by this user/,
     );
   });
 

@@ -170,10 +170,10 @@ describe("the pipeline, whatever happens in it", () => {
     if (first === undefined || second === undefined || third === undefined) throw new Error("three entries");
     const broadcast = { kind: "broadcast", sentAt: 1n, gas: 1n } as const;
     pipeline.apply([first, second, third], { kind: "plan" });
-    expect(() => pipeline.apply([second], broadcast)).toThrow("query 9 has a result in front of this one");
+    expect(() => pipeline.apply([second], broadcast)).toThrow("query 9 has an earlier result in the queue");
     pipeline.apply([first, second], broadcast);
     pipeline.requeue([first, second]);
-    expect(() => pipeline.apply([third], broadcast)).toThrow("query 9 has a result in front of this one");
+    expect(() => pipeline.apply([third], broadcast)).toThrow("query 9 has an earlier result in the queue");
     pipeline.apply([first, second], { kind: "plan" });
     pipeline.apply([first, second, third], broadcast);
     expect(pipeline.ofQuery(9n).sent).toEqual([first, second, third]);
@@ -188,7 +188,9 @@ describe("the pipeline, whatever happens in it", () => {
       return entry;
     });
     pipeline.apply(entries.slice(0, 1), broadcast);
-    expect(() => pipeline.apply(entries.slice(1), broadcast)).toThrow("query 1 has a result in flight");
+    expect(() => pipeline.apply(entries.slice(1), broadcast)).toThrow(
+      "query 1 already has a result in flight",
+    );
     drop(pipeline, entries);
     expect(() => drop(pipeline, entries)).toThrow("a result cannot go from resolved by resolve");
   });

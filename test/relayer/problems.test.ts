@@ -125,13 +125,13 @@ describe("findProblems", () => {
 
   it("takes no state for the present that its node or its list of queries does not show", () => {
     expect(found({ local: sampleHead({ catchingUp: true }) })).toEqual([
-      "local-not-followed: the local chain is not followed: its node is catching up and at height 12; check chain.rpc",
+      "local-not-followed: the local chain is not followed: its node is catching up, at height 12; check chain.rpc",
     ]);
     const failing = (sinceMs: number) =>
       found({ list: { isLoaded: true, failure: { sinceMs, reason: "refused" } } });
     expect(failing(15_000)).toEqual([]);
     expect(failing(16_000)).toEqual([
-      "local-not-followed: the local chain is not followed: its list of queries could not be read for 16 s (refused); check chain.rpc",
+      "local-not-followed: the local chain is not followed: its query list could not be read for 16 s (refused); check chain.rpc",
     ]);
   });
 
@@ -218,7 +218,7 @@ describe("findProblems", () => {
   it("says that the account cannot pay", () => {
     const account = { ...sampleStatus().account, balance: 1_577n, transactionFee: 54_796n };
     const poor =
-      "account-cannot-pay: account neutron1relayer has 1577 untrn, and a transaction costs about 54796; send it untrn";
+      "account-cannot-pay: account neutron1relayer has 1577 untrn, but a transaction costs about 54796; send it untrn";
     expect(found({ account })).toEqual([poor]);
     expect(found({ account: { ...account, balance: 54_796n } })).toEqual([]);
     // Without a price there is no fee, and nothing pays nothing.
@@ -299,7 +299,7 @@ describe("findProblems", () => {
       "queries-overdue: connection-0: 1 query is overdue; query 1 by 20 blocks, 20 s; this process is a standby, and no process has sent a result for 16 blocks",
     ]);
     // A process that gave the lease up is no standby that could lead.
-    const roleError = "its transactions have reached no node for 11 s";
+    const roleError = "no node has accepted its transactions for 11 s";
     expect(found({ gate: { ...standby, roleError } })).toEqual([
       `not-sending: this process does not submit: ${roleError}`,
     ]);
@@ -336,8 +336,10 @@ describe("findProblems", () => {
 
   it("is not ready while this process has the lease and cannot send yet", () => {
     const gate = { role: "starting", storeError: undefined, refusal: undefined } as const;
-    expect(found({ gate })).toEqual(["starting: nothing is sent yet: reading what the previous process did"]);
-    const progress = "waiting for 3 transactions of the previous process to be included, at most 17 s more";
+    expect(found({ gate })).toEqual([
+      "starting: nothing is sent yet: reading the previous process's transactions",
+    ]);
+    const progress = "waiting for 3 transactions from the previous process to be included, at most 17 s more";
     expect(found({ gate: { ...gate, progress } })).toEqual([`starting: nothing is sent yet: ${progress}`]);
     expect(found({ gate: { ...gate, roleError: "the search was refused" } })).toEqual([
       "not-sending: nothing is sent: this process cannot submit yet: the search was refused",
@@ -349,10 +351,10 @@ describe("findProblems", () => {
     expect(found({ gate })).toEqual(["starting: the lease has not been read yet"]);
     // The database responded before, and hangs now.
     expect(found({ gate: { ...gate, holder: "other-host/7" } })[0]).toMatch(
-      /^lease-unknown: .*: the lease cannot be read: no response; repair/,
+      /^lease-unknown: .*: cannot read the lease: no response; repair/,
     );
-    const roleError = "the lease cannot be read: connect ECONNREFUSED 127.0.0.1:5432";
-    const unknown = `lease-unknown: this process sends nothing, and it is not known whether another one does: ${roleError}; repair the database`;
+    const roleError = "cannot read the lease: connect ECONNREFUSED 127.0.0.1:5432";
+    const unknown = `lease-unknown: this process sends nothing, and it is unknown whether another one does: ${roleError}; repair the database`;
     expect(found({ gate: { ...gate, roleError } })).toEqual([unknown]);
     expect(found({ gate: { ...gate, roleError, storeError: "disk full" } })).toEqual([
       unknown,

@@ -343,7 +343,7 @@ describe("the routes", () => {
     const connections = [sampleConnection({ remote: sampleHead({ sinceTryMs: 301_000 }) })];
     expect(await get(deps({ status: { connections } }), "/livez")).toMatchObject({
       status: 503,
-      body: "connection-0: the loop that reads it has made no progress for 301 s\n",
+      body: "connection-0: its read loop has made no progress for 301 s\n",
     });
   });
 

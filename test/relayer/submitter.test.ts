@@ -342,7 +342,7 @@ describe("a resolved result", () => {
     [
       { kind: "dropped", reason: "redundant" },
       "redundant",
-      "the chain has a result of this remote height or a newer one",
+      "the chain already has a result at this remote height or a newer one",
     ],
     [{ kind: "unsent", reason: "the node is down", error: undefined }, "not-broadcast", "the node is down"],
   ])("%o is the attempt %s, once", (outcome, noted, reason) => {

@@ -43,7 +43,7 @@ describe("parseTxFilter", () => {
   it("names the invalid condition", () => {
     expect(parseTxFilter('[{"field":"a.b","op":"eq","value":1},{}]')).toEqual({
       ok: false,
-      error: "condition 1 of the filter is not {field, op, value}",
+      error: "filter condition 1 must be {field, op, value}",
     });
   });
 });

@@ -154,7 +154,7 @@ describe("a finder", () => {
     async (counted) => {
       const chain = node(blocks, { error: NO_INDEX, counted, results: 0 });
       const one = finder(chain);
-      const short = "block 10 of the remote chain: 0 results of 4 transactions";
+      const short = "remote block 10: 0 results of 4 transactions";
       await expect(one.find(search, signal)).rejects.toThrow(short);
       await expect(one.find(search, signal)).rejects.toThrow(short);
       expect([...chain.distrusted]).toEqual(["n"]);

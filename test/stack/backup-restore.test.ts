@@ -159,7 +159,7 @@ describe("a backup of SQLite, taken while the daemon runs", () => {
       const { code, stderr } = await home.run("relayer", "start", "--config", path("relayer.yaml"));
       expect([code, stderr]).toEqual([
         78,
-        expect.stringContaining("a newer relaywatch wrote it (it has format 999"),
+        expect.stringContaining("it was written by a newer relaywatch (format 999"),
       ]);
       expect(readFileSync(file).equals(newer)).toBe(true);
       restore(path("relayer-backup"), stateDir);

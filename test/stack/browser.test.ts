@@ -117,7 +117,7 @@ describe("pages of the web in a browser", () => {
 
   it("cannot read the node under a name of their own (DNS rebinding)", async () => {
     const body = await visit(`http://evil.example:${node.ports.get("rpc")}/status`);
-    expect(body).toContain("is not a name of this server");
+    expect(body).toContain("this server does not accept the host name");
     expect(body).not.toContain("kv-1");
   });
 });

@@ -121,7 +121,7 @@ http: { listen: "${new URL(localnet.relayer).host}" }
       const text = await problems();
       return text.includes("signer") ? text : undefined;
     });
-    expect(problem).toContain("the signer program env refused to respond to sign: pkcs11-tool ended with 1");
+    expect(problem).toContain("the signer program env returned an error for sign: pkcs11-tool ended with 1");
     expect(`${problem}${relayer.stdout()}${relayer.stderr()}`).not.toContain(PIN);
     writeFileSync(file("pin"), PIN);
     await until("the end of the problem", async () => ((await problems()) === "[]" ? true : undefined));

@@ -199,7 +199,7 @@ describe("the store in PostgreSQL", () => {
     const newer = MIGRATIONS.length + 1;
     await server.query(url, `UPDATE relaywatch.schema_version SET version = ${newer}`);
     await expect(open()).rejects.toThrow(
-      `a newer relaywatch wrote it (it has format ${newer}, but this program supports at most format ${newer - 1}); use that relaywatch, or another database`,
+      `it was written by a newer relaywatch (format ${newer}, but this version supports at most format ${newer - 1}); use that relaywatch, or another database`,
     );
     expect(await server.query(url, "SELECT version FROM relaywatch.schema_version")).toEqual([
       { version: `${newer}` },

@@ -112,7 +112,7 @@ describe("units under a booted systemd", () => {
       await setConfig("oracle-watchdog.yaml", watchdogConfig("soon"));
       expect((await machine.run(`systemctl reload ${watchdog}`)).code).not.toBe(0);
       expect(await machine.must(`journalctl --no-pager -u ${watchdog}`)).toContain(
-        "interval: is not a usable duration",
+        "interval: is not a valid duration",
       );
       expect(await property(watchdog, "ActiveState")).toBe("active");
       await machine.must(`systemctl reload ${relayer}`);

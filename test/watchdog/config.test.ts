@@ -234,8 +234,8 @@ describe("watchdog configuration", () => {
     expect([reminders("0s"), reminders("1s")]).toEqual([[], [1000]]);
     expect(reminders(Array(10).fill("1h").join(","))).toHaveLength(10);
     for (const wrong of ["1h, soon", "1h,", "", "999ms", "1h, 0s", Array(11).fill("1h").join(",")])
-      expect(() => reminders(wrong)).toThrow("notify.reminders.critical: is not a list of usable durations");
-    expect(() => notifyOf("reminders: {critical: 5}")).toThrow("is not a text");
+      expect(() => reminders(wrong)).toThrow("notify.reminders.critical: is not a list of valid durations");
+    expect(() => notifyOf("reminders: {critical: 5}")).toThrow("is not a string");
     expect([notifyOf("test_at_start: true").testsAtStart, notifyOf("").testsAtStart]).toEqual([
       true,
       undefined,
@@ -255,13 +255,13 @@ describe("watchdog configuration", () => {
       steps.map((step) => ({ afterMs: step.afterMs, channels: step.channels.map(({ name }) => name) })),
     ).toEqual([{ afterMs: 900_000, channels: ["hook"] }]);
     expect(() => escalationOf("[{after: 15m, channels: [phone]}]")).toThrow(
-      "notify.escalation.steps.0.channels.0: is not a channel that can be escalated to",
+      "notify.escalation.steps.0.channels.0: is not a channel for escalation",
     );
     expect(() => escalationOf("[{after: 15m, channels: [am]}]")).toThrow(
       "of a kind other than alertmanager: hook",
     );
     expect(() => escalationOf("[{after: 1h, channels: [hook]}, {after: 1h, channels: [hook]}]")).toThrow(
-      "notify.escalation.steps.1.after: is not later than the step before",
+      "notify.escalation.steps.1.after: is not later than the previous step",
     );
   });
 
@@ -289,7 +289,7 @@ describe("watchdog configuration", () => {
       fallbacks: [{ url: "http://r/" }, { url: "http://s/" }],
     });
     expect(() => parse("sources: {fallbacks: {node: ['b']}}")).toThrow(
-      "sources.fallbacks.node.0: is not a usable URL",
+      "sources.fallbacks.node.0: is not a valid URL",
     );
     expect(() => parse("sources: {fallbacks: {grpc: ['http://b']}}")).toThrow("sources.fallbacks");
   });
@@ -304,7 +304,7 @@ describe("watchdog configuration", () => {
       payment: { payer, full: "2500000000untrn" },
     });
     expect(() => chainOf("{payer: neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70}")).toThrow(
-      "chain.payment.payer: is not such an address",
+      "chain.payment.payer: is not a valid address",
     );
     expect(() => chainOf("{full: '2500'}")).toThrow("chain.payment.full: is not an amount");
     expect(() => chainOf("{payee: x}")).toThrow("chain.payment");
@@ -313,7 +313,7 @@ describe("watchdog configuration", () => {
   it("has the public URLs of the pages, with a slash at their end", () => {
     const { links } = parse("links: {watchdog: 'https://w.example/x', grafana: 'https://g.example/'}").notify;
     expect(links).toEqual({ watchdog: "https://w.example/x/", grafana: "https://g.example/" });
-    expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a usable URL");
+    expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a valid URL");
     expect(() => parse("links: {relayer: 'http://r.example/?a=1'}")).toThrow("links.relayer: has a query");
     expect(() => parse("links: {prometheus: 'http://p.example/'}")).toThrow("links");
   });
@@ -353,9 +353,9 @@ describe("watchdog configuration", () => {
   it.each([
     [
       "validators: [{name: a}]",
-      "status_page.validators.0.name: is not a validator of this file (expected default)",
+      "status_page.validators.0.name: is not a validator in this configuration (expected default)",
     ],
-    ["validators: [{name: default}, {name: default}]", "status_page.validators.1.name: is used twice"],
+    ["validators: [{name: default}, {name: default}]", "status_page.validators.1.name: is a duplicate"],
     ['title: "a\\nb"', "status_page.title: has control characters"],
     ["components: [signing]", "status_page.components.0"],
     ["url: x", "status_page"],
@@ -366,7 +366,7 @@ describe("watchdog configuration", () => {
   it("refuses a status page of all validators when one page cannot have them", () => {
     const all = Array.from({ length: 51 }, (_, index) => `{name: v${index}, nodes: [{name: n}]}`).join(", ");
     expect(() => parse(`status_page: {}\nvalidators: [${all}]`)).toThrow(
-      "status_page.validators: is missing, and there are 51 validators (expected a list of at most 50)",
+      "status_page.validators: is missing, but there are 51 validators (expected a list of at most 50)",
     );
   });
 
@@ -380,10 +380,10 @@ describe("watchdog configuration", () => {
     ].join("\n");
     expect(() => parse(text)).toThrow(
       [
-        "w.yaml:1:11: chain_id: is used together with validators (expected this key within each validator)",
-        "w.yaml:2:11: sources.prices: is used together with validators (expected this key within each validator)",
-        "w.yaml:4:43: validators.0.nodes.1.name: is used twice (expected a unique name)",
-        "w.yaml:5:12: validators.1.name: is used twice (expected a unique name)",
+        "w.yaml:1:11: chain_id: cannot be combined with validators (expected this key within each validator)",
+        "w.yaml:2:11: sources.prices: cannot be combined with validators (expected this key within each validator)",
+        "w.yaml:4:43: validators.0.nodes.1.name: is a duplicate (expected a unique name)",
+        "w.yaml:5:12: validators.1.name: is a duplicate (expected a unique name)",
       ].join("\n"),
     );
   });
@@ -431,19 +431,19 @@ describe("watchdog configuration", () => {
     [
       "source: prometheus",
       [
-        "source: is prometheus, but there is none (expected a section prometheus with its url)",
-        "sources: has no labels, and source: prometheus selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
+        "source: is prometheus, but no prometheus section exists (expected a prometheus section with a url)",
+        "sources: has no labels, but source: prometheus selects series by labels (expected labels, e.g. {instance: 10.0.0.1:26660})",
       ],
     ],
     [
       "prometheus: {url: 'http://p'}",
-      ["prometheus: is not used (expected source: prometheus, or a section backfill)"],
+      ["prometheus: has no effect (expected source: prometheus, or a backfill section)"],
     ],
     [
       "backfill: {}",
       [
-        "backfill: needs Prometheus, but there is none (expected a section prometheus with its url)",
-        "sources: has no labels, and backfill selects series by them (expected labels such as {instance: 10.0.0.1:26660})",
+        "backfill: needs Prometheus, but no prometheus section exists (expected a prometheus section with a url)",
+        "sources: has no labels, but backfill selects series by labels (expected labels, e.g. {instance: 10.0.0.1:26660})",
       ],
     ],
     [
@@ -456,8 +456,8 @@ describe("watchdog configuration", () => {
     [
       "sources: {labels: {job: n}, sidecar_labels: {job: s}}",
       [
-        "sources.labels: is not used (expected source: prometheus, or a section backfill)",
-        "sources.sidecar_labels: is not used (expected source: prometheus)",
+        "sources.labels: has no effect (expected source: prometheus, or a backfill section)",
+        "sources.sidecar_labels: has no effect (expected source: prometheus)",
       ],
     ],
     [
@@ -467,18 +467,18 @@ describe("watchdog configuration", () => {
     [
       "source: prometheus\nprometheus: {url: 'http://p', token: {env: ORACLE_WATCHDOG_TOKEN}, username: u, password: {env: ORACLE_WATCHDOG_TOKEN}}\nsources: {labels: {job: n}}",
       [
-        "prometheus.token: is used together with username (expected either a token, or username and password)",
+        "prometheus.token: cannot be combined with username (expected either a token, or username and password)",
       ],
     ],
     [
       "source: prometheus\nprometheus: {url: 'http://user:pass@p', deadline: 5m, token: secret, max_points: 999, max_series: 1.5}\nsources: {labels: {}}",
       [
-        "prometheus.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+        "prometheus.url: is not a valid URL (expected http:// or https://, without user name, password or fragment)",
         "prometheus.token: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
         "prometheus.deadline: is too long (expected at most 1m)",
         "prometheus.max_series: is a number (expected a whole number)",
         "prometheus.max_points: is too small (expected 1000 or more)",
-        "sources.labels: has no labels, or too many (expected 1 to 10 labels, such as {instance: 10.0.0.1:26660})",
+        "sources.labels: has no labels, or too many (expected 1 to 10 labels, e.g. {instance: 10.0.0.1:26660})",
       ],
     ],
     [
@@ -510,12 +510,12 @@ describe("watchdog configuration", () => {
     const kinds = CHANNEL_KINDS.map(({ kind }) => kind).toSorted();
     expect(() => parse(text)).toThrow(
       [
-        'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
-        "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment; credentials go into headers)",
-        'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
-        "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
+        'w.yaml:1:11: interval: is a number (expected a duration, e.g. "30s")',
+        "w.yaml:3:9: sources.node: is not a valid URL (expected http:// or https://, without user name, password or fragment; put credentials into headers)",
+        'w.yaml:6:10: alerts.all_prices_missing.for: is not a valid duration (expected a duration, e.g. "30s", at least 0ms)',
+        "w.yaml:11:7: notify.channels.0.url: does not contain a valid URL (expected http:// or https://)",
         `w.yaml:12:13: notify.channels.1.kind: is not a channel kind (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,
-        "w.yaml:14:27: notify.channels.2.name: is not a usable name (expected lower-case letters, digits and hyphens)",
+        "w.yaml:14:27: notify.channels.2.name: is not a valid name (expected lower-case letters, digits and hyphens)",
         "w.yaml:14:38: notify.channels.2.url: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       ].join("\n"),
     );

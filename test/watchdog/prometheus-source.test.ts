@@ -214,7 +214,7 @@ describe("a watchdog with source: prometheus", () => {
     });
     await scene.advance(60_000);
     expect(sourceOf(rig, "node")?.error).toBe(
-      'Prometheus has no metrics of the node with {job="node",instance="a:26660"} from the last 120 s',
+      'Prometheus has no metrics for the node with {job="node",instance="a:26660"} from the last 120 s',
     );
     scene.prometheus.state.failure = new SourceError({ code: "http-status" }, "Prometheus answered HTTP 503");
     await scene.advance(10_000);

@@ -55,8 +55,12 @@ describe("a silence", () => {
   });
 
   it.each([
-    ["is over", { starts_at: time(NOON - DAY), ends_at: time(NOON) }, "after now"],
-    ["ends at its begin", { starts_at: time(NOON + DAY), ends_at: time(NOON + DAY) }, "ends_at is not after"],
+    ["is over", { starts_at: time(NOON - DAY), ends_at: time(NOON) }, "in the future"],
+    [
+      "ends at its begin",
+      { starts_at: time(NOON + DAY), ends_at: time(NOON + DAY) },
+      "ends_at must be after",
+    ],
     [
       "names an unknown alert",
       { alerts: ["x"], ends_at: time(NOON + 1) },

@@ -351,7 +351,7 @@ describe("openSqliteState", () => {
     database.pragma(`user_version = ${MIGRATIONS.length + 1}`);
     database.close();
     const attempt = () => openSqliteState(folder);
-    const text = `a newer relaywatch wrote it (it has format ${MIGRATIONS.length + 1}, but this program supports at most format ${MIGRATIONS.length})`;
+    const text = `it was written by a newer relaywatch (format ${MIGRATIONS.length + 1}, but this version supports at most format ${MIGRATIONS.length})`;
     expect(attempt).toThrow(`${text}; check state_dir`);
     expect(attempt).toThrow(text);
   });

@@ -231,7 +231,7 @@ describe("the status in the API, on the page and in the metrics", () => {
       pending_notifications: 0,
       sources: [],
     });
-    expect(page).toContain("Cannot see: the first poll has not ended yet");
+    expect(page).toContain("Cannot see: the first poll has not finished yet");
     expect(page).toContain("None has been evaluated yet");
     expect(metrics).toContain(
       'oracle_watchdog_alert_firing{validator="default",chain_id="",alert="all-prices-missing",severity="critical"} 0',

@@ -116,7 +116,7 @@ describe("invalid pages", () => {
   it.each([
     ["9x 1", "expected a metric name"],
     ["x", 'expected a blank or "{" after "x"'],
-    ["x ", "the value is missing"],
+    ["x ", "missing value"],
     ["x-y 1", 'expected a blank or "{" after "x"'],
     ["x one", '"one" is not a number'],
     ["x 0x10", '"0x10" is not a number'],
@@ -132,7 +132,7 @@ describe("invalid pages", () => {
     ['x{="b"} 1', "expected a label name"],
     ["x{,} 1", "expected a label name"],
     ['x{a="1",a="2"} 1', "duplicate label a"],
-    ['x{a="b"} ', "the value is missing"],
+    ['x{a="b"} ', "missing value"],
     ['x{"y"} 1', '"x" has a second name'],
     ['{"x","y"} 1', 'expected "=" after label y'],
     ['{a="1"} 1', "expected a metric name"],

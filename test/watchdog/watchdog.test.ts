@@ -329,14 +329,14 @@ describe("wrong sources", () => {
     const error = await rig.stop();
     expect(error).toBeInstanceOf(WatchdogError);
     expect(error).toMatchObject({ facts: { code: "wrong-chain", expected: "neutron-1" } });
-    expect(String(error)).toContain("the node is on chain test-1, not on neutron-1");
+    expect(String(error)).toContain("the node is on chain test-1, expected neutron-1");
   });
 
   it("end it when the state belongs to another chain", async () => {
     await (await start({ stateDir: folder })).stop();
     world = createWorld(clock, "other-2");
     expect(String(await (await start({ stateDir: folder })).stop())).toContain(
-      "belongs to chain test-1, so use another state_dir for another chain, or set chain_id to begin a new ledger",
+      "belongs to chain test-1, so use another state_dir for another chain, or set chain_id to start a new ledger",
     );
   });
 
@@ -377,7 +377,7 @@ describe("state folder", () => {
     writeFileSync(join(folder, STATE_FILE), "not a database, but long enough to be read as one".repeat(50));
     const error = await (await start({ stateDir: folder })).stop();
     expect(error).toMatchObject({ facts: { code: "state-unusable" } });
-    expect(String(error)).toContain("damaged: put a backup in its place, or move it away");
+    expect(String(error)).toContain("damaged; restore a backup, or move the file away");
     const other = await (await start({ stateDir: "/proc/none/state" })).stop();
     expect(String(other)).toContain("check state_dir");
   });

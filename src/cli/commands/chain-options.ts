@@ -102,7 +102,7 @@ function parseInit(text: string): JsonValue {
     const value: JsonValue = JSON.parse(text);
     return value;
   } catch (error) {
-    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
+    throw new InvalidArgumentError(`expected JSON: ${errorMessage(error)}.`);
   }
 }
 
@@ -129,7 +129,7 @@ export async function chosenContracts(
     throw new CliError(EXIT.usage, `--contract needs an account named operator on ${chain.chainId}`);
   const contracts = chosen.map(({ file, init, label, admin }) => {
     if (!names.includes(admin))
-      throw new CliError(EXIT.usage, `--admin ${admin}: one of ${names.join(", ")} was expected`);
+      throw new CliError(EXIT.usage, `--admin ${admin}: expected one of ${names.join(", ")}`);
     return { code: read(file), init, label, admin };
   });
   if (!watch) return { contracts };

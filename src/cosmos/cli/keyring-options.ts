@@ -33,10 +33,10 @@ export function addKeyringFolderOptions(command: Command): Command {
     .addOption(
       new Option(
         "--keyring-dir <folder>",
-        "home of the SDK program with the keyring, or its folder keyring-test or keyring-file",
+        "home directory of the SDK program with the keyring, or its keyring-test or keyring-file folder",
       ).default(join(homedir(), ".neutrond"), "~/.neutrond"),
     )
-    .option("--keyring-password-file <file>", "password of the backend file; asked for if not given");
+    .option("--keyring-password-file <file>", "password for the file backend; prompted for if omitted");
 }
 
 /** Returns the location of a file keyring, with its password from the password file or the prompt. */
@@ -94,7 +94,7 @@ export function keyCommand(name: string, description: string): Command {
   const command = addPrefixOption(new Command(name).description(description)).addOption(
     new Option(
       "--keyring-backend <backend>",
-      "where the keys are: files with a public password, or with your own",
+      "key storage: files with a public password (test) or with your own password (file)",
     )
       .choices(["test", "file", "memory"])
       .default("test"),

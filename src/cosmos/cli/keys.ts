@@ -42,7 +42,7 @@ export function keysCommand(context: CliContext): Command {
 }
 
 function listCommand(context: CliContext): Command {
-  return keyCommand("list", "print all keys of the keyring")
+  return keyCommand("list", "print all keys in the keyring")
     .option("-n, --list-names", "names only")
     .action((options: KeyOptions & { readonly listNames?: true }) =>
       withKeyring(options, context, ({ keyring }) => {
@@ -69,11 +69,11 @@ interface ShowOptions extends KeyOptions {
 
 function showCommand(context: CliContext): Command {
   return keyCommand("show", "print a key")
-    .argument("<name>", "name or address of the key")
-    .addOption(new Option("-a, --address", "the address only").conflicts("pubkey"))
-    .addOption(new Option("-p, --pubkey", "the public key only"))
+    .argument("<name>", "key name or address")
+    .addOption(new Option("-a, --address", "print only the address").conflicts("pubkey"))
+    .addOption(new Option("-p, --pubkey", "print only the public key"))
     .addOption(
-      new Option("--bech <kind>", "prefix of the address: account, validator or consensus")
+      new Option("--bech <kind>", "address prefix: account, validator or consensus")
         .choices(Object.keys(KINDS))
         .default("acc"),
     )
@@ -94,15 +94,15 @@ function pubkeyOf({ name, publicKey }: KeyRecord): string {
 }
 
 function deleteCommand(context: CliContext): Command {
-  return keyCommand("delete", "delete keys; a key without a mnemonic or an export elsewhere is then lost")
-    .argument("<name...>", "names or addresses of the keys")
-    .option("-y, --yes", "do not ask")
+  return keyCommand("delete", "delete keys; a key without a backup of its mnemonic or an export is lost")
+    .argument("<name...>", "key names or addresses")
+    .option("-y, --yes", "do not ask for confirmation")
     .action((names: readonly string[], options: KeyOptions & { readonly yes?: true }) =>
       withKeyring(options, context, async ({ keyring, prompt }) => {
         const found = names.map((name) => keyring.find(name).name);
         const isSure = options.yes || (await prompt.confirm(`Delete ${found.join(", ")} forever? [y/N] `));
         if (!isSure)
-          throw new CliError(EXIT.usage, "nothing is deleted; answer with y in a terminal, or give --yes");
+          throw new CliError(EXIT.usage, "nothing was deleted; confirm with y in a terminal, or pass --yes");
         for (const name of found) keyring.remove(name);
         printResult({ value: { deleted: found }, text: `deleted ${found.join(", ")}` }, options, context);
       }),
@@ -129,7 +129,7 @@ function parseAddress(text: string, prefix: string): JsonObject {
     const { prefix: human, bytes } = decodeBech32(text);
     return { human, bytes: upperHex(bytes) };
   } catch {
-    throw new CliError(EXIT.usage, `${text} is neither hex nor bech32`);
+    throw new CliError(EXIT.usage, `expected hex or bech32, got ${text}`);
   }
 }
 
@@ -150,17 +150,17 @@ interface AddOptions extends KeyOptions {
 export function addCommand(context: CliContext): Command {
   return keyCommand("add", "create a key, or recover one from its mnemonic")
     .argument("<name>", "name of the new key")
-    .option("--recover", "read the mnemonic from the terminal, or from the first line of stdin")
+    .option("--recover", "read the mnemonic from the terminal or the first line of stdin")
     .option("--source <file>", "read the mnemonic from this file; implies --recover")
-    .option("--backup-file <file>", "write the new mnemonic into this new file, and do not print it")
-    .option("--no-backup", "neither print nor write the new mnemonic: the key is in the keyring only")
-    .option("--dry-run", "show the key and store nothing")
+    .option("--backup-file <file>", "write the new mnemonic to this new file instead of printing it")
+    .option("--no-backup", "neither print nor write the new mnemonic; the key exists only in the keyring")
+    .option("--dry-run", "show the key without storing it")
     .addOption(
       new Option("--algo <algorithm>", "signature algorithm").choices(["secp256k1"]).default("secp256k1"),
     )
-    .addOption(pathNumber("--coin-type <n>", "coin type of the derivation path", 118))
-    .addOption(pathNumber("--account <n>", "account of the derivation path", 0))
-    .addOption(pathNumber("--index <n>", "address index of the derivation path", 0))
+    .addOption(pathNumber("--coin-type <n>", "coin type in the derivation path", 118))
+    .addOption(pathNumber("--account <n>", "account in the derivation path", 0))
+    .addOption(pathNumber("--index <n>", "address index in the derivation path", 0))
     .addOption(
       new Option(
         "--hd-path <path>",
@@ -170,8 +170,7 @@ export function addCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-The mnemonic of a new key is printed once, and only to a terminal. Without one, name --backup-file or --no-backup. A
-recovered key's mnemonic is never printed.`,
+A new key's mnemonic is printed once, and only to a terminal. Without a terminal, pass --backup-file or --no-backup. A recovered key's mnemonic is never printed.`,
     )
     .action((name: string, options: AddOptions) => {
       const backend = options.dryRun ? { ...options, keyringBackend: "memory" as const } : options;
@@ -187,7 +186,7 @@ recovered key's mnemonic is never printed.`,
         try {
           keyring.add(record);
         } catch (error) {
-          // The words of a key that is not stored are of no use.
+          // The mnemonic of a key that is not stored is useless.
           if (backupFile !== undefined) rmSync(backupFile);
           throw error;
         }
@@ -198,9 +197,9 @@ recovered key's mnemonic is never printed.`,
 
 function mnemonicCommand(context: CliContext): Command {
   return new Command("mnemonic")
-    .description("create a mnemonic of 24 words, without a key")
-    .option("--backup-file <file>", "write it into this new file, and do not print it")
-    .addHelpText("after", "\nA mnemonic is printed to a terminal only.")
+    .description("create a 24-word mnemonic without creating a key")
+    .option("--backup-file <file>", "write it to this new file instead of printing it")
+    .addHelpText("after", "\nA mnemonic is printed only to a terminal.")
     .action((options: { readonly backupFile?: string }) => {
       requireBackup({ ...options, backup: true }, context);
       const words = newMnemonic();
@@ -218,7 +217,7 @@ function requireBackup(
   if (isTerminal || backupFile !== undefined || !backup || dryRun) return;
   throw new CliError(
     EXIT.usage,
-    "a mnemonic is printed to a terminal only: give --backup-file FILE, run it in a terminal, or (keys add) give --no-backup",
+    "a mnemonic is printed only to a terminal; pass --backup-file FILE, run this in a terminal, or pass --no-backup (keys add)",
   );
 }
 
@@ -228,9 +227,9 @@ function newMnemonic(): Secret {
 
 function derive(words: Secret, hdPath: string): Promise<Uint8Array> {
   return deriveKey(words.reveal(), hdPath).catch(() => {
-    // Its own text could contain words.
+    // The original error could contain words of the mnemonic.
     throw badKeyring(
-      "this is not a BIP-39 mnemonic in English: 12, 15, 18, 21 or 24 words with their checksum were expected",
+      "not an English BIP-39 mnemonic: expected 12, 15, 18, 21 or 24 words with a valid checksum",
     );
   });
 }
@@ -239,7 +238,7 @@ function writeBackup(file: string, words: Secret): void {
   try {
     writeFileSync(file, `${words.reveal()}\n`, { mode: PRIVATE_FILE_MODE, flag: "wx" });
   } catch (cause) {
-    throw new CliError(EXIT.fatal, `the mnemonic cannot be written: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.fatal, `cannot write the mnemonic: ${errorText(cause)}`, { cause });
   }
 }
 
@@ -257,7 +256,7 @@ function printNew(
     return printResponse({ ...key, mnemonic: words.reveal() }, options, context);
   printResponse(key, options, context);
   context.print(
-    `\nThe mnemonic is shown only now. Write it down: with it, everybody can spend from the account.\n`,
+    `\nThe mnemonic is shown only once. Write it down, and keep it secret: anyone who has it can spend from the account.\n`,
   );
   context.print(words.reveal());
 }
@@ -279,7 +278,7 @@ function parseHdPath(text: string): string {
     .slice(1)
     .map((part) => Number(part.replace(/'$/, "")));
   if (/^m(\/\d{1,10}'?){1,10}$/.test(text) && numbers.every((number) => number <= MAX_CHILD)) return text;
-  throw new InvalidArgumentError("a path such as m/44'/118'/0'/0/0 was expected");
+  throw new InvalidArgumentError("expected a path, e.g. m/44'/118'/0'/0/0");
 }
 
 interface ArmorOptions extends KeyOptions {
@@ -291,14 +290,14 @@ const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 
 function exportCommand(context: CliContext): Command {
-  return passphraseOption(keyCommand("export", "print a key, encrypted with a passphrase, as an ASCII armor"))
-    .argument("<name>", "name or address of the key")
-    .addHelpText("after", "\nPrograms of SDK 0.50 and newer import the armor with `keys import`.")
+  return passphraseOption(keyCommand("export", "print a passphrase-encrypted key as ASCII armor"))
+    .argument("<name>", "key name or address")
+    .addHelpText("after", "\nPrograms built with SDK 0.50 or newer import the armor with `keys import`.")
     .action((name: string, options: ArmorOptions) =>
       withKeyring(options, context, async ({ keyring, prompt }) => {
         const { privateKey, type } = keyring.find(name);
         if (privateKey === undefined)
-          throw badKeyring(`${name} is of the type ${type}: it has no private key here`);
+          throw badKeyring(`${name} is of type ${type} and has no private key in this keyring`);
         const passphrase = await newPassphrase(options, prompt);
         const { encryptArmor } = await import("../keyring/key-armor.ts");
         const armor = await encryptArmor(fromHex(privateKey.reveal()), passphrase);
@@ -308,9 +307,9 @@ function exportCommand(context: CliContext): Command {
 }
 
 function importCommand(context: CliContext): Command {
-  return passphraseOption(keyCommand("import", "add a key from the ASCII armor of keys export"))
+  return passphraseOption(keyCommand("import", "add a key from ASCII armor written by keys export"))
     .argument("<name>", "name of the new key")
-    .argument("<file>", "the armor of this program or of any version of the SDK")
+    .argument("<file>", "armor file, from this program or any SDK version")
     .action((name: string, file: string, options: ArmorOptions) =>
       withKeyring(options, context, async ({ keyring, prepare, prompt }) => {
         const armor = readArmor(file);
@@ -325,7 +324,7 @@ function importCommand(context: CliContext): Command {
 }
 
 function passphraseOption(command: Command): Command {
-  return command.option("--passphrase-file <file>", "passphrase of the armor; asked for if not given");
+  return command.option("--passphrase-file <file>", "the armor's passphrase; prompted for if omitted");
 }
 
 function fileIn({ passphraseFile: file }: ArmorOptions) {
@@ -335,13 +334,13 @@ function fileIn({ passphraseFile: file }: ArmorOptions) {
 async function newPassphrase(options: ArmorOptions, prompt: Prompt): Promise<Secret> {
   const passphrase = await secretFrom(fileIn(options), prompt, "Passphrase to encrypt the key: ");
   if (passphrase.reveal().length >= MIN_PASSPHRASE_CHARACTERS) return passphrase;
-  throw new CliError(EXIT.usage, `the passphrase has fewer than ${MIN_PASSPHRASE_CHARACTERS} characters`);
+  throw new CliError(EXIT.usage, `the passphrase must have at least ${MIN_PASSPHRASE_CHARACTERS} characters`);
 }
 
 function readArmor(file: string): string {
   try {
     return readTextFile(file, MAX_ARMOR_BYTES);
   } catch (cause) {
-    throw new CliError(EXIT.fatal, `the armor in ${file} cannot be read: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.fatal, `cannot read the armor in ${file}: ${errorText(cause)}`, { cause });
   }
 }

@@ -21,12 +21,12 @@ type SizeLimit = "request-size" | "response-size";
 /** What the node's or relayer's operator can do about each lack. */
 const REMEDIES: { readonly [lack in Lack]?: string } = {
   results:
-    "set storage.discard_abci_responses = false on the node, or add an endpoint that keeps block results",
+    "set storage.discard_abci_responses = false on the node, or add an endpoint that stores block results",
   index: 'set tx_index.indexer = "kv" on the node, or add an endpoint with a transaction index',
-  method: "add an endpoint that has the method",
-  access: "correct the credentials in the headers or the URL of the endpoint",
-  "response-size": "raise rpc.max_response_bytes, or the limit of the gateway",
-  "request-size": "lower batch.bytes, or raise the limit of the gateway",
+  method: "add an endpoint that supports the method",
+  access: "correct the credentials in the endpoint's headers or URL",
+  "response-size": "raise rpc.max_response_bytes, or the gateway's limit",
+  "request-size": "lower batch.bytes, or raise the gateway's limit",
 };
 
 export interface Answer {
@@ -74,7 +74,7 @@ const HEIGHT_LACKING = new RegExp(
 
 /** Matches the method, the JSON-RPC code and the text: a JSON-RPC error's message and data, or an application's log. */
 const TEXTS: readonly Row[] = [
-  // The mempool's cache has the bytes of an earlier broadcast.
+  // The mempool's cache contains the bytes from an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
   perhapsDone(/confirmation not received|waiting for tx to be included/i),
   { ...final(/tx too large/i), lack: "request-size" },
@@ -102,7 +102,7 @@ const TEXTS: readonly Row[] = [
   final(/height must be (?:greater than|positive|non-?negative)|negative height|prov\w+ when height <= ?1/i),
   notHere("height", HEIGHT_LACKING),
   { ...notHere("transaction", /not found/i), methods: /^tx$/ },
-  // -32005 and the others are codes of gateways for limits.
+  // -32005 and the others are limit codes of gateways.
   { class: "not-now", codes: [429, -32005, -32007, -32008, -32011, -32012, -32016, -32029, -32097] },
   notNow(
     /rate.{0,3}limit|request rate|too many|throttl|quota|slow down|credits?\b|compute units|capacity|(?:requests?|limit|usage|plan|allowance)\b.*(?:exceeded|reached|exhausted)|(?:exceeded|reached|over)\b.*(?:requests?|limit)\b/is,
@@ -122,7 +122,7 @@ const TEXTS: readonly Row[] = [
     /(?:method|endpoint|route|call|unsafe)\b.*(?:not|disabled|unknown|blocked|forbidden|unsupported)|unknown method|whitelist|allow ?list/i,
   ),
   notHere("access", /forbidden|unauthori[sz]ed|denied|api.?key|credential|authenticat/i),
-  // CometBFT's parser of a query says "offset 12: got …, wanted …".
+  // CometBFT's query parser prints "offset 12: got …, wanted …".
   { ...final(/^.{0,40}offset \d+:|query length|pars(?:e|ing)|syntax|invalid query/is), methods: /_search$/ },
   { ...final(/error converting|invalid (?:params|argument|hash|request)|decod|unmarshal/i), codes: [-32602] },
 ];
@@ -219,7 +219,7 @@ function rowOf(facts: ClientErrorFacts): Meaning {
   }
   if (facts.code === "http-status") return statusRow(facts.status);
   if (facts.code === "abci") return logRow(facts.log.slice(0, MAX_TEXT));
-  // A page instead of a response is a gateway's; a response without a field is this node's.
+  // A web page instead of a response comes from a gateway; a response that lacks a field comes from the node itself.
   const isPage = facts.code === "bad-answer" && facts.where === "body";
   return isPage ? { class: "not-now", mayBeDone: true } : CODES[facts.code];
 }

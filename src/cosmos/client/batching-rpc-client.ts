@@ -37,7 +37,7 @@ export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingO
   const call = (method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> => {
     if (isClosed) return Promise.reject(closedError());
     if (pending.size >= MAX_PENDING) {
-      const text = `${MAX_PENDING} calls to ${endpoint} are pending already`;
+      const text = `${endpoint} already has ${MAX_PENDING} pending calls`;
       return Promise.reject(new ClientError({ code: "overloaded", endpoint, limit: MAX_PENDING }, text));
     }
     const startedMs = clock.monotonicMs();
@@ -57,7 +57,7 @@ export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingO
     queue.push(created);
   };
 
-  // What the endpoint takes: a refused batch is halved, and the smaller size stays.
+  // The batch size that the endpoint accepts: a refused batch is halved, and the smaller size is kept.
   let batchSize = maxBatch;
   const onRefused = (size: number): void => {
     batchSize = Math.min(batchSize, size);
@@ -92,7 +92,7 @@ export function createHttpTransport(
   const settings = {
     connections,
     pipelining: 1,
-    // The caller's signal is the only deadline. With undici's own timeouts the error would depend on which fires first.
+    // The caller's signal is the only deadline. With undici's own timeouts, the error would depend on which timeout fires first.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: maxResponseBytes,
@@ -112,7 +112,7 @@ export function createHttpTransport(
     return reason === "UND_ERR_RES_EXCEEDED_MAX_SIZE"
       ? new ClientError(
           { code: "too-large", endpoint: name, limitBytes: maxResponseBytes },
-          `the response of ${name} has more than ${maxResponseBytes} bytes`,
+          `the response from ${name} exceeds ${maxResponseBytes} bytes`,
         )
       : new ClientError(
           { code: "unreachable", endpoint: name, reason },
@@ -149,7 +149,7 @@ export function createHttpTransport(
 function redirected(endpoint: string, status: number, target: string): ClientError {
   return new ClientError(
     { code: "http-status", endpoint, status },
-    `${endpoint} redirects to ${target} (HTTP status ${status}): configure that address if you trust it`,
+    `${endpoint} redirects to ${target} (HTTP status ${status}); configure that address if you trust it`,
   );
 }
 

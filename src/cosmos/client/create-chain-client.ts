@@ -212,8 +212,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   const value = response.member("value");
   const code = response.member("code").asUint32();
   const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
-  // A node whose application runs behind an ABCI socket prints null both for an absent key and for an empty value.
-  // The kind of the first proof then tells them apart.
+  // A node whose application runs behind an ABCI socket prints null both for an absent key and for an empty value, so use the kind
+  // of the first proof to tell them apart.
   const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,
@@ -245,8 +245,8 @@ export function decodeGrpcResponse(
   if (typeof height !== "bigint") {
     const { atLeast } = height;
     const found = response.member("height").asHeight();
-    const text = `is behind: it returned the state at height ${found}, ${atLeast} is needed`;
-    // A node that returns 0 does not say which height it read.
+    const text = `lags behind: it returned the state at height ${found}, but at least ${atLeast} is needed`;
+    // A node that returns 0 does not report which height it read.
     if (found !== 0n && found < atLeast) throw heightUnavailable(endpoint, atLeast, text);
   }
   return response.member("value").asBase64();

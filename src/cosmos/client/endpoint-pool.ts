@@ -54,7 +54,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (answerOf(thrown) === "final") throw thrown;
         error =
           error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
-        // A lone endpoint is asked again after a broken connection, or for a block that it lacks: several nodes may be behind it.
+        // Ask a lone endpoint again after a broken connection or for a missing block, because several nodes may be behind it.
         if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
@@ -136,7 +136,7 @@ export function planAttempts(
     .map(({ index }) => index);
   // Only the sender decides whether to send the bytes to the same node again.
   if (method.startsWith("broadcast_")) return ordered;
-  // A node may close an idle keep-alive connection just before we use it. A lone endpoint therefore gets two attempts.
+  // A node may close an idle keep-alive connection just before we use it, so a lone endpoint gets two attempts.
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
 }
 

@@ -86,8 +86,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   const recordFailure = (error: ClientError, retryAfterMs = 0): void => {
-    // One outage fails all calls in flight. Only the first failure counts, otherwise a burst of calls would raise the
-    // backoff to its maximum immediately.
+    // One outage fails all calls in flight. Count only the first failure; otherwise, a burst of calls would raise the backoff to
+    // its maximum immediately.
     if (life.signal.aborted || restMs() > 0) return;
     const lastError = errorText(error);
     if (health.failures === 0)
@@ -121,11 +121,11 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     const { class: answer, lack, retryAfterMs } = readAnswer(error);
     if (error.facts.code === "wrong-chain") recordFailure(error);
     else if (answer === "wrong") recordWrongResponse(errorText(error));
-    // A JSON-RPC error after a broadcast is of this transaction. A cut or a timeout is of the endpoint.
+    // After a broadcast, a JSON-RPC error concerns this transaction; a closed connection or a timeout concerns the endpoint.
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
     else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
-      // A response that is too large says nothing about the next one.
+      // One oversized response says nothing about the next response.
       const what = lack === "response-size" ? "response size" : method;
       const reason = lackText(error, "add an endpoint that can");
       if (!lacks.has(what))
@@ -170,7 +170,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
 
   /** Reads the status and checks the chain id. Parallel callers share one request. */
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
-    // The shared request runs under `life`, so the abort of one caller does not fail the others.
+    // The shared request runs under `life`, so one caller's abort does not fail the others.
     verifying ??= readStatus();
     return raceAbort(verifying, signal);
   };
@@ -184,9 +184,9 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
-    // After a failure another node may listen at this address, for instance after a restart with another configuration.
-    // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check. It may also
-    // change without a failure, between two calls: then the first response with a chain id shows it.
+    // After a failure, another node may be listening at this address, e.g. after a restart with another configuration. Most
+    // responses do not contain the chain id, so a node on another chain would go unnoticed without this check. The node may also
+    // change between two calls without a failure; then the first response with a chain id reveals it.
     if (!isVerified) await verify(signal);
     try {
       let value: T;
@@ -196,8 +196,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
         value = await request.run(call, options.name);
       } else {
         const { blocks, decode } = request;
-        // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
-        // responds to both where several are behind one address.
+        // Call the status first, and both in the same turn of the event loop: they then share one HTTP request, and the same
+        // process responds to both even if several are behind one address.
         const status = blocks === undefined ? undefined : verify(signal);
         const called = deps.caller.call(method, params, signal);
         if (blocks !== undefined && status !== undefined)
@@ -243,7 +243,7 @@ function requireBlocks(
   throw heightUnavailable(
     endpoint,
     height,
-    `has the blocks ${earliestHeight} to ${latestHeight}, without block ${height}`,
+    `has blocks ${earliestHeight} to ${latestHeight}, but not block ${height}`,
   );
 }
 

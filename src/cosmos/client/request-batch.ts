@@ -80,7 +80,7 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
-    // Reject before the abort. The abort makes `exchange` fail, and the first rejection of a call counts.
+    // Reject before aborting: the abort makes `exchange` fail, and only a call's first rejection counts.
     for (const call of batch) call.reject(timeoutError(call, target));
     stop.abort(new Error("deadline"));
   }, target.deadlineMs);
@@ -122,7 +122,7 @@ async function exchange(
     }
   }
   const middle = left.length === batch.length ? Math.ceil(batch.length / 2) : left.length;
-  // One after the other, so that only one large response is in memory, and so that an endpoint that is down gets few requests.
+  // Run them one after the other, so that only one large response is in memory and an endpoint that is down gets few requests.
   const failed = await exchange(left.slice(0, middle), target, signal);
   if (failed === undefined && refused === "batch") target.onRefused(middle);
   if (failed === undefined || isOfOneCall(failed)) {
@@ -150,7 +150,7 @@ function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
   if (facts.code === "too-large") return "size";
-  // Often it is only an idle connection that the node closed, so the smaller size is not remembered.
+  // Often, the node has merely closed an idle connection, so the smaller size is not remembered.
   if (facts.code === "unreachable") return CUT.test(facts.reason) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
@@ -299,7 +299,7 @@ export function createPendingCall(
   let isSettled = false;
   let unwatch: (() => void) | undefined;
   const end = (outcome: string, finish: () => void): void => {
-    // Response, deadline and abort race. The first one decides.
+    // Response, deadline and abort race; the first decides.
     if (isSettled) return;
     isSettled = true;
     unwatch?.();

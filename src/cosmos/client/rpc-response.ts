@@ -72,7 +72,7 @@ export function wrongResponse(endpoint: string, where: string, problem: string):
 /** Decodes the transactions in a `block` result. Throws `wrong-answer` if they do not match its header. */
 export function decodeTxsOfBlock(root: JsonField, endpoint: string): readonly Uint8Array[] {
   const { txs, isOfHeader } = decodeBlock(root);
-  if (!isOfHeader) throw wrongResponse(endpoint, root.path, "has other transactions than its header");
+  if (!isOfHeader) throw wrongResponse(endpoint, root.path, "has transactions that do not match its header");
   return txs;
 }
 

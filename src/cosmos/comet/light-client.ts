@@ -60,7 +60,7 @@ export function verifyHeader(
   else verifyTrustLevel(trusted, untrusted, options.trustLevel, checks);
   const { chainId } = trusted.header;
   const { header, commit, validators } = untrusted;
-  // Last, as in Go: a hostile header can come with a very large validator set.
+  // Check this last, as in Go: a hostile header may come with a very large validator set.
   inContext("invalid header", () =>
     verifyCommitLight(
       validators,

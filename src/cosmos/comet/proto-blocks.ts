@@ -46,7 +46,7 @@ export function commitFromProto(message: Proto.Commit): Commit {
   const commit: Commit = {
     height: message.height,
     round: message.round,
-    // Both are checked before the height, and their errors have no words in front, as in Go.
+    // Check both before the height; as in Go, their errors have no prefix.
     blockId: blockIdFromProto(message.blockId),
     signatures: message.signatures.map(commitSigFromProto),
   };

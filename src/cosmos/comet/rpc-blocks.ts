@@ -55,7 +55,7 @@ export function decodeTxSearch(root: JsonField, { prove }: { readonly prove: boo
       proof: prove ? decodeProof(field.member("proof").required(), tx) : undefined,
     };
   });
-  // Some versions count nothing in a search by hash.
+  // Some versions report a count of zero for a search by hash.
   return { txs: found, totalCount: Math.max(Number(root.member("total_count").asInt64()), found.length) };
 }
 

@@ -84,7 +84,7 @@ export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
     throw malformed("validator set", "cannot rotate an empty validator set, or by less than one");
   }
   const total = totalPower(set.validators);
-  // Once per call and not per turn, as in Go. The priorities after several turns depend on it.
+  // As in Go, do this once per call, not per turn: the priorities after several turns depend on it.
   let validators = center(rescale(set.validators, PRIORITY_WINDOW * total));
   let proposer: Validator | undefined;
   for (let turn = 0; turn < times; turn++) {
@@ -228,8 +228,7 @@ export function medianTimeNs(
       return power === undefined ? [] : [{ timestampNs, power }];
     })
     .toSorted((a, b) => (a.timestampNs < b.timestampNs ? -1 : 1));
-  // Go also truncates this division and compares with <=. Another rounding would give another time, and another block
-  // hash.
+  // Go also truncates this division and compares with <=. A different rounding would change the time and thus the block hash.
   let median = votes.reduce((sum, vote) => sum + vote.power, 0n) / 2n;
   for (const vote of votes) {
     if (median <= vote.power) return vote.timestampNs;

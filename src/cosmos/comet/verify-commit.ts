@@ -104,8 +104,8 @@ export function verifyCommitLightTrusting(
   checks: SignatureChecks = createSignatureChecks(),
 ): void {
   if (level.denominator === 0n) throw malformed("trust level", "trustLevel has zero Denominator");
-  // A bigint does not overflow. Go's int64 does, and Go refuses such a level, so it is refused here too. Go also reads
-  // both numbers of the level as int64, so that 2^63 and more are negative.
+  // A bigint does not overflow, but Go's int64 does. Go rejects such a level, so reject it here too. Go also reads both numbers of
+  // the level as int64, so 2^63 and above are negative.
   const [numerator, denominator] = [BigInt.asIntN(64, level.numerator), BigInt.asIntN(64, level.denominator)];
   const product = totalPower(trusted.validators) * numerator;
   if ((product < 0n ? -product : product) > 2n ** 63n - 1n) {
@@ -120,13 +120,13 @@ export function verifyCommitLightTrusting(
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
-  // Reversed, so that the first of two equal addresses stays, as in Go.
+  // Iterate in reverse, so that the first of two equal addresses stays, as in Go.
   const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
   const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
     const validator = byAddress.get(toHex(sig.validatorAddress));
     if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
-    // Otherwise a commit could repeat one vote, and its power would count several times.
+    // Otherwise, a commit could repeat one vote, and its power would be counted several times.
     const first = voteIndex.get(validator);
     if (first !== undefined) {
       throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);
@@ -157,7 +157,7 @@ function verifyClaims(
     if (got > needed) break;
   }
   if (got <= needed) throw notEnoughPower(got, needed);
-  // All are charged for before the first slow one is verified.
+  // Charge for all signatures before verifying the first slow one.
   for (const decide of batch.map(check)) decide();
 }
 

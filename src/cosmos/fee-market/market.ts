@@ -127,7 +127,7 @@ export function closeBlock(state: State, params: MarketParams): State {
   // oldest entry becomes the empty entry of the next block.
   const learningRate = nextLearningRate(state, params);
   const baseGasPrice = nextPrice({ ...state, learningRate }, params);
-  // The window is a ring buffer: the slot of the oldest block is used again.
+  // The window is a ring buffer, so the oldest block's slot is reused.
   const index = (state.index + 1n) % BigInt(state.window.length);
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
@@ -158,7 +158,7 @@ export function gasOfBlock(
   after: State,
   params: MarketParams,
 ): { readonly gas: bigint; readonly isExact: boolean } {
-  // A window of one block has lost the gas: its only entry is the next block's.
+  // A window of one block no longer has the gas: its only entry belongs to the next block.
   if (before.window.length > 1) return { gas: after.window[Number(before.index)] ?? 0n, isExact: true };
   const { baseGasPrice: price } = after;
   if (price <= params.minBaseGasPrice)
@@ -194,7 +194,7 @@ export function targetOf({ maxBlockUtilization }: Pick<MarketParams, "maxBlockUt
 function nextLearningRate({ window, learningRate }: State, params: MarketParams): Dec18 {
   const used = window.reduce((sum, utilization) => sum + utilization, 0n);
   const maximum = BigInt(window.length) * params.maxBlockUtilization;
-  // The share of the window that is used, from 0 to 1. Both sides are scaled, as Go divides two decimals.
+  // The used share of the window, from 0 to 1. Both sides are scaled, because Go divides two decimals.
   const average = quoDec18(used * DEC18_ONE, maximum * DEC18_ONE);
   if (average <= params.gamma || average >= DEC18_ONE - params.gamma)
     return minInt(params.alpha + learningRate, params.maxLearningRate);

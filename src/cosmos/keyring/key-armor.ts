@@ -48,13 +48,13 @@ export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): 
 export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
   const { headers, data } = parseArmor(armor);
   const type = headers.get("type") ?? "secp256k1";
-  if (type !== "secp256k1") throw badArmor(`it has the key type ${type}: secp256k1 was expected`);
+  if (type !== "secp256k1") throw badArmor(`unsupported key type ${type} (expected secp256k1)`);
   const salt = saltOf(headers.get("salt"));
   const plain = await decrypt(headers.get("kdf"), data, passphrase, salt);
-  if (plain === undefined) throw badKeyring("the passphrase does not open the armor");
+  if (plain === undefined) throw badKeyring("wrong passphrase for the armor");
   const key = plain.subarray(AMINO_PREFIX.length);
   if (key.length === 32 && equalBytes(plain.subarray(0, AMINO_PREFIX.length), AMINO_PREFIX)) return key;
-  throw badArmor("its content is not a secp256k1 private key");
+  throw badArmor("the content is not a secp256k1 private key");
 }
 
 /** Returns undefined if the passphrase is wrong. */
@@ -66,7 +66,7 @@ async function decrypt(
 ): Promise<Uint8Array | undefined> {
   if (kdf === "argon2") return openChacha(data, await argonKey(passphrase, salt));
   if (kdf === "bcrypt") return openXsalsa(data, await bcryptKey(passphrase, salt));
-  throw badArmor(`its key derivation is ${kdf ?? "not named"}: argon2 or bcrypt was expected`);
+  throw badArmor(`unsupported key derivation ${kdf ?? "(none)"} (expected argon2 or bcrypt)`);
 }
 
 /** Like the SDK's `argon2.IDKey`: one pass over 64 MiB with four threads. */
@@ -108,7 +108,7 @@ function saltOf(text: string | undefined): Uint8Array {
   } catch {
     // The error below reports it.
   }
-  throw badArmor(`its salt is not ${SALT_BYTES} bytes in hex`);
+  throw badArmor(`the salt must be ${SALT_BYTES} bytes in hex`);
 }
 
 function armorText(headers: Readonly<Record<string, string>>, data: Uint8Array): string {
@@ -130,17 +130,16 @@ interface Armor {
 }
 
 function parseArmor(text: string): Armor {
-  if (text.length > MAX_ARMOR_CHARACTERS)
-    throw badArmor(`it is longer than ${MAX_ARMOR_CHARACTERS} characters`);
+  if (text.length > MAX_ARMOR_CHARACTERS) throw badArmor(`longer than ${MAX_ARMOR_CHARACTERS} characters`);
   const lines = text
     .trim()
     .split(/\r?\n/)
     .map((line) => line.trim());
   const [first, last] = [lines[0], lines.at(-1)];
   if (first !== `-----BEGIN ${BLOCK}-----` || last !== `-----END ${BLOCK}-----`)
-    throw badArmor(`it does not begin with -----BEGIN ${BLOCK}----- and end with its END line`);
+    throw badArmor(`expected a -----BEGIN ${BLOCK}----- line at the start and its END line at the end`);
   const gap = lines.indexOf("");
-  if (gap < 0) throw badArmor("it has no empty line between its headers and its content");
+  if (gap < 0) throw badArmor("no empty line between headers and content");
   const headers = lines.slice(1, gap).map((line) => {
     const colon = line.indexOf(": ");
     return [line.slice(0, colon), line.slice(colon + 2)] as const;
@@ -153,7 +152,7 @@ function bodyOf(lines: readonly string[]): Uint8Array {
   const text = (isChecked ? lines.slice(0, -1) : lines).join("");
   const data = decodeBody(text);
   if (isChecked && lines.at(-1) !== `=${checksum(data)}`)
-    throw badArmor("its checksum is wrong: it was changed");
+    throw badArmor("wrong checksum: the armor was modified");
   return data;
 }
 
@@ -161,7 +160,7 @@ function decodeBody(text: string): Uint8Array {
   try {
     return fromBase64(text);
   } catch {
-    throw badArmor("its content is not base64");
+    throw badArmor("the content is not base64");
   }
 }
 
@@ -179,5 +178,5 @@ function checksum(data: Uint8Array): string {
 }
 
 function badArmor(reason: string): Error {
-  return badKeyring(`this is not an armor of keys export: ${reason}`);
+  return badKeyring(`not an armor from keys export: ${reason}`);
 }

@@ -47,9 +47,9 @@ export function decodeKeyRecord(data: Uint8Array, name: string): KeyRecord {
   if (record.item.$case !== "local") return { name: record.name, type: record.item.$case, publicKey };
   const { privKey } = record.item.value;
   if (privKey?.typeUrl !== PRIVATE_KEY_URL)
-    throw badKeyring(`${name} has the key type ${privKey?.typeUrl ?? "none"}: secp256k1 was expected`);
+    throw badKeyring(`${name} has key type ${privKey?.typeUrl ?? "none"} (expected secp256k1)`);
   const { key } = PrivKey.decode(privKey.value);
-  if (key.length !== 32) throw badKeyring(`${name} has a key of ${key.length} bytes: 32 were expected`);
+  if (key.length !== 32) throw badKeyring(`${name} has a key of ${key.length} bytes (expected 32)`);
   return localKey(record.name, key);
 }
 
@@ -70,6 +70,6 @@ function decodeRecord(
     // The error below reports it.
   }
   throw badKeyring(
-    `${name} is not a record from SDK 0.46 or newer: run "neutrond keys list" once, which migrates older records`,
+    `${name} is not a record from SDK 0.46 or newer; run "neutrond keys list" once to migrate older records`,
   );
 }

@@ -86,7 +86,7 @@ function listItems(folder: string): readonly string[] {
     return files.map((file) => file.replaceAll("%2F", "/").replaceAll("%25", "%")).toSorted();
   } catch (cause) {
     if (isMissing(cause)) return [];
-    throw badKeyring(`${folder} cannot be read: ${errorText(cause)}`);
+    throw badKeyring(`cannot read ${folder}: ${errorText(cause)}`);
   }
 }
 
@@ -95,7 +95,7 @@ function readIfPresent(file: string, maxBytes: number): string | undefined {
     return readTextFile(file, maxBytes);
   } catch (cause) {
     if (isMissing(cause)) return undefined;
-    throw badKeyring(`${file} cannot be read: ${errorText(cause)}`);
+    throw badKeyring(`cannot read ${file}: ${errorText(cause)}`);
   }
 }
 
@@ -107,7 +107,7 @@ function isMissing(error: unknown): boolean {
 function passwordOf({ backend, password }: KeyringPlace): string {
   if (backend === "test") return TEST_PASSWORD;
   if (password !== undefined) return password.reveal();
-  throw badKeyring("the backend file needs a password: {file: path} or {env: NAME}");
+  throw badKeyring("the file backend needs a password: {file: path} or {env: NAME}");
 }
 
 function decryptItem(token: string, key: string, place: KeyringPlace): Uint8Array {
@@ -116,8 +116,8 @@ function decryptItem(token: string, key: string, place: KeyringPlace): Uint8Arra
   if (item !== undefined) return dataOf(item, name);
   throw badKeyring(
     place.backend === "file"
-      ? `the password does not open ${name}`
-      : `${name} does not belong to the backend test: the public password does not open it`,
+      ? `wrong password for ${name}`
+      : `${name} does not belong to the test backend: the public password cannot decrypt it`,
   );
 }
 
@@ -171,7 +171,7 @@ function encryptJwe(bytes: Uint8Array, password: string, created: string): strin
 function decryptJwe(token: string, password: string): Uint8Array | undefined {
   const parts = token.trim().split(".");
   const [header = "", key = "", iv = "", text = "", tag = ""] = parts;
-  if (parts.length !== 5 || token.length > MAX_TOKEN_CHARACTERS) throw new Error("it is not a compact JWE");
+  if (parts.length !== 5 || token.length > MAX_TOKEN_CHARACTERS) throw new Error("not a compact JWE");
   const { salt, iterations } = readHeader(header);
   try {
     const unwrap = createDecipheriv("id-aes128-wrap", wrappingKey(password, salt, iterations), WRAP_IV);
@@ -193,11 +193,11 @@ function wrappingKey(password: string, salt: Uint8Array, iterations: number): Bu
 function readHeader(part: string): { readonly salt: Uint8Array; readonly iterations: number } {
   const header = parseJson(fromUrl(part).toString("utf8"));
   if (!isRecord(header) || header["alg"] !== ALGORITHM || header["enc"] !== ENCRYPTION)
-    throw new Error(`it is not encrypted with ${ALGORITHM} and ${ENCRYPTION}`);
+    throw new Error(`not encrypted with ${ALGORITHM} and ${ENCRYPTION}`);
   const { p2s: salt, p2c: iterations } = header;
   const isCount = typeof iterations === "number" && Number.isInteger(iterations) && iterations >= 1;
   if (typeof salt !== "string" || !isCount || iterations > MAX_ITERATIONS)
-    throw new Error("its header has no usable p2s and p2c");
+    throw new Error("no valid p2s and p2c in the header");
   return { salt: fromUrl(salt), iterations };
 }
 
@@ -229,7 +229,7 @@ export async function checkPassword(password: Secret, hash: string, folder: stri
   const isRight = await bcryptVerify({ password: password.reveal(), hash }).catch((cause: unknown) => {
     throw badKeyring(`${join(folder, KEY_HASH_FILE)} is not a bcrypt hash: ${errorText(cause)}`);
   });
-  if (!isRight) throw badKeyring(`the password is not the one for ${folder}`);
+  if (!isRight) throw badKeyring(`wrong password for ${folder}`);
 }
 
 /** Writes the hash of a new keyring's password. Throws `bad-key` if the password is too short or too long. */
@@ -237,7 +237,7 @@ export async function writeKeyHash(password: Secret, folder: string): Promise<vo
   const text = password.reveal();
   if (text.length < MIN_PASSWORD_CHARACTERS || Buffer.byteLength(text) > MAX_PASSWORD_BYTES)
     throw badKeyring(
-      `the password of a new keyring has ${MIN_PASSWORD_CHARACTERS} characters or more, and at most ${MAX_PASSWORD_BYTES} bytes`,
+      `a new keyring's password must have at least ${MIN_PASSWORD_CHARACTERS} characters and at most ${MAX_PASSWORD_BYTES} bytes`,
     );
   const hash = await bcrypt({
     password: text,

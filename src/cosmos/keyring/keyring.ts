@@ -31,7 +31,7 @@ export function openKeyring(store: KeyStore) {
     find: (nameOrAddress: string): KeyRecord => {
       const record = read(nameOrAddress) ?? byAddress(store, nameOrAddress);
       if (record !== undefined) return record;
-      throw badKeyring(`${store.name} has no key ${nameOrAddress}: ${listed(names())}`);
+      throw badKeyring(`${store.name} has no key ${nameOrAddress}; ${listed(names())}`);
     },
     /** Adds a local key. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
     add: (record: KeyRecord): void => addRecord(store, record),
@@ -47,27 +47,27 @@ export function openKeyring(store: KeyStore) {
 export function readKeyringKey(key: KeyringKey): Uint8Array {
   const { name, home } = key;
   if (key.backend === "file" && key.password === undefined)
-    throw badKeyring("the backend file needs a password: {file: path} or {env: NAME}");
+    throw badKeyring("the file backend needs a password: {file: path} or {env: NAME}");
   const store = openKeyStore(key);
   if (store.keys().length === 0)
     throw badKeyring(
-      `${keyringFolder(key)} has no keys: ${home} was expected to be the home of the SDK program, such as ~/.neutrond`,
+      `${keyringFolder(key)} has no keys; expected ${home} to be the home of the SDK program, e.g. ~/.neutrond`,
     );
   const { type, privateKey } = openKeyring(store).find(name);
   if (privateKey !== undefined) return fromHex(privateKey.reveal());
-  throw badKeyring(`${name} is ${KINDS[type]}: only a local key can sign here`);
+  throw badKeyring(`${name} is ${KINDS[type]}; only a local key can sign here`);
 }
 
 const KINDS: Readonly<Record<KeyRecord["type"], string>> = {
   ledger: "a Ledger key",
-  local: "a local key without its private part",
+  local: "a local key without its private key",
   multi: "a multisig key",
   offline: "an offline key",
 };
 
 /** Lists the available keys, since a wrong name or home is the usual mistake. */
 function listed(names: readonly string[]): string {
-  if (names.length === 0) return "it has none";
+  if (names.length === 0) return "it is empty";
   return `it has ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", …" : ""}`;
 }
 
@@ -98,12 +98,12 @@ function addRecord(store: KeyStore, record: KeyRecord): void {
   requireName(name);
   if (publicKey === undefined) throw badKeyring(`${name} has no secp256k1 public key`);
   if (store.read(`${name}.info`) !== undefined)
-    throw badKeyring(`${store.name} already has a key ${name}: delete it first, or choose another name`);
+    throw badKeyring(`${store.name} already has a key ${name}; delete it first, or choose another name`);
   const target = store.read(addressKey(publicKey));
   const owner = target === undefined ? undefined : new TextDecoder().decode(target);
   if (owner !== undefined && store.read(owner) !== undefined)
     throw badKeyring(`${store.name} already has this key: ${owner.replace(/\.info$/, "")}`);
-  // Left by an interrupted deletion.
+  // Left over from an interrupted deletion.
   if (owner !== undefined) store.remove(addressKey(publicKey));
   store.write(`${name}.info`, encodeKeyRecord(record));
   store.write(addressKey(publicKey), utf8(`${name}.info`));
@@ -114,6 +114,6 @@ function requireName(name: string): void {
   const hasControls = Array.from(name).some((character) => character < " " || character === "\u007f");
   if (isUsable && !hasControls && !name.startsWith("-")) return;
   throw badKeyring(
-    `${JSON.stringify(name)} is not a name: 1 to ${MAX_NAME_BYTES} printable characters without spaces around them were expected`,
+    `${JSON.stringify(name)} is not a valid name (expected 1 to ${MAX_NAME_BYTES} printable characters without leading or trailing spaces)`,
   );
 }

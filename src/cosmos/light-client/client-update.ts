@@ -48,7 +48,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
     keyOf,
   );
   const trustAt = memoize(async (height: RemoteHeight): Promise<Trust> => {
-    // An error of the local chain is none of the remote endpoint, and is thrown below.
+    // A local-chain error has nothing to do with the remote endpoint, so it is thrown below.
     const validators = consensusOf(height).then(
       ({ nextValidatorsHash }) => nextValidatorsHash,
       () => undefined,
@@ -58,13 +58,13 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   }, keyOf);
   let heights: Promise<readonly RemoteHeight[]> | undefined;
   const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
-    // The usual case. It saves reading the list of heights, which may have many pages.
+    // In the usual case, this avoids reading the list of heights, which may have many pages.
     if (isBelow(client.latestHeight, at)) return client.latestHeight;
     return greatestListedBelow(at);
   };
   const greatestListedBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
     heights ??= deps.local.consensusHeights(client.clientId, signal);
-    // ibc-go lists heights in the order of their text ("1-9" after "1-10"), so all are compared as numbers.
+    // ibc-go sorts heights as text ("1-9" after "1-10"), so compare all of them as numbers.
     return (await heights)
       .filter((height) => isBelow(height, at))
       .reduce<RemoteHeight | undefined>(
@@ -73,10 +73,10 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
       );
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
-    // Both are read in parallel. The time is almost always good, so the validator set is almost always needed.
+    // Read both in parallel: the time is almost always valid, so the validator set is almost always needed.
     const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.localTimeMs())) * NS_PER_MS;
-    // Block times increase with height: when this height has expired, all lower ones have.
+    // Block times increase with height, so if this height has expired, all lower heights have too.
     if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
     return trust;
   };

@@ -79,7 +79,7 @@ function printPacked(any: PackedMessage, context: AminoContext): JsonObject {
 }
 
 function printFields(message: ReflectMessage, context: AminoContext): JsonObject {
-  if (context.depth > MAX_DEPTH) throw noAminoJson(message.desc.typeName, "too many messages in each other");
+  if (context.depth > MAX_DEPTH) throw noAminoJson(message.desc.typeName, "messages are nested too deeply");
   const inner = { ...context, depth: context.depth + 1 };
   const entries: [string, JsonValue][] = [];
   for (const field of message.fields) {
@@ -166,7 +166,7 @@ function printMessage(message: ReflectMessage, context: AminoContext): JsonValue
 }
 
 function printDuration({ seconds, nanos }: SecondsAndNanos): string {
-  if (seconds > MAX_DURATION_SECONDS) throw new Error(`${seconds} seconds exceed a duration`);
+  if (seconds > MAX_DURATION_SECONDS) throw new Error(`${seconds} seconds exceed the range of a duration`);
   return BigInt.asIntN(64, seconds * 1_000_000_000n + BigInt(nanos)).toString();
 }
 

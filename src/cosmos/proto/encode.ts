@@ -16,7 +16,7 @@ let idle: BinaryWriter | undefined;
  */
 export function encodeMessage<T>(type: EncodedType<T>, message: T): Uint8Array {
   const writer = idle ?? new BinaryWriter();
-  // A nested call, or a call after a failure, must not append to the bytes of this message.
+  // A nested call or a call after a failure must not append to this message's bytes.
   idle = undefined;
   const bytes = type.encode(message, writer).finish();
   if (bytes.length <= MAX_REUSED_BYTES) idle = writer;

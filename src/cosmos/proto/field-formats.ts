@@ -48,7 +48,7 @@ const NUMBER_FORMATS: Readonly<Record<string, NumberFormat>> = { "cosmos.Dec": "
 /** Values of `relaywatch.JsonForm` in the definitions. */
 const JSON_FORM_HEX = 1;
 const JSON_FORM_RAW = 2;
-// Options are decoded at every read, so each field's format is read once.
+// Options are decoded on every read, so read each field's format only once.
 const formats = new WeakMap<DescField, FieldFormat>();
 
 /** Returns the format declared by a field's options. */
@@ -201,9 +201,9 @@ export function timestampToText(time: SecondsAndNanos): string {
 export function timestampFromText(text: string): SecondsAndNanos {
   const match = RFC3339.exec(text);
   const zone = match?.[4]?.toUpperCase() ?? "";
-  // Date has milliseconds only: it parses whole seconds, and the fraction is parsed separately.
+  // Date has only millisecond precision, so it parses the seconds, and the fraction is parsed separately.
   const epochMs = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}${zone}`);
-  if (match === null || Number.isNaN(epochMs)) throw new Error("not a timestamp: RFC 3339 was expected");
+  if (match === null || Number.isNaN(epochMs)) throw new Error("not a timestamp: expected RFC 3339");
   return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
 }
 
@@ -213,7 +213,7 @@ export function durationToText(duration: SecondsAndNanos): string {
   const negative = seconds < 0n || nanos < 0;
   const magnitude = negative ? { seconds: -seconds, nanos: -nanos } : duration;
   if (magnitude.seconds < 0n || magnitude.seconds > MAX_DURATION_SECONDS || !isFraction(magnitude.nanos)) {
-    throw new Error("not a duration: out of range, or seconds and nanoseconds of different sign");
+    throw new Error("not a duration: out of range, or seconds and nanoseconds have different signs");
   }
   return `${negative ? "-" : ""}${magnitude.seconds}${fraction(magnitude.nanos)}s`;
 }
@@ -247,7 +247,7 @@ export function durationFromText(text: string): SecondsAndNanos {
   if (units !== undefined && units.seconds <= MAX_DURATION_SECONDS) return units;
   const seconds = BigInt(match?.[2] ?? "0");
   if (match === null || seconds > MAX_DURATION_SECONDS)
-    throw new Error('not a duration: "1.5s" was expected');
+    throw new Error('not a duration: expected the form "1.5s"');
   const nanos = Number((match[3] ?? "").padEnd(9, "0"));
   // `0 - nanos`, not `-nanos`: zero must not become -0.
   return match[1] === "-" ? { seconds: -seconds, nanos: 0 - nanos } : { seconds, nanos };

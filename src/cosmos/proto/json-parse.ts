@@ -25,7 +25,7 @@ export interface ParseContext {
   readonly path: string;
 }
 
-// Bounds the recursion: the JSON comes from outside.
+// Limits the recursion, because the JSON is untrusted.
 const MAX_DEPTH = 100;
 /** Messages with their own JSON format. Inside an Any, their JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
@@ -33,7 +33,7 @@ const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", 
 /** Throws ProtoError `too-deep` beyond the maximum number of enclosing messages. */
 export function requireDepth(depth: number): void {
   if (depth <= MAX_DEPTH) return;
-  throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
+  throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} levels deep`);
 }
 
 /** Builds a message from proto JSON as specified for `messageFromJson`. Throws the same errors. */
@@ -52,7 +52,7 @@ export function parseMessage(desc: DescMessage, json: unknown, context: ParseCon
 }
 
 function parseFields(desc: DescMessage, json: unknown, context: ParseContext): ReflectMessage {
-  if (!isRecord(json)) throw badJson(context, `an object (${desc.typeName}) was expected`);
+  if (!isRecord(json)) throw badJson(context, `expected an object (${desc.typeName})`);
   const message = reflect(desc);
   for (const [name, value] of Object.entries(json)) {
     const field = desc.fields.find((each) => each.name === name || each.jsonName === name);
@@ -71,7 +71,7 @@ function fillNonNullable(message: ReflectMessage, field: DescField): void {
     message.set(field, field.scalar === ScalarType.BYTES ? utf8("0") : "0");
   }
   if (field.fieldKind !== "message" || !format.neverNull) return;
-  // The zero value of Go's time is in year 1. An empty Timestamp is 1970.
+  // The zero value of Go's time is in year 1, while an empty Timestamp is 1970.
   const isTime = field.message.typeName === "google.protobuf.Timestamp";
   const inner = isTime ? timeMessage(field.message, GO_ZERO_TIME) : reflect(field.message);
   for (const each of field.message.fields) fillNonNullable(inner, each);
@@ -94,7 +94,7 @@ function parseList(
   json: unknown,
   context: ParseContext,
 ): void {
-  if (!Array.isArray(json)) throw badJson(context, "a list was expected");
+  if (!Array.isArray(json)) throw badJson(context, "expected a list");
   json.forEach((item: unknown, index) => {
     // Go reads null in a list of messages as a message without fields.
     const value = item === null && field.message !== undefined ? {} : item;
@@ -108,7 +108,7 @@ function parseMap(
   json: unknown,
   context: ParseContext,
 ): void {
-  if (!isRecord(json) || field.fieldKind !== "map") throw badJson(context, "an object was expected");
+  if (!isRecord(json) || field.fieldKind !== "map") throw badJson(context, "expected an object");
   for (const [key, item] of Object.entries(json)) {
     map.set(parseScalar(field.mapKey, key, context), parseValue(field, item, at(context, key)));
   }
@@ -137,20 +137,20 @@ function parseEnum(desc: DescEnum, json: unknown, context: ParseContext): number
   // Proto3 enums are open: every int32 is valid, and `json | 0` keeps exactly the int32 numbers.
   if (typeof json === "number" && Number.isInteger(json) && json === (json | 0)) return json;
   const value = desc.values.find((each) => each.name === json || jsonNameOf(each) === json);
-  if (value === undefined) throw badJson(context, `a ${desc.typeName} was expected`);
+  if (value === undefined) throw badJson(context, `expected a ${desc.typeName}`);
   return value.number;
 }
 
 function parseScalar(type: ScalarType, json: unknown, context: ParseContext): unknown {
   switch (type) {
     case ScalarType.STRING:
-      if (typeof json !== "string") throw badJson(context, "a string was expected");
+      if (typeof json !== "string") throw badJson(context, "expected a string");
       return json;
     case ScalarType.BOOL:
       if (typeof json === "boolean") return json;
       // Map keys are always strings in JSON.
       if (json === "true" || json === "false") return json === "true";
-      throw badJson(context, "true or false was expected");
+      throw badJson(context, "expected true or false");
     case ScalarType.INT32:
     case ScalarType.SINT32:
     case ScalarType.SFIXED32:
@@ -185,15 +185,15 @@ function parseInteger(
   const wrap = (integer: bigint): bigint =>
     type.signed ? BigInt.asIntN(type.bits, integer) : BigInt.asUintN(type.bits, integer);
   if (value === undefined || wrap(value) !== value) {
-    throw badJson(context, `${type.signed ? "an int" : "a uint"}${type.bits} was expected`);
+    throw badJson(context, `expected ${type.signed ? "an int" : "a uint"}${type.bits}`);
   }
   return value;
 }
 
 function parseAny(desc: DescMessage, json: unknown, context: ParseContext): ReflectMessage {
-  if (!isRecord(json)) throw badJson(context, 'an object with "@type" was expected');
+  if (!isRecord(json)) throw badJson(context, 'expected an object with "@type"');
   const { "@type": typeUrl, ...rest } = json;
-  if (typeof typeUrl !== "string") throw badJson(at(context, "@type"), "a type URL was expected");
+  if (typeof typeUrl !== "string") throw badJson(at(context, "@type"), "expected a type URL");
   const inner = requireMessageByTypeUrl(typeUrl, context.chainName, at(context, "@type").path);
   const body = WELL_KNOWN.has(inner.typeName) ? rest["value"] : rest;
   const message = parseMessage(inner, body, { ...context, depth: context.depth + 1 });
@@ -211,7 +211,7 @@ function build(desc: DescMessage, values: Readonly<Record<string, unknown>>): Re
 }
 
 function parseText<T>(json: unknown, parse: (text: string) => T, context: ParseContext): T {
-  if (typeof json !== "string") throw badJson(context, "a string was expected");
+  if (typeof json !== "string") throw badJson(context, "expected a string");
   try {
     return parse(json);
   } catch (thrown) {

@@ -169,7 +169,7 @@ function printValue(value: unknown, field: DescField, context: PrintContext): Js
   if (isReflectMessage(value)) return printMessage(value, context);
   if (value instanceof Uint8Array) return printBytes(value, format);
   if (typeof value === "bigint") {
-    // A number of JSON text would lose digits beyond 2^53.
+    // A JSON number would lose digits beyond 2^53.
     const isExact = BigInt.asIntN(53, value) === value;
     return context.asGo && isExact ? Number(value) : value.toString();
   }
@@ -203,7 +203,7 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
     ...context,
     depth: context.depth + 1,
   });
-  // A time or a duration prints as a string, and an Any has an "@type" of its own. These go under "value" (Go's `isWkt`).
+  // A time or duration prints as a string, and a nested Any has its own "@type", so these go under "value" (Go's `isWkt`).
   const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
   return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
 }

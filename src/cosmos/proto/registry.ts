@@ -63,7 +63,7 @@ export function parseChainName(name: string): string {
   if (!/^[a-z][a-z0-9]{0,31}$/.test(name) || RESERVED_ROOTS.has(name)) {
     throw new ProtoError(
       { code: "bad-chain-name", chainName: name },
-      `${JSON.stringify(name)} cannot be a chain's own name: at most 32 lower-case letters and digits were expected, other than the package of a module`,
+      `${JSON.stringify(name)} cannot be a chain's own name: expected at most 32 lower-case letters and digits, and not a module's package`,
     );
   }
   return name;
@@ -216,7 +216,7 @@ export function responseTypeOf(path: string): string {
   const [, service = "", rpc = ""] = path.split("/");
   const method = findService(service)?.methods.find(({ name }) => name === rpc);
   if (method !== undefined) return method.responseType;
-  throw new ProtoError({ code: "unknown-method", path }, `no service of the definitions has ${path}`);
+  throw new ProtoError({ code: "unknown-method", path }, `no service in the definitions has ${path}`);
 }
 
 /** Returns a definition file by its path, e.g. `cosmos/tx/v1beta1/tx.proto`, or undefined. Linear in the number of files. */
@@ -229,7 +229,7 @@ export function findFile(path: string): FileInfo | undefined {
 /** Returns the file that declares a message, enum, extension, service or method, by canonical full name, or undefined. */
 export function findFileOfSymbol(symbol: string): FileInfo | undefined {
   const registry = protoRegistry();
-  // The registry has no entry for a method: without its last part the symbol names the service.
+  // The registry has no entries for methods; without its last part, the symbol names the service.
   const found = registry.get(symbol) ?? registry.getService(symbol.slice(0, symbol.lastIndexOf(".")));
   return found === undefined ? undefined : fileInfo(found.file);
 }

@@ -31,9 +31,9 @@ export interface UnknownFieldRules {
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
 
-// Bit 11 when counted from 1, as in the SDK.
+// Bit 11, counted from 1 as in the SDK.
 const NON_CRITICAL_BIT = 1 << 10;
-// Bounds the recursion: the bytes come from outside.
+// Limits the recursion, because the bytes are untrusted.
 const MAX_DEPTH = 100;
 
 /**

@@ -64,7 +64,7 @@ export function createProtoVariant(changes: readonly FieldChange[]) {
 
 function variantRegistry(changes: readonly FieldChange[]): FileRegistry {
   const files = [...protoRegistry().files].map(({ proto }) => {
-    // A copy: the shared registry must not change.
+    // Modify a copy, because the shared registry must not change.
     const copy = fromBinary(FileDescriptorProtoSchema, toBinary(FileDescriptorProtoSchema, proto));
     changeFile(copy, changes);
     return copy;
@@ -82,7 +82,7 @@ function changeFile(file: FileDescriptorProto, changes: readonly FieldChange[]):
 }
 
 function changeField(message: DescriptorProto, { field: name, ...change }: FieldChange): void {
-  // Two fields may exchange their numbers, so that only the name identifies a field.
+  // Two fields may have swapped numbers, so only the name identifies a field.
   const field = message.field.find((each) => each.name === name);
   if (field === undefined) throw new Error(`this is a bug: ${message.name} has no field ${name}`);
   field.number = change.number ?? field.number;

@@ -137,7 +137,7 @@ const WIRE = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixe
 /** A field's declared type: a scalar type, an enum or a message. */
 export type FieldType = ScalarType | "enum" | "message";
 
-// In the order of their numbers on the wire, with the names of the SDK's `codec/unknownproto`.
+// In wire-number order, with the names from the SDK's `codec/unknownproto`.
 const NAMES = ["varint", "fixed64", "bytes", "start_group", "end_group", "fixed32"];
 
 /** Returns a wire type's name as the SDK prints it. */

@@ -176,7 +176,7 @@ export function textOf(value: JsonValue | undefined): string {
 
 /** Checks a bech32 address with any prefix, so that a typo is found without asking the chain. */
 export function parseAddress(text: string): string {
-  parsing(() => decodeBech32(text), "a bech32 address was expected; a letter may be wrong");
+  parsing(() => decodeBech32(text), "expected a bech32 address; a letter may be wrong");
   return text;
 }
 
@@ -193,7 +193,7 @@ export function parsing<T>(parse: () => T, reason: string | ((error: unknown) =>
 export function parseJsonText(text: string): string {
   parsing(
     () => JSON.parse(text),
-    (error) => `JSON was expected: ${errorMessage(error)}.`,
+    (error) => `expected JSON: ${errorMessage(error)}.`,
   );
   return text;
 }
@@ -208,7 +208,7 @@ export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, 
     if (![prefix, `${prefix}valoper`, `${prefix}valcons`].includes(other))
       throw new CliError(
         EXIT.usage,
-        `${name}: ${other}1… is an address on another chain; one that begins with ${prefix} was expected`,
+        `${name}: expected an address that begins with ${prefix}; ${other}1… is an address on another chain`,
       );
   }
 }
@@ -217,7 +217,7 @@ export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, 
 export function parseCoin(text: string): Coin {
   const [, amount, denom] = /^(\d{1,77})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text) ?? [];
   if (amount === undefined || denom === undefined)
-    throw new InvalidArgumentError("an amount with its denomination such as 1000000untrn was expected");
+    throw new InvalidArgumentError("expected an amount with a denomination, e.g. 1000000untrn");
   return { amount, denom };
 }
 
@@ -234,7 +234,7 @@ export function parseCoins(text: string): readonly Coin[] {
 
 export function parseObject(text: string): JsonObject {
   const value: unknown = parsing(() => JSON.parse(text), errorText);
-  if (!isJsonObject(value)) throw new InvalidArgumentError("a JSON object was expected");
+  if (!isJsonObject(value)) throw new InvalidArgumentError("expected a JSON object");
   return value;
 }
 

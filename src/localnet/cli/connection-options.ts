@@ -36,7 +36,7 @@ export function addConnectionOptions(command: Command): Command {
 export function parseNodeUrl(text: string): string {
   const url = text.replace(/^tcp:\/\//, "http://");
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
-  throw new InvalidArgumentError("a URL such as http://127.0.0.1:26657 was expected");
+  throw new InvalidArgumentError("expected a URL, e.g. http://127.0.0.1:26657");
 }
 
 function parseName(text: string): string {

@@ -166,7 +166,7 @@ async function addressOf(key: {
     const signer = await createSigner({ kind: "mnemonic", mnemonic: new Secret(key.mnemonic) }, key.prefix);
     return toHex(parseAddress(key.prefix, signer.address));
   } catch (cause) {
-    const text = `account ${key.name} of ${key.chainId}: the mnemonic has no key; 12 to 24 English words of BIP-39 were expected`;
+    const text = `account ${key.name} of ${key.chainId}: invalid mnemonic; expected 12 to 24 English BIP-39 words`;
     throw new CliError(EXIT.badConfig, text, { cause });
   }
 }

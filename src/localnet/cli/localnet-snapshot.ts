@@ -64,5 +64,5 @@ function textOf({ id, time, heights }: Snapshot): string {
 
 function parseId(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("the number of a snapshot was expected, 1 or more");
+  throw new InvalidArgumentError("expected a snapshot number, 1 or more");
 }

@@ -74,7 +74,7 @@ function timeText({ time, rate }: z.output<typeof timeReply>): string {
 
 function parseFactor(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("a number from 0 to 10000000 was expected");
+  throw new InvalidArgumentError("expected a number from 0 to 10000000");
 }
 
 /** `relaywatch localnet mine [COUNT] [--interval 6s]`. */
@@ -100,7 +100,7 @@ export function mineCommand(context: CliContext): Command {
 
 function parseCount(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000) return Number(text);
-  throw new InvalidArgumentError("a whole number from 1 to 1000 was expected");
+  throw new InvalidArgumentError("expected an integer from 1 to 1000");
 }
 
 /** `relaywatch localnet halt [CHAIN]`. */

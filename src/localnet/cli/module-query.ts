@@ -110,7 +110,7 @@ export function addPageOptions(command: Command): Command {
     .addOption(number("--page <n>", "page number, from 1", 1n))
     .addOption(
       new Option("--page-key <base64>", "the previous page's next_key").argParser((text) =>
-        parsing(() => fromBase64(text), "base64 was expected"),
+        parsing(() => fromBase64(text), "expected base64"),
       ),
     )
     .addOption(number("--offset <n>", "number of entries to skip; also --page-offset", 0n))

@@ -63,7 +63,7 @@ export async function unsignedSender(options: AccountOptions): Promise<string> {
     ({ name, address }) => name === from && address.startsWith(`${addressPrefix}1`),
   );
   if (account !== undefined) return account.address;
-  throw new CliError(EXIT.usage, `--from ${from}: an address or the name of a test account was expected`);
+  throw new CliError(EXIT.usage, `--from ${from}: expected an address or a test account name`);
 }
 
 function isAddress(text: string, prefix: string): boolean {

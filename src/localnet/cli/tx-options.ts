@@ -145,14 +145,14 @@ const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 function parseGasPrice(text: string): GasPrice {
   const [, number = "", denom = ""] = /^(\d{1,20}(?:\.\d{1,18})?)(.*)$/.exec(text) ?? [];
   if (number === "" || !DENOM.test(denom))
-    throw new InvalidArgumentError("a price with its denomination such as 0.01untrn was expected");
+    throw new InvalidArgumentError("expected a price with a denomination, e.g. 0.01untrn");
   return { price: parseDec18(number), denom };
 }
 
 function parseFee(text: string): Coin {
   const [, amount = "", denom = ""] = /^(\d{1,38})(.*)$/.exec(text) ?? [];
   if (amount === "" || !DENOM.test(denom))
-    throw new InvalidArgumentError("one amount with its denomination such as 2500untrn was expected");
+    throw new InvalidArgumentError("expected one amount with a denomination, e.g. 2500untrn");
   return { amount: BigInt(amount), denom };
 }
 
@@ -168,5 +168,5 @@ function parsePositive(text: string): Dec18 {
   } catch {
     // The error below covers both cases.
   }
-  throw new InvalidArgumentError(`a decimal above 0 such as ${formatDec18(parseDec18("1.3"))} was expected`);
+  throw new InvalidArgumentError(`expected a decimal above 0, e.g. ${formatDec18(parseDec18("1.3"))}`);
 }

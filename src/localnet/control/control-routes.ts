@@ -181,7 +181,7 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
 /** Parses the body; an empty one is treated as `{}`. */
 function readBody(request: RouteRequest): JsonField {
   const error = (path: string, expected: string): Error =>
-    new InvalidBodyError(`${path}: ${expected} was expected`);
+    new InvalidBodyError(`${path}: expected ${expected}`);
   if (request.body.length === 0) return new JsonField({}, "", error);
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
@@ -196,7 +196,7 @@ function readBody(request: RouteRequest): JsonField {
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw field.error(field.path, `a whole number from ${least} to ${most}`);
+  throw field.error(field.path, `an integer from ${least} to ${most}`);
 }
 
 function snapshotId(body: JsonField): number {
@@ -224,13 +224,13 @@ function fraction(field: JsonField): number {
 }
 
 function text(field: JsonField): string {
-  if (!field.isPresent() || field.asText().length > 200) throw field.error(field.path, "a text");
+  if (!field.isPresent() || field.asText().length > 200) throw field.error(field.path, "a string");
   return field.asText();
 }
 
 function wholeNumber(field: JsonField): bigint {
   const value = text(field);
-  if (!/^\d{1,18}$/.test(value)) throw field.error(field.path, "a whole number in quotes");
+  if (!/^\d{1,18}$/.test(value)) throw field.error(field.path, "an integer in quotes");
   return BigInt(value);
 }
 

@@ -13,7 +13,7 @@ export function toHex(bytes: Uint8Array): string {
 /** Decodes hex in either case. Throws on an odd length or any other character. */
 export function fromHex(text: string): Uint8Array {
   if (text.length % 2 !== 0 || !HEX.test(text))
-    throw new Error("not hex: an even number of characters 0-9 a-f was expected");
+    throw new Error("not hex: expected an even number of hex digits");
   return new Uint8Array(Buffer.from(text, "hex"));
 }
 
@@ -30,7 +30,7 @@ export function toBase64(bytes: Uint8Array): string {
 /** Decodes standard base64 with padding. Throws on any other text. */
 export function fromBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0 || !BASE64.test(text))
-    throw new Error("not base64: standard alphabet with padding was expected");
+    throw new Error("not base64: expected the standard alphabet with padding");
   return new Uint8Array(Buffer.from(text, "base64"));
 }
 
@@ -67,7 +67,7 @@ function isLatinReader(value: unknown): value is LatinReader {
   return typeof value === "function";
 }
 
-// This method behind `toString("latin1")` works on any byte array. Node's type definitions omit it.
+// The method behind `toString("latin1")` works on any byte array. Node's type definitions omit it.
 const native: unknown = Reflect.get(Buffer.prototype, "latin1Slice");
 const readLatin1: LatinReader = isLatinReader(native)
   ? native

@@ -1,7 +1,7 @@
 /** Returns "; did you mean …?" with up to three names similar to the wrong name; "" if no name is similar. */
 export function didYouMean(wrong: string, names: Iterable<string>): string {
   const word = wrong.slice(0, MAX_LENGTH);
-  // Two swapped letters are two changes.
+  // Swapping two letters counts as two changes.
   const allowed = Math.max(Math.min(2, word.length - 1), word.length * 0.4);
   const found = [...names]
     .map((name) => ({

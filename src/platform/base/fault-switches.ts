@@ -46,6 +46,6 @@ export function createFaultSwitches<Name extends string>(
 }
 
 export function unknownFault(name: string, names: readonly string[]): UnknownFaultError {
-  const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names) || "; relaywatch localnet fault lists them"}`;
+  const text = `unknown fault ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names) || "; list them with relaywatch localnet fault"}`;
   return new UnknownFaultError({ code: "unknown-fault", name }, text);
 }

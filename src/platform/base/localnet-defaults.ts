@@ -24,7 +24,7 @@ export const MAX_PORT_OFFSET: number = 65_535 - Math.max(...Object.values(DEFAUL
 /** Returns all ports plus `offset`. Throws a RangeError unless the offset is an integer from 0 to {@link MAX_PORT_OFFSET}. */
 export function portsAt(offset: number): Ports {
   if (!Number.isInteger(offset) || offset < 0 || offset > MAX_PORT_OFFSET) {
-    throw new RangeError(`port offset ${offset} is not a whole number from 0 to ${MAX_PORT_OFFSET}`);
+    throw new RangeError(`port offset must be an integer from 0 to ${MAX_PORT_OFFSET}, got ${offset}`);
   }
   const moved = Object.entries(DEFAULT_PORTS).map(([server, port]) => [server, port + offset]);
   return { ...DEFAULT_PORTS, ...Object.fromEntries(moved) };

@@ -23,7 +23,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
       const chunk = readChunk(descriptor, length === 0, silenceMs);
       if (chunk.length === 0) return Buffer.concat(chunks, length).toString("utf8");
       length += chunk.length;
-      if (length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
+      if (length > maxBytes) throw new Error(`it exceeds ${maxBytes} bytes`);
       chunks.push(chunk);
     }
   } finally {
@@ -59,7 +59,7 @@ export async function readTextBody(body: AsyncIterable<Uint8Array>, maxBytes: nu
   let length = 0;
   for await (const chunk of body) {
     length += chunk.length;
-    if (length > maxBytes) throw new Error(`the response has more than ${maxBytes} bytes`);
+    if (length > maxBytes) throw new Error(`the response exceeds ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length).toString("utf8");

@@ -35,8 +35,7 @@ export async function supervise(
     services.map(async (service) => {
       try {
         await service.run(stop.signal);
-        if (!stop.signal.aborted)
-          recordError(service.name, new Error(`${service.name} ended without being asked to`));
+        if (!stop.signal.aborted) recordError(service.name, new Error(`${service.name} ended unexpectedly`));
       } catch (error) {
         if (!stop.signal.aborted || !isAbort(error, stop.signal)) recordError(service.name, error);
       }

@@ -15,7 +15,7 @@ const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 /** Returns the start of a string, at most `limit` UTF-16 units. Cuts between characters, never inside an emoji. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // The text after the cut decides whether a character continues there. No character in use is longer than 100 units.
+  // The text after the cut decides whether a character continues there. No real character is longer than 100 units.
   const end = GRAPHEMES.segment(text.slice(0, limit + 100)).containing(Math.max(0, limit))?.index ?? 0;
   return text.slice(0, end);
 }
@@ -66,7 +66,7 @@ const UNITS = [
 
 /** Formats a duration for people, in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h". Rounds down. */
 export function formatDuration(ms: number): string {
-  // Up to ten minutes, seconds alone are easier to compare.
+  // Below ten minutes, seconds alone are easier to compare.
   if (ms < 600_000) return `${Math.floor(Math.max(0, ms) / 1_000)} s`;
   const first = UNITS.findIndex((unit) => ms >= unit.ms);
   let rest = ms;

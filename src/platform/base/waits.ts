@@ -80,7 +80,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     for (;;) {
       const [oldest] = items.splice(0, 1);
       if (oldest !== undefined) return oldest;
-      // Several callers may wait, and all wake up. A caller that finds the queue empty waits again.
+      // All waiting callers wake up. A caller that finds the queue empty waits again.
       await added.next(signal);
     }
   };

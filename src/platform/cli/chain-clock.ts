@@ -16,7 +16,7 @@ export interface ChainClockOptions {
 export function chainClockOption(): Option {
   return new Option(
     "--chain-clock [url]",
-    "follow a localnet's time, which may be ahead; default: the control API at --port-offset",
+    "follow a localnet's clock, which may be ahead; default: the control API at --port-offset",
   );
 }
 
@@ -56,7 +56,7 @@ export async function followChainClock<Context extends DaemonContext>(
     );
     const [timeMs, rate] = isRecord(reply) ? [Date.parse(String(reply["time"])), Number(reply["rate"])] : [];
     if (timeMs === undefined || rate === undefined || !Number.isFinite(timeMs + rate))
-      throw new CliError(EXIT.fatal, `${url}/time does not return a time and a rate`);
+      throw new CliError(EXIT.fatal, `expected a time and a rate from ${url}/time`);
     return { timeMs, rate, atMs: clock.nowMs() };
   };
   let last = await read();
@@ -69,7 +69,9 @@ export async function followChainClock<Context extends DaemonContext>(
         hasFailed = false;
       } catch (error) {
         if (!signal.aborted && !hasFailed)
-          logger.warn("the localnet's clock cannot be read; its time goes on", { reason: errorText(error) });
+          logger.warn("cannot read the localnet's clock; continuing from its last time", {
+            reason: errorText(error),
+          });
         hasFailed = true;
       }
     }

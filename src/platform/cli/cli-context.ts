@@ -52,7 +52,7 @@ function addOutputOption(command: Command): Command {
   const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
   return command
     .addOption(
-      new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
+      new Option("-o, --output <format>", "text (default): human-readable, with tables where applicable")
         .choices([...new Set(["text", "json", "yaml", ...own])])
         .conflicts(["json", "format"]),
     )

@@ -22,7 +22,7 @@ const RELOAD_MS = 60_000;
 /** Makes a command, which has the options for a daemon's place, reload the daemon's configuration. */
 export function reloadCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
   return command
-    .option("--force", "also accept a configuration that is empty, or no longer has channels or validators")
+    .option("--force", "also accept a configuration that is empty or has lost all channels or validators")
     .addHelpText("after", RELOAD_HELP)
     .action(async (options: O & Printing & { readonly force?: true }) => {
       const path = `/-/reload${options.force ? "?force=1" : ""}`;
@@ -32,8 +32,7 @@ export function reloadCommand<O>(command: Command, ask: Ask<O>, context: CliCont
 }
 
 const RELOAD_HELP = `
-Waits until the daemon has run once with the new settings. Prints the changed keys that are applied, and those that need a restart
-of the process. Exits 1 when the configuration cannot be used: the settings are then unchanged.`;
+Waits until the daemon has run once with the new settings. Prints which changed keys are applied and which need a process restart. Exits 1 and leaves the settings unchanged if the configuration is invalid.`;
 
 const reloadReply = z.object({ applied: z.array(z.string()), need_restart: z.array(z.string()) });
 
@@ -41,12 +40,12 @@ function reloadText(reply: unknown): string {
   const { applied, need_restart: waiting } = reloadReply.parse(reply);
   const first =
     applied.length === 0 ? "loaded; no applicable key has changed" : `applied: ${applied.join(", ")}`;
-  return waiting.length === 0 ? first : `${first}\nneeds a restart of the process: ${waiting.join(", ")}`;
+  return waiting.length === 0 ? first : `${first}\nneeds a process restart: ${waiting.join(", ")}`;
 }
 
 /** Makes a command, which has the options for a daemon's place, print or set the daemon's log level. */
 export function logLevelCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
-  const argument = new Argument("[level]", "new level; if omitted, the current one is printed");
+  const argument = new Argument("[level]", "new level; default: print the current level");
   return command
     .addArgument(argument.choices(LOG_LEVELS))
     .action(async (level: LogLevel | undefined, options: O & Printing) => {

@@ -43,7 +43,7 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   if ((status < 400 || asked.accepts?.includes(status)) && value !== undefined) return value;
   const hasNoToken = isRecord(value) && value["error"] === "no-token-configured";
   if (status === 401 || hasNoToken) {
-    const given = asked.token === undefined ? "it needs its token" : "the daemon has another token";
+    const given = asked.token === undefined ? "a token is required" : "the token does not match the daemon's";
     const problem = hasNoToken ? "the daemon has no token" : given;
     const rest = asked.tokenHint === undefined ? "" : `; ${asked.tokenHint}`;
     throw new CliError(
@@ -53,7 +53,7 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   }
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
-  // The daemon does not know a name on the command line.
+  // The daemon does not know a name from the command line.
   if (isRecord(value) && String(value["error"]).startsWith("unknown-"))
     throw new CliError(EXIT.usage, reason);
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
@@ -71,7 +71,7 @@ function send(
         method: method ?? (text === undefined ? "GET" : "POST"),
         headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
         signal: inner,
-        // Use no keep-alive. Commands send requests rarely, and the daemon can close an idle connection just before the next
+        // Don't use keep-alive: commands send few requests, and the daemon may close an idle connection just before the next
         // request.
         agent: false,
       },

@@ -21,7 +21,7 @@ export function createLiveScreen(terminal: Terminal) {
   let drawn: readonly string[] = [];
   let isOpen = false;
   const toFirstRow = (): string => {
-    // A terminal that became narrower has wrapped the lines.
+    // If the terminal became narrower, it has wrapped the lines.
     const rows = drawn.reduce(
       (sum, line) => sum + Math.max(1, Math.ceil(visibleLength(line) / columnsOf(terminal))),
       0,

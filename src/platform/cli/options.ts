@@ -5,7 +5,9 @@ import { isHostName, isPlainHttpUrl, parseDurationMs } from "../config/setting-t
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
 
 export function portOffsetOption(): Option {
-  return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
+  return new Option("--port-offset <n>", "add this offset to every port")
+    .default(0)
+    .argParser(parsePortOffset);
 }
 
 export function daemonUrlOption(flags: string, description: string): Option {
@@ -14,7 +16,7 @@ export function daemonUrlOption(flags: string, description: string): Option {
 
 function parseUrl(text: string): string {
   if (isPlainHttpUrl(text)) return text.replace(/\/+$/, "");
-  throw new InvalidArgumentError("a URL such as http://127.0.0.1:9999 was expected");
+  throw new InvalidArgumentError("expected a URL, e.g. http://127.0.0.1:9999");
 }
 
 /** `--cors ORIGIN…` and `--no-cors`. The value is undefined without either option, and false with `--no-cors`. */
@@ -22,17 +24,17 @@ export function corsOptions(): readonly Option[] {
   return [
     new Option(
       "--cors <origin...>",
-      'origins of pages that may read RPC and REST responses, such as https://app.example; "*" for all; default: localhost',
-    ).argParser(collect(isOriginPattern, "an origin such as https://app.example was expected")),
-    new Option("--no-cors", "no page may read RPC and REST responses"),
+      'origins whose pages may read RPC and REST responses, e.g. https://app.example; "*" for all; default: localhost',
+    ).argParser(collect(isOriginPattern, "expected an origin, e.g. https://app.example")),
+    new Option("--no-cors", "do not let any page read RPC and REST responses"),
   ];
 }
 
 export function allowHostOption(): Option {
   return new Option(
     "--allow-host <name...>",
-    'names that HTTP clients may use besides the loopback names; "*" for all',
-  ).argParser(collect(isHostName, "a host name without scheme or port was expected"));
+    'host names that HTTP clients may use in addition to loopback names; "*" for all',
+  ).argParser(collect(isHostName, "expected a host name without scheme or port"));
 }
 
 function collect(
@@ -68,7 +70,7 @@ export function logLevelOption(level?: LogLevel): Option {
 export function parseWhole(text: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < least || value > most) {
-    throw new InvalidArgumentError(`a whole number from ${least} to ${most} was expected`);
+    throw new InvalidArgumentError(`expected an integer from ${least} to ${most}`);
   }
   return value;
 }
@@ -77,7 +79,7 @@ export function parseWhole(text: string, least: number, most: number): number {
 export function parseUint64(text: string): bigint {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : MAX_UINT64 + 1n;
   if (value <= MAX_UINT64) return value;
-  throw new InvalidArgumentError("a whole number below 2^64 was expected");
+  throw new InvalidArgumentError("expected an integer below 2^64");
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n;
@@ -90,23 +92,21 @@ export function parseGas(text: string, least: bigint): bigint {
   const gas = digits === undefined ? -1n : BigInt(digits) * (GAS_UNITS[unit ?? ""] ?? 1n);
   if (gas >= least) return gas;
   const from = least > 0n && least % 1_000n === 0n ? `${least / 1_000n}k` : `${least}`;
-  throw new InvalidArgumentError(
-    `an amount of gas from ${from} such as "8M", "500k" or "8000000" was expected`,
-  );
+  throw new InvalidArgumentError(`expected a gas amount of at least ${from}, e.g. "8M", "500k" or "8000000"`);
 }
 
 /** Parses a duration such as "2m" or "1h30m" to ms. The duration must exceed zero. */
 export function parseDuration(text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;
-  throw new InvalidArgumentError('a duration such as "30s", "2m" or "1h30m" was expected');
+  throw new InvalidArgumentError('expected a duration, e.g. "30s", "2m" or "1h30m"');
 }
 
 /** `--wait DURATION`. The value is undefined without the option. */
 export function waitOption(): Option {
   return new Option(
     "--wait <duration>",
-    "with the Go relayer's settings: how long to wait for both chains' nodes (default: 1m)",
+    "with the Go relayer's settings: maximum wait for both chains' nodes (default: 1m)",
   ).argParser(parseDuration);
 }
 
@@ -128,7 +128,7 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); it stores its last 1000 states",
+    "number of recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); only the last 1000 states are stored",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
@@ -144,7 +144,7 @@ export function powersOption(flag: string, description: string): Option {
 
 function parsePowers(text: string): readonly bigint[] {
   const powers = text.split(",").map((part) => BigInt(parseWhole(part, 1, 1_000_000_000)));
-  if (powers.length > 200) throw new InvalidArgumentError("at most 200 validators were expected");
+  if (powers.length > 200) throw new InvalidArgumentError("expected at most 200 validators");
   return powers;
 }
 

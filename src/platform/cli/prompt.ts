@@ -64,14 +64,14 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
   });
   const terminal = createInterface({ input, output: echo, terminal: isTerminal });
   const lines = queueLines(terminal);
-  // Ctrl-C does not reach the process while it reads a line from a terminal.
+  // The process receives no SIGINT from Ctrl-C while it reads a line from a terminal.
   terminal.on("SIGINT", () => terminal.close());
   return {
     next: async (question, isSecret) => {
       isMuted = isSecret;
       if (isTerminal && isSecret) output.write(question);
       else if (isTerminal && !lines.isClosed()) {
-        // Let the line reader print the question, so that a deleted character does not delete the question.
+        // Let the line reader print the question, so that Backspace does not delete it.
         terminal.setPrompt(question);
         terminal.prompt(true);
       }

@@ -17,8 +17,7 @@ export async function runProcess(
     exit: (code) => process.exit(code),
     monotonicMs: systemClock.monotonicMs,
   });
-  // A reader that closes the pipe early (`| head`) asks the command to stop. This is not an error and does not change the command's
-  // result.
+  // If a reader closes the pipe early (`| head`), the command should stop. This is not an error and does not change its result.
   process.stdout.on("error", shutdown.stop);
   let isDaemon = false;
   try {
@@ -105,7 +104,7 @@ export function toExit(
   error: unknown,
   isDaemon = false,
 ): { readonly exitCode: ExitCode; readonly message: string | undefined } {
-  // A command that ended before its result was known must not appear successful to a script.
+  // A command that ended before its result was known must not look successful to a script.
   if (error instanceof StopRequest)
     return { exitCode: isDaemon && error.by !== "SIGPIPE" ? EXIT.ok : EXIT.fatal, message: undefined };
   if (error instanceof CheckExit) return { exitCode: error.exitCode, message: undefined };
@@ -116,7 +115,7 @@ export function toExit(
   }
   if (error instanceof CodedError && hasCode(error.facts, BAD_CONFIG))
     return { exitCode: isDiskFull(error) ? EXIT.tryAgain : EXIT.badConfig, message: error.message };
-  // A failed external signer or disk may work again later.
+  // A failed external signer or disk may recover later.
   const isLater = isDiskProblem(error) || (error instanceof CodedError && hasCode(error.facts, TRY_AGAIN));
   return { exitCode: isLater ? EXIT.tryAgain : EXIT.fatal, message: errorText(error) };
 }

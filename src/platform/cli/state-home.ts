@@ -29,7 +29,7 @@ export function controlToken(portOffset: number): Secret {
   } catch (cause) {
     throw new CliError(
       EXIT.fatal,
-      `the control token cannot be stored in ${file}; set XDG_STATE_HOME to a writable directory`,
+      `cannot store the control token in ${file}; set XDG_STATE_HOME to a writable directory`,
       { cause },
     );
   }

@@ -30,12 +30,12 @@ export interface ListenAddress {
 /** Field for a duration such as "30s" or "1h30m", in ms. `atLeastMs` is the minimum. */
 export function durationField(atLeastMs = 1) {
   return parsedField(
-    textField('a duration such as "30s"'),
+    textField('a duration, e.g. "30s"'),
     (text) => {
       const ms = parseDurationMs(text);
       return ms !== undefined && ms >= atLeastMs ? ms : undefined;
     },
-    issueText("is not a usable duration", `a duration such as "30s", at least ${atLeastMs}ms`),
+    issueText("is not a valid duration", `a duration of at least ${atLeastMs}ms, e.g. "30s"`),
   );
 }
 
@@ -64,7 +64,7 @@ export function amountField() {
 
 /** Field for a quoted positive decimal such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 export function decimalField() {
-  const problem = issueText("is not a positive decimal", 'a decimal in quotes such as "0.0025"');
+  const problem = issueText("is not a positive decimal", 'a decimal in quotes, e.g. "0.0025"');
   return parsedField(z.string(), positiveDec18, problem);
 }
 
@@ -80,16 +80,16 @@ function positiveDec18(text: string): bigint | undefined {
 /** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 picks a free port. */
 export function listenField() {
   return parsedField(
-    textField('an address such as "127.0.0.1:9998"'),
+    textField('an address, e.g. "127.0.0.1:9998"'),
     parseListenAddress,
-    issueText("is not an address to listen on", '"host:port", such as "127.0.0.1:9998"'),
+    issueText("is not a listen address", '"host:port", e.g. "127.0.0.1:9998"'),
   );
 }
 
 /** Field for the host names, besides the loopback names, that a server's clients may use. "*" allows every name. */
 export function hostNamesField() {
-  const name = textField('a host name such as "relayer.example"').refine((text) => isHostName(text), {
-    error: issueText("is not a host name", 'a name such as "relayer.example" without scheme or port, or "*"'),
+  const name = textField('a host name, e.g. "relayer.example"').refine((text) => isHostName(text), {
+    error: issueText("is not a host name", 'a name without scheme or port, e.g. "relayer.example", or "*"'),
   });
   return z.array(name).max(100);
 }
@@ -110,9 +110,9 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
  */
 export function httpUrlField(note = "") {
   return parsedField(
-    textField("a URL such as http://127.0.0.1:26660/metrics"),
+    textField("a URL, e.g. http://127.0.0.1:26660/metrics"),
     (text) => (isPlainHttpUrl(text) ? new URL(text).href : undefined),
-    issueText("is not a usable URL", `http:// or https://, without user name, password or fragment${note}`),
+    issueText("is not a valid URL", `http:// or https://, without user name, password or fragment${note}`),
   );
 }
 
@@ -172,7 +172,7 @@ export function certificatesField(source: SecretSource = processSecretSource) {
       const text = readSecret({ file: path }, source);
       if (typeof text !== "string" && (text === UNREAD || text.reveal().includes("BEGIN CERTIFICATE")))
         return text.reveal();
-      const expected = issueText(`file ${path} has no certificate`, "PEM: -----BEGIN CERTIFICATE-----");
+      const expected = issueText(`file ${path} contains no certificate`, "PEM: -----BEGIN CERTIFICATE-----");
       context.addIssue(typeof text === "string" ? text : expected);
       return z.NEVER;
     });
@@ -190,7 +190,7 @@ function readSecret(
 ): Secret | string {
   const { file, env } = given;
   if ((file === undefined) === (env === undefined))
-    return issueText("does not name exactly one place for the secret", "either file or env");
+    return issueText("must refer to the secret in exactly one way", "either file or env");
   if (!areSecretsRead) return UNREAD;
   try {
     const text = (file === undefined ? source.environment(env ?? "") : source.file(file))?.trim();
@@ -218,7 +218,7 @@ export function logSchema() {
     level: z
       .enum(LOG_LEVELS)
       .default("info")
-      .describe("minimum level of a line; --log-level overrides it")
+      .describe("minimum log level; --log-level overrides it")
       .meta({ reload: "live" }),
     format: z
       .enum(["auto", "json", "text"])
@@ -229,15 +229,15 @@ export function logSchema() {
       .min(1)
       .max(8)
       .default(["stderr"])
-      .describe("where lines go: stderr, stdout, or paths of files to append to"),
+      .describe("log destinations: stderr, stdout, or paths of files to append to"),
     keys: z
       .strictObject({
-        time: z.string().min(1).default("time").describe("name of the field with the time"),
-        level: z.string().min(1).default("level").describe("name of the field with the level"),
-        message: z.string().min(1).default("msg").describe("name of the field with the message"),
+        time: z.string().min(1).default("time").describe("name of the time field"),
+        level: z.string().min(1).default("level").describe("name of the level field"),
+        message: z.string().min(1).default("msg").describe("name of the message field"),
       })
       .prefault({})
-      .describe("names of the fields of a JSON line"),
+      .describe("field names in JSON log lines"),
   });
 }
 

@@ -59,7 +59,7 @@ export function createConfigReloads<Config>(
       ? undefined
       : (emptinessOf(present.input, given.parsed.input) ?? lossOf(present.config, given.parsed.config));
     if (lost !== undefined) throw new Error(`${lost}; if that is intended, reload with --force`);
-    // Read the secrets now, because a secret file can change again before the services run.
+    // Read the secrets now, because a secret file may change again before the services run.
     const read = toPresent(given);
     const changed = changedLeaves(present, read, given.kind);
     const fixed = changed.filter(({ reload }) => reload === "process");
@@ -120,7 +120,7 @@ function withPresent<Config>(
   } catch (cause) {
     const names = fixed.map(nameOf).join(", ");
     throw new Error(
-      `the new settings are not compatible with the present ${names}; restart the process: ${errorText(cause)}`,
+      `the new settings are incompatible with the current ${names}; restart the process: ${errorText(cause)}`,
       {
         cause,
       },

@@ -112,7 +112,10 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
     value = value[key];
     if (value === undefined || value === null || isRecord(value)) continue;
     const section = path.slice(0, depth + 1).join(".");
-    const text = issueText(`has no place: ${section} ${receivedText(value)} in the file`, "a section there");
+    const text = issueText(
+      `cannot be set, because ${section} ${receivedText(value)} in the file`,
+      "a section there",
+    );
     return [{ file: name, line: 0, column: 0, path: path.join("."), text }];
   }
   return [];
@@ -161,7 +164,7 @@ export function readConfigText(file: string): ConfigText {
   } catch (cause) {
     const isMissing = isRecord(cause) && cause["code"] === "ENOENT";
     const text = isMissing
-      ? "there is no such file"
+      ? "file not found"
       : `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
     throw new ConfigError([{ file, line: 0, column: 0, path: "", text }], { cause });
   }
@@ -172,7 +175,7 @@ function toPlain(source: Source): unknown {
     // A few lines of nested aliases can expand to gigabytes. `toJS` throws above this limit, and for an unknown alias.
     return source.document.toJS({ maxAliasCount: 50 }) ?? {};
   } catch (cause) {
-    const text = `is not usable YAML: ${errorText(cause)} (expected plain values)`;
+    const text = `cannot be converted: ${errorText(cause)} (expected plain values)`;
     throw new ConfigError([{ file: source.file, line: 1, column: 1, path: "", text }], { cause });
   }
 }
@@ -311,16 +314,16 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     case "too_big":
       return issueText("is too large", `${limitText(issue, "maximum")} or less`);
     case "invalid_value":
-      return issueText("is not one of the allowed values", listText(issue["values"]));
+      return issueText("is not an allowed value", listText(issue["values"]));
     case "invalid_format":
-      return issueText("has the wrong format", `text of the format ${issue["pattern"] ?? issue["format"]}`);
+      return issueText("has the wrong format", `text that matches ${issue["pattern"] ?? issue["format"]}`);
     case "custom":
     case "invalid_element":
     case "invalid_key":
     case "invalid_union":
     case "not_multiple_of":
     default:
-      return issueText("is not valid", "a value as documented");
+      return issueText("is not valid", "a documented value");
   }
 }
 
@@ -357,6 +360,6 @@ function listText(values: unknown): string {
 /** Throws if a configuration is a pipe or a device, which cannot be read a second time. Undefined means no file. */
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
-  const text = issueText("is a pipe or a device, and was read at the start", "a file");
+  const text = issueText("is a pipe or device and was already read at startup", "a file");
   throw new ConfigError([{ file, line: 0, column: 0, path: "", text }]);
 }

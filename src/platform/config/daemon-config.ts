@@ -85,8 +85,8 @@ export function givesVariables(
   if (first === undefined) return false;
   if (localnet.portOffset === 0 && localnet.stateDir === undefined) return true;
   const text = issueText(
-    "is a configuration variable, but --port-offset and --state-dir are for the localnet on this machine",
-    "one of the two",
+    "is a configuration variable and cannot be combined with --port-offset or --state-dir, which are for the localnet on this machine",
+    "only one of the two",
   );
   throw new ConfigError([issueOf(first[0], "", text)]);
 }
@@ -98,7 +98,7 @@ interface Variables {
 
 function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment): Variables {
   const given = givenVariables(kind, environment);
-  // Create the keys only now, since this takes some milliseconds.
+  // Create the keys only now, because this takes a few milliseconds.
   if (given.length === 0) return { variables: [], issues: [] };
   const known = knownVariables(kind);
   const read = given.map(([name, text]) => readVariable({ name, text }, known));
@@ -165,11 +165,11 @@ function readVariable(
   if (found === undefined) {
     const nearest = nearestText(name, [...known.keys()]);
     const path = known.get(nearest)?.leaf.path.join(".") ?? "";
-    return { name, text: issueText("is not the variable of any key", `for example ${nearest}, for ${path}`) };
+    return { name, text: issueText("does not correspond to any key", `for example ${nearest}, for ${path}`) };
   }
   const { leaf, namesFile } = found;
   const value = isSecret(leaf.schema) ? secretReference(name, text, namesFile) : readValue(text, leaf.schema);
-  if (value instanceof Error) return { name, text: issueText("is not YAML", "a value as in the file") };
+  if (value instanceof Error) return { name, text: issueText("is not YAML", "a value as in the YAML file") };
   return { name, path: leaf.path, value };
 }
 
@@ -194,7 +194,10 @@ function doubledIssues(variables: readonly ConfigVariable[]): readonly ConfigIss
     const isDoubled =
       name.endsWith(FILE_SUFFIX) && variables.some((one) => one.name === name.slice(0, -FILE_SUFFIX.length));
     if (!isDoubled) return [];
-    const text = issueText(`is set together with ${name.slice(0, -FILE_SUFFIX.length)}`, "one of the two");
+    const text = issueText(
+      `cannot be combined with ${name.slice(0, -FILE_SUFFIX.length)}`,
+      "only one of the two",
+    );
     return [issueOf(name, path.join("."), text)];
   });
 }

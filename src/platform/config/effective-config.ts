@@ -171,7 +171,7 @@ function withSecrets(
   if (Array.isArray(value) && items !== undefined)
     return value.map((item: unknown) => withIn(optionOf(items, item), item));
   const properties = sectionOf(schema)?.properties ?? {};
-  // A text is the short form of a section with a URL.
+  // A string is the short form of a section with a URL.
   if (typeof value === "string") {
     const hasKey = schema.hasKey ?? properties["url"]?.hasKey;
     return hasKey === undefined ? value : cut(value, hasKey);

@@ -21,18 +21,18 @@ export function urlAsSection(value: unknown): unknown {
 
 function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
   return z.strictObject({
-    url: httpUrlField("; credentials go into headers").describe("URL of the server").meta({ hasKey }),
+    url: httpUrlField("; put credentials into headers").describe("server URL").meta({ hasKey }),
     name: z
       .string()
       .regex(/^[\w.:-]{1,60}$/)
       .optional()
       .describe(
-        "name in log, page and metrics; default: host and port, with a number if several endpoints share them",
+        "name in log, page and metrics; default: host and port, plus a number if several endpoints share them",
       ),
     headers: z
       .record(z.string().regex(/^[\w-]{1,60}$/), secretField(secrets))
       .optional()
-      .describe("HTTP headers of each request, such as authorization; each value is a secret"),
+      .describe("HTTP headers for each request, e.g. authorization; each value is a secret"),
   });
 }
 
@@ -41,10 +41,10 @@ export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({
       ca_file: certificatesField(secrets)
-        .describe("PEM file with certificates of private authorities, trusted in addition to the public ones")
+        .describe("PEM file with private CA certificates, trusted in addition to the public CAs")
         .meta({ example: "/etc/ssl/private-ca.pem" }),
     })
     .optional()
-    .describe(`TLS of ${what}; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment`)
+    .describe(`TLS for ${what}; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment`)
     .meta({ commentedOut: true });
 }

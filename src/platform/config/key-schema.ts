@@ -41,7 +41,7 @@ export function keySchema(schema: z.ZodType): KeySchema {
         io: "input",
         unrepresentable: "any",
         override: ({ zodSchema, jsonSchema }) => {
-          // `z.preprocess` accepts the short form of a section, a text.
+          // `z.preprocess` accepts a section's short form, which is a string.
           const def: unknown = Reflect.get(zodSchema, "def");
           if (isRecord(def) && def["type"] === "pipe" && def["in"] instanceof z.ZodTransform)
             orText(jsonSchema);
@@ -117,8 +117,8 @@ export function optionOf(items: KeySchema, value: unknown): KeySchema {
 
 const SECRET_KEYS = {
   properties: {
-    file: { type: "string", minLength: 1, description: "file with the secret" },
-    env: { type: "string", minLength: 1, description: "environment variable with the secret" },
+    file: { type: "string", minLength: 1, description: "file that contains the secret" },
+    env: { type: "string", minLength: 1, description: "environment variable that contains the secret" },
   },
   minProperties: 1,
   maxProperties: 1,

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time.ts";
 
-// Options share these texts with settings. A command with such options does not load the library for fields.
+// Options share these texts with settings, so that a command with such options need not load the schema library.
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
 

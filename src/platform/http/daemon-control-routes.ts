@@ -25,7 +25,7 @@ export const CONTROL_API = {
     "reloads the configuration",
     z.strictObject({ applied: z.array(z.string()), need_restart: z.array(z.string()) }),
     {
-      query: { force: "`1`: also what removes a validator" },
+      query: { force: "`1`: even if the change removes validators" },
       replies: { 500: errorOf("the configuration is invalid; the settings are unchanged") },
     },
   ),
@@ -65,7 +65,7 @@ function setLevel(logLevel: LogLevelControl, body: Uint8Array): HttpReply {
     return errorReply(
       400,
       "bad-level",
-      `the body must be {"level": L}, with L one of ${LOG_LEVELS.join(", ")}`,
+      `the body must be {"level": L}, where L is one of ${LOG_LEVELS.join(", ")}`,
     );
   logLevel.set(found);
   return jsonReply(200, { level: found });

@@ -40,7 +40,7 @@ export function createAccessCheck(
     const name = hostNameOf(host);
     return name !== undefined && (hosts.has("*") || hosts.has(name) || isLoopbackName(name));
   };
-  // Clients repeat one value, and parsing a URL for each request would take as long as a small request.
+  // Clients repeat the same value, and parsing a URL takes as long as serving a small request.
   const knownHosts = new Set<string>();
   const checkHost = (host: string): boolean => {
     if (knownHosts.has(host)) return true;
@@ -51,14 +51,14 @@ export function createAccessCheck(
   return ({ host, origin }) => {
     // An HTTP/1.0 request may have no host. No browser sends such a request.
     if (host !== undefined && !checkHost(host)) {
-      return refused(`the host name ${quote(host)} is not a name of this server`);
+      return refused(`this server does not accept the host name ${quote(host)}`);
     }
     if (origin === undefined) return ACCEPTED;
     const match = origins.find((pattern) => matchesOrigin(pattern, origin));
     if (match !== undefined) return { ok: true, origin: match === "*" ? "*" : origin };
     const page = URL.canParse(origin) ? new URL(origin) : undefined;
     if (page !== undefined && (isLoopbackName(page.hostname) || page.host === host)) return ACCEPTED;
-    return refused(`pages of the origin ${quote(origin)} may not use this server`);
+    return refused(`this server does not accept requests from pages of origin ${quote(origin)}`);
   };
 }
 
@@ -129,7 +129,7 @@ export function preflightHeaders(
     "Access-Control-Allow-Headers":
       "Origin, Accept, Content-Type, X-Requested-With, X-Server-Time, X-Cosmos-Block-Height",
     "Access-Control-Max-Age": "600",
-    // Chromium asks this of loopback servers for pages from the web.
+    // Chromium requires this from loopback servers when a page comes from the web.
     ...(headers["access-control-request-private-network"] === "true"
       ? { "Access-Control-Allow-Private-Network": "true" }
       : {}),

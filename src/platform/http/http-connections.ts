@@ -44,7 +44,7 @@ export function createHttpConnections(options: HttpConnectionsOptions) {
       socket.once("close", () => connection.close());
       // Node resumes the socket at the end of every message that it parses.
       socket.on("resume", () => connection.pauseWhenFull());
-      // The write side has ended. A client that keeps its own side open must not hold the connection.
+      // The write side has ended. A client that leaves its own side open must not hold up the connection.
       socket.once("finish", () => closeLater(socket));
     },
     /** Accepts a request, identified by its reply. A socket that `add` refused has no connection. */
@@ -95,7 +95,7 @@ function holdUnsent(
   bytes: number,
   { budget, stalledMs }: HttpConnectionsOptions,
 ): void {
-  // Node restarts this timer when the client takes bytes, and cuts the connection at its end.
+  // Node restarts this timer when the client reads bytes, and closes the connection when it expires.
   socket.setTimeout(stalledMs);
   response.once(
     "close",
@@ -157,8 +157,8 @@ class HttpConnection {
     this.#isBusy = true;
     this.#current = response;
     this.since = this.#pool.changes += 1;
-    // The client has the reply, or is gone. "close" follows "finish", so the next request finds the socket free. `on` avoids the
-    // wrapper that `once` allocates for each request.
+    // The client has the reply or has disconnected. "close" follows "finish", so the next request finds the socket free. `on`
+    // avoids the wrapper that `once` allocates for each request.
     response.on("close", this.#onResponseClose);
     const { budget, serve } = this.#pool.options;
     const capacity = budget.untilCapacity();
@@ -205,7 +205,7 @@ const SLOW_AFTER_MS = 500;
  * because a reply is counted only once its size is known.
  */
 export function createSendBudget(maxBytes: number) {
-  // In insertion order, so the oldest is first.
+  // Iterates in insertion order, so the oldest comes first.
   const holds = new Set<Hold>();
   const waiters: (() => void)[] = [];
   let heldBytes = 0;
@@ -222,7 +222,7 @@ export function createSendBudget(maxBytes: number) {
     isWaking = true;
     setImmediate(() => {
       isWaking = false;
-      // Wake the newest waiter first. In a flood, a client that has waited for long is part of the flood or has given up.
+      // Wake the newest waiter first. During a flood, a client that has waited for long is part of the flood or has given up.
       if (heldBytes < maxBytes) waiters.pop()?.();
       if (waiters.length === 0) return;
       if (heldBytes < maxBytes) wake();

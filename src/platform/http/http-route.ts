@@ -146,12 +146,12 @@ export class IncomingRequest implements HttpRequest {
 
 /** Parses a request target: a path with a query, or an absolute URL, which clients send to proxies. */
 function parseTarget(target: string): URL {
-  // `new URL(target, base)` would take `//name/path` for a host.
+  // `new URL(target, base)` would treat `//name` in `//name/path` as a host.
   const url = target.startsWith("/") ? `http://localhost${target}` : target;
   try {
     return new URL(url);
   } catch {
-    throw new HttpRequestError({ code: "bad-request", status: 400 }, "the request target is not a path");
+    throw new HttpRequestError({ code: "bad-request", status: 400 }, "the request target must be a path");
   }
 }
 
@@ -216,6 +216,6 @@ function tooManyBodies(): HttpRequestError {
 function bodyTooLarge(limitBytes: number): HttpRequestError {
   return new HttpRequestError(
     { code: "body-too-large", status: 413, limitBytes },
-    `the request body is larger than ${limitBytes} bytes`,
+    `the request body exceeds ${limitBytes} bytes`,
   );
 }

@@ -107,7 +107,7 @@ export async function openHttpServer(
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveMs,
-      // Node checks both timeouts at this interval. Node's default interval, 30 s, exceeds the timeouts themselves.
+      // Node checks both timeouts at this interval. Its default of 30 s exceeds the timeouts themselves.
       connectionsCheckingInterval: 1000,
     },
     (_incoming, outgoing) => connections.take(outgoing),
@@ -162,8 +162,8 @@ async function serve(outgoing: ServerResponse, context: ServerContext): Promise<
       send(outgoing, withHeaders(await context.options.handle(request), corsHeaders(origin)), context);
     }
   } catch (error) {
-    // The client is gone, or the close aborted the request. Nobody can receive a reply, and the error is only the consequence, so
-    // the server does not log it.
+    // The client has disconnected, or the close aborted the request. Nobody can receive a reply, and the error is only a
+    // consequence, so it is not logged.
     if (outgoing.destroyed || outgoing.headersSent || context.closing.aborted) outgoing.destroy();
     else sendFailure(outgoing, error, origin, context);
   }
@@ -221,7 +221,7 @@ async function sendStream(
   }
   const { socket } = outgoing;
   outgoing.flushHeaders();
-  // Node restarts this timer when the client takes bytes, and cuts the connection at its end.
+  // Node restarts this timer when the client reads bytes, and closes the connection when it expires.
   socket?.setTimeout(options.limits.stalledMs);
   const signal = requestSignal(outgoing, closing);
   const write: WriteChunk = async (text) => {
@@ -234,7 +234,7 @@ async function sendStream(
     await stream.run(write, signal);
     outgoing.end();
   } catch {
-    // The client is gone, or the server closes. A client that is still connected sees that the stream broke.
+    // The client has disconnected, or the server is closing. A client that is still connected sees a broken stream.
     outgoing.destroy();
   }
 }

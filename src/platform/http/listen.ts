@@ -50,7 +50,7 @@ function toListenError(cause: unknown, options: ListenOptions): ListenError {
   const holder = findPortHolder(port);
   return new ListenError(
     { code: "port-in-use", host, port, option, ...(holder === undefined ? {} : { holder }) },
-    `${name} needs port ${port} on ${host}, but ${holder ?? "another process"} uses it; stop that process, or choose another port with ${option}`,
+    `${name} needs port ${port} on ${host}, but ${holder ?? "another process"} is using it; stop that process or choose another port with ${option}`,
     { cause },
   );
 }

@@ -72,7 +72,7 @@ function operation({
 }
 
 const ERROR_RESPONSE: JsonObject = {
-  description: "the server refuses the request, or it failed",
+  description: "the server rejected the request, or the request failed",
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
 };
 

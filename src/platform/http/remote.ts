@@ -115,9 +115,9 @@ export function proxyOf(
     });
   if (isExempt) return undefined;
   const url = proxy.includes("://") ? proxy : `http://${proxy}`;
-  // The proxy's text may contain a password.
+  // The proxy URL may contain a password.
   if (!/^https?:/.test(url) || !URL.canParse(url))
-    throw new Error(`the variable ${name} is not the URL of an HTTP proxy (expected http://HOST:PORT)`);
+    throw new Error(`variable ${name} is not an HTTP proxy URL (expected http://HOST:PORT)`);
   return new URL(url);
 }
 

@@ -70,11 +70,11 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
   const { pathname: path, searchParams: query } = request.url;
   const match = matchRoute(options.routes, method, path);
   if (match.kind === "none") {
-    return options.notFound ?? errorReply(404, "not-found", `nothing is at ${path}`);
+    return options.notFound ?? errorReply(404, "not-found", `not found: ${path}`);
   }
   if (match.kind === "other-method") return methodNotAllowed(match.allowed);
   const { route, params } = match;
-  // Check this before reading the body, so that a client without the token cannot make the server buffer anything.
+  // Check this before reading the body, so that a client without the token cannot make the server buffer data.
   const refusal = route.guarded === true ? refuse(headers.authorization, options.token) : undefined;
   if (refusal !== undefined) return refusal;
   const body = await request.readBody();
@@ -97,7 +97,7 @@ function refuse(authorization: string | undefined, token: Secret | undefined): H
     return errorReply(
       403,
       "no-token-configured",
-      "this needs a token, and none is configured: set http.token or state_dir",
+      "this request needs a token, but none is configured; set http.token or state_dir",
     );
   }
   if (hasBearerToken(authorization, token)) return undefined;
@@ -118,7 +118,7 @@ function digest(text: string): Uint8Array {
 
 function methodNotAllowed(allowed: readonly string[]): HttpReply {
   const methods = allowed.join(", ");
-  const refusal = errorReply(405, "method-not-allowed", `this path accepts ${methods}`);
+  const refusal = errorReply(405, "method-not-allowed", `this path accepts only ${methods}`);
   return withHeaders(refusal, { Allow: methods });
 }
 
@@ -152,7 +152,7 @@ export function matchRoute(routes: readonly HttpRoute[], method: string, path: s
 
 function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
   if (pattern === "*" || pattern === path) return {};
-  // Most routes have no `:name`. Splitting each of them would take longer than the rest of a small request.
+  // Most routes have no `:name`. Splitting all of them would take longer than the rest of a small request.
   if (!pattern.includes("/:")) return undefined;
   const parts = pattern.split("/");
   const segments = path.split("/");

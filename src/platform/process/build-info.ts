@@ -42,10 +42,10 @@ function nearest(name: string): string | undefined {
 
 function readJson(path: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-  if (!isRecord(value)) throw new Error(`${path} is not an object`);
+  if (!isRecord(value)) throw new Error(`expected an object in ${path}`);
   return value;
 }
 
 function missing(): never {
-  throw new Error("no package.json above the program");
+  throw new Error("no package.json found in the folders above the program");
 }

@@ -46,7 +46,7 @@ export function createMetricFactory(
     const all = begun.get(histogram) ?? new Set();
     begun.set(histogram, all);
     const key = JSON.stringify(labels);
-    // A second zero would erase the observations.
+    // Resetting it again would erase the observations.
     if (!all.has(key)) histogram.zero(labels);
     all.add(key);
   };

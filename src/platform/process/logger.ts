@@ -42,7 +42,7 @@ export function createLogger(options: LoggerOptions): ProcessLogger {
     : options.stream;
   const root = pino(
     {
-      // `wrap` filters by level, because a pino child would keep the level at its creation.
+      // `wrap` filters by level, because a pino child keeps the level that it was created with.
       level: "debug",
       base: null,
       messageKey: keys.message,
@@ -129,7 +129,7 @@ function openFile(output: string): number {
   try {
     return openSync(output, "a", 0o640);
   } catch (cause) {
-    const text = `the log output ${output} cannot be opened: ${errorText(cause)}`;
+    const text = `cannot open the log output ${output}: ${errorText(cause)}`;
     throw new LogOutputError({ code: "log-output", output }, text, { cause });
   }
 }
@@ -142,7 +142,7 @@ function fileOutput(fd: number): Writable {
       try {
         writeSync(fd, typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
       } catch {
-        // A full disk must not stop the daemon. The line is lost.
+        // A full disk must not stop the daemon, so drop the line.
       }
       done();
     },

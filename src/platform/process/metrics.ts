@@ -43,7 +43,7 @@ export function createMetricsRegistry(options: MetricsOptions): Registry {
   const registry = new Registry();
   new Gauge({
     name: "relaywatch_build_info",
-    help: "Always 1; the labels name the program, its version and the commit of its sources.",
+    help: "Always 1; the labels contain the program, its version and its source commit.",
     labelNames: ["program", "version", "commit", "node_version"],
     registers: [registry],
   }).set(

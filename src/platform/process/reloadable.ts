@@ -114,7 +114,7 @@ export async function runReloadable<Config>(
     }
   } finally {
     unhang?.();
-    const ended = new Error("the daemon stops");
+    const ended = new Error("the daemon is stopping");
     running.applied.reject(ended);
     next?.applied.reject(ended);
   }
@@ -192,7 +192,7 @@ function createReloader<Config>(
   let isWaitingForced = false;
   return {
     status: () => status,
-    // At most one reload waits. The waiting reload reads the file after all requests until then.
+    // At most one reload waits. It reads the file only after all earlier requests.
     reload: (by, isForced = false) => {
       isWaitingForced ||= isForced;
       waiting ??= last.then(() => {

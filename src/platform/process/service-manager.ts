@@ -125,7 +125,7 @@ export async function withServiceManager(
     end.abort(reason);
     const { text } = state();
     const stopping = ["STOPPING=1", `STATUS=stopping; before: ${text.replaceAll("\n", "; ")}`];
-    // The process may end before it has sent this. The manager then notices the end itself.
+    // If the process ends before sending this, the manager notices the exit by itself.
     manager.send(stopping, AbortSignal.timeout(SEND_MS)).catch(() => {});
   });
   const notifying = runServiceNotifier(manager, state, context, end.signal).catch(() => {});

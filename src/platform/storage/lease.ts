@@ -78,9 +78,9 @@ export function createLease(options: LeaseOptions, database: SqlDatabase) {
 }
 
 function lostText({ name }: LeaseOptions, row: SqlRow | undefined, isOwn: boolean): string {
-  if (isOwn) return `the lease ${name} of this process has expired`;
+  if (isOwn) return `this process's lease ${name} has expired`;
   const other = textOf(row, "holder");
-  return other === undefined ? `nobody has the lease ${name}` : `${other} has the lease ${name}`;
+  return other === undefined ? `no process holds the lease ${name}` : `${other} holds the lease ${name}`;
 }
 
 async function acquire(session: SqlSession, options: LeaseOptions): Promise<LeaseAttempt> {

@@ -25,20 +25,20 @@ type ParsedPostgresUrl =
  */
 export function parsePostgresUrl(text: string): ParsedPostgresUrl {
   if (!URL.canParse(text) || !/^postgres(?:ql)?:$/.test(new URL(text).protocol))
-    return wrong("is not a URL of PostgreSQL");
+    return wrong("is not a PostgreSQL URL");
   const url = new URL(text);
   if (url.password !== "")
-    return wrong("has a password", `${EXPECTED}; the password by reference in store.password`);
+    return wrong("has a password", `${EXPECTED}; refer to the password in store.password`);
   const unknown = [...url.searchParams.keys()].find((key) => key !== "sslmode" && key !== "host");
-  if (unknown !== undefined) return wrong(`has the unknown parameter ${unknown}`, "sslmode or host");
+  if (unknown !== undefined) return wrong(`has an unknown parameter ${unknown}`, "sslmode or host");
   const given = url.searchParams.get("sslmode") ?? "disable";
   const sslMode = SSL_MODES.find((mode) => mode === given);
-  if (sslMode === undefined) return wrong(`has the sslmode ${given}`, SSL_MODES.join(", "));
+  if (sslMode === undefined) return wrong(`has an unsupported sslmode ${given}`, SSL_MODES.join(", "));
   const host = url.searchParams.get("host") ?? decodeURIComponent(url.hostname).replace(/^\[|\]$/g, "");
   const user = decodeURIComponent(url.username);
   const database = decodeURIComponent(url.pathname.slice(1));
   if (host === "" || user === "" || database === "" || database.includes("/"))
-    return wrong("lacks user, host or database");
+    return wrong("is missing the user, host or database");
   return {
     ok: true,
     address: { host, port: Number(url.port === "" ? "5432" : url.port), user, database, sslMode },

@@ -57,7 +57,7 @@ export function requireSupported(version: number, { length: supported }: readonl
   if (version <= supported) return version;
   throw new NewerSchemaError(
     { code: "newer-schema", version, supported },
-    `a newer relaywatch wrote it (it has format ${version}, but this program supports at most format ${supported})`,
+    `it was written by a newer relaywatch (format ${version}, but this version supports at most format ${supported})`,
   );
 }
 

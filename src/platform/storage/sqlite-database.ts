@@ -26,7 +26,7 @@ export function createDatabaseFile(path: string): void {
   } finally {
     database.close();
   }
-  // A log that a moved file left behind does not belong to the new file. SQLite would write the log's pages into it.
+  // A log left behind by a moved file does not belong to the new file, but SQLite would write its pages into it.
   for (const log of ["-wal", "-shm", "-journal"]) rmSync(`${path}${log}`, { force: true });
   renameSync(unfinished, path);
 }
@@ -40,7 +40,7 @@ const MAX_STATEMENTS = 100;
  */
 export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   const session: SqlSession = { run: createRunner(database) };
-  // A statement of another caller inside a transaction would become part of the transaction.
+  // Another caller's statement inside a transaction would become part of it.
   const inTurn = createTurns();
   return {
     run: (sql, values) => inTurn(() => session.run(sql, values)),
@@ -90,7 +90,7 @@ function createRunner(database: Database.Database): SqlSession["run"] {
     if (statements.size >= MAX_STATEMENTS && !statements.has(sql)) statements.clear();
     // As numbers, integers above 2^53 would lose digits.
     const statement = getOrCreate(statements, sql, () => database.prepare(sql).safeIntegers(true));
-    // libsql executes statements without rows in the same call and returns an empty list.
+    // libsql also executes statements that return no rows in this call and returns an empty list.
     const rows: unknown = statement.all([...values]);
     return Array.isArray(rows) ? rows.filter(isRecord) : [];
   };
@@ -111,13 +111,13 @@ export function prepared(database: Database.Database, sql: string): Database.Sta
  * `NewerSchemaError`, the file is unchanged.
  */
 export function migrateSchema(database: Database.Database, migrations: readonly string[]): void {
-  // Most files are up to date. Reading the version first avoids the write lock for them.
+  // Most files are up to date, so read the version first to avoid the write lock.
   if (checkedVersion(database, migrations) === migrations.length) return;
   inTransaction(database, () => {
     // Another process may have upgraded the file since the first read.
     const version = checkedVersion(database, migrations);
     for (const sql of migrations.slice(version)) database.exec(sql);
-    // The version is part of the transaction. After a crash, tables and version are either both old or both new.
+    // The version is part of the transaction, so after a crash, tables and version are either both old or both new.
     database.exec(`PRAGMA user_version = ${migrations.length}`);
   });
 }

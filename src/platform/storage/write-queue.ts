@@ -102,7 +102,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
         remove(batch);
       } else throw thrown;
     }
-    // Clear this immediately, so that a write added from now on starts the next run.
+    // Clear this immediately, so that the next added write starts the next run.
     isRunning = false;
   };
   const run = (): Promise<void> => {

@@ -41,7 +41,7 @@ const SPECIAL = /[&<>"']/;
 
 /** Escapes a string for an HTML page's content or attribute values. */
 export function escapeHtml(text: string): string {
-  // Most texts have nothing to escape, and a large page has tens of thousands of them.
+  // Most strings have nothing to escape, and a large page has tens of thousands of strings.
   if (!SPECIAL.test(text)) return text;
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

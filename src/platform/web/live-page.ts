@@ -43,7 +43,7 @@ export function pageDefinition({ path, about }: LivePlace): RouteDefinition {
 function streamDefinition({ path, about }: LivePlace): RouteDefinition {
   return getText(
     `/live${path === "/" ? "" : path}`,
-    `changes of the page as server-sent events: ${about}`,
+    `page updates as server-sent events: ${about}`,
     { replies: { 503: errorOf(`${MAX_SUBSCRIBERS} pages are open`) } },
     "text/event-stream",
   );
@@ -92,7 +92,7 @@ function streamReply(stream: HttpStream): HttpReply {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    // Proxies such as nginx otherwise collect events before they pass them on.
+    // Otherwise, proxies such as nginx buffer events before passing them on.
     "x-accel-buffering": "no",
   };
   return { status: 200, headers, body: "", stream };

@@ -64,7 +64,7 @@ const API_PATH = "api/overview";
 
 export const OVERVIEW_ROUTE = getJson(
   `/${API_PATH}`,
-  "the server's own parts, as overviews show them: verdict, the number that matters, its course",
+  "the server's own parts as shown in overviews: state, key figure and its history",
   z.strictObject({
     parts: z.array(
       z.strictObject({
@@ -139,7 +139,7 @@ async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow
 
 /** Parses the reply from {@link overviewRoute}. Throws on any other reply. */
 function parseParts(value: unknown, url: string): readonly PartRow[] {
-  const root = new JsonField(value, "", (path, expected) => new Error(`${path}: ${expected} was expected`));
+  const root = new JsonField(value, "", (path, expected) => new Error(`${path}: expected ${expected}`));
   return root
     .member("parts")
     .elements()

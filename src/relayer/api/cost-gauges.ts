@@ -15,13 +15,13 @@ const OWN_BLOCKS = 10;
 
 const MARKET: Readonly<Record<string, GaugeRow<MarketStatus>>> = {
   relaywatch_relayer_gas_price: {
-    help: "Price per unit of gas in the fee denom: the price of the next block, the minimum of the chain, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
+    help: "Price per unit of gas in the fee denom: the next block's price, the chain's minimum, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
     by: ["kind"],
     read: ({ price, minimum, ceiling, cap }) =>
       Object.entries({ price, minimum, ceiling, cap }).map(([kind, one]) => [kind, dec18ToNumber(one)]),
   },
   relaywatch_relayer_market_gas: {
-    help: `Gas per block: target at which the price does not change, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), the relayer's budget for the next block, sustainable (target less others), and demand (if every result were on time).`,
+    help: `Gas per block: the target at which the price stays constant, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), the relayer's budget for the next block, sustainable (the target minus others), and demand (if every result were on time).`,
     by: ["kind"],
     read: (market) =>
       Object.entries({
@@ -49,7 +49,7 @@ const MARKET: Readonly<Record<string, GaugeRow<MarketStatus>>> = {
     read: isDemandAboveMarket,
   },
   relaywatch_relayer_expected_late_blocks: {
-    help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand, infinite when others use the whole target.",
+    help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand, infinite when others use up the target.",
     read: ({ forecast }) => forecast.lateBlocks,
   },
   relaywatch_relayer_forecast_daily_fees: {
@@ -73,12 +73,12 @@ const FRESH_MS = 300_000;
 
 const COSTS: Readonly<Record<string, GaugeRow<CostsView>>> = {
   relaywatch_relayer_window_fees: {
-    help: "Fees paid in the last hour, 24 hours, 7 days, 30 days, and this calendar month (UTC), in units of the fee denom.",
+    help: "Fees paid in the last hour, 24 hours, 7 days and 30 days, and in this calendar month (UTC), in units of the fee denom.",
     by: ["window"],
     read: ({ windows }) => windows.map(({ name, fee }) => [name, fee]),
   },
   relaywatch_relayer_owner_month_fees: {
-    help: `Fees of this calendar month (UTC) by query owner: the ${MAX_OWNERS} owners with the highest fees, and the sum of the others as other. Empty: light clients that no query uses.`,
+    help: `Fees of this calendar month (UTC) by query owner: the ${MAX_OWNERS} owners with the highest fees, and the sum of the others as other. An empty owner stands for light clients that no query uses.`,
     by: ["owner"],
     read: ownerFees,
   },
@@ -89,7 +89,7 @@ const COSTS: Readonly<Record<string, GaugeRow<CostsView>>> = {
       forecast && FORECAST_PRICES.map((price) => [price, Object.entries(forecast.month[price])]),
   },
   relaywatch_relayer_month_budget_fees: {
-    help: "Fees that a calendar month may cost (spending.budget), in units of the fee denom. Absent without a budget.",
+    help: "Fee budget for a calendar month (spending.budget), in units of the fee denom. Absent without a budget.",
     read: ({ budget }) => budget,
   },
   relaywatch_relayer_empty_seconds: {
@@ -107,11 +107,11 @@ const COSTS: Readonly<Record<string, GaugeRow<CostsView>>> = {
     read: ({ payer }) => payer.grant?.allowance?.left,
   },
   relaywatch_relayer_fee_grant_expiry_timestamp_seconds: {
-    help: "Time at which the fee grant ends. Absent if it does not end.",
+    help: "Time at which the fee grant expires. Absent if it never expires.",
     read: ({ payer }) => seconds(payer.grant?.allowance?.expiresAtMs),
   },
   relaywatch_relayer_costs_complete: {
-    help: "1 if the costs include every payment since they were first recorded, 0 if some may be missing or the costs cannot be read.",
+    help: "1 if the costs include every payment since they were first recorded, 0 if some may be missing or the costs are unreadable.",
     read: ({ incomplete }) => incomplete === undefined,
   },
 };
@@ -144,7 +144,7 @@ interface GateRow extends GaugeRow<GateStatus> {
 
 const GATE: Readonly<Record<string, GateRow>> = {
   relaywatch_relayer_role: {
-    help: "1 for the role of this process: leader submits, starting will submit soon, standby follows another process, unknown cannot read the lease.",
+    help: "1 for the role of this process: leader (submits), starting (will submit soon), standby (follows another process), or unknown (cannot read the lease).",
     by: ["role"],
     read: ({ leadership }) => oneOf(ROLES, leadership.role),
   },
@@ -153,11 +153,11 @@ const GATE: Readonly<Record<string, GateRow>> = {
     read: ({ store }) => store.pendingWrites,
   },
   relaywatch_relayer_store_dropped_writes: {
-    help: "Attempts that the store has failed to accept since the process started.",
+    help: "Attempts that could not be stored since the process started.",
     read: ({ store }) => store.droppedWrites,
   },
   relaywatch_relayer_store_writable: {
-    help: "1 while the store accepts writes, else 0. At 0 nothing is sent.",
+    help: "1 while the store accepts writes, else 0. Nothing is sent while it is 0.",
     read: ({ store }) => store.error === undefined,
   },
   relaywatch_relayer_admitted: {
@@ -180,7 +180,7 @@ const GATE: Readonly<Record<string, GateRow>> = {
     read: ({ spending }) => spending.limits.dailyGasPerOwner,
   },
   relaywatch_relayer_balance_reserve: {
-    help: "Balance that is never spent, in units of the fee denom.",
+    help: "Reserved balance, which is never spent, in units of the fee denom.",
     read: ({ reserve }) => reserve.reserve,
   },
   relaywatch_relayer_spent_today_urgent_fees: {
@@ -192,7 +192,7 @@ const GATE: Readonly<Record<string, GateRow>> = {
   },
   relaywatch_relayer_spent_today_gas: {
     question: "What does it cost?",
-    help: "Gas limits of this UTC day's transactions by query owner: the 100 owners with the most, and the sum of the others.",
+    help: "Gas limits of this UTC day's transactions by query owner: the 100 owners with the most gas, and the sum of the others.",
     by: ["owner"],
     read: ({ spending }) => namedOwners(spending.gasByOwner),
   },

@@ -26,8 +26,8 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
   const counter = (name: string, help: string) =>
     factory.counter({ name, help, labelNames: ["type"], zeros: { type: ["success", "failed"] } });
   const requests = counter("relayer_requests", "Attempts to answer a query.");
-  const proofs = counter("relayer_proofs", "Proven results, included in a block or not.");
-  const submitted = counter("submitted_txs", "Results of TX queries, included in a block or not.");
+  const proofs = counter("relayer_proofs", "Proven results, whether or not a block includes them.");
+  const submitted = counter("submitted_txs", "TX query results, whether or not a block includes them.");
   const histogram = (name: string, help: string) =>
     factory.histogram({ name, help, labelNames: ["method", "type"], buckets: BUCKETS });
   const requestTime = histogram(
@@ -41,7 +41,7 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
     const type = attempt.outcome === "included" ? "success" : "failed";
     requests.inc({ type });
     requestTime.observe({ method: attempt.type, type }, attempt.durationMs / 1_000);
-    // An attempt without a remote height ended before the relayer proved anything.
+    // An attempt without a remote height ended before anything was proven.
     if (attempt.remoteHeight === 0n) return;
     proofs.inc({ type });
     if (attempt.type === "tx") submitted.inc({ type });

@@ -22,7 +22,7 @@ const TXS = z.object({ txs: z.array(z.object({ query_id: z.int().min(0), hash: w
 const goReplies = {
   200: textOf("done"),
   400: textOf("no such dead letter"),
-  500: textOf("the body is invalid, or the transaction was not included in time"),
+  500: textOf("invalid body, or the transaction was not included in time"),
 };
 
 const goPost = (path: string, summary: string): RouteDefinition => ({
@@ -33,14 +33,14 @@ const goPost = (path: string, summary: string): RouteDefinition => ({
 });
 
 const badParameter = { 400: errorOf("an invalid parameter; the message says what is expected") };
-const since = { since: "a time such as 2026-01-31T12:00:00Z", until: "a time, exclusive" };
+const since = { since: "a time, e.g. 2026-01-31T12:00:00Z", until: "a time, exclusive" };
 
 export const RELAYER_API = {
   livez: getText(
     "/livez",
-    "200 while the process makes progress, whatever the state of its chains; 503 when a loop has hung for five minutes",
+    "200 while the process makes progress, whatever its chains do; 503 once a loop has hung for five minutes",
     {
-      replies: { 503: textOf("the loop that hangs") },
+      replies: { 503: textOf("the hanging loop") },
     },
   ),
   readyz: getText("/readyz", "200 if there is no problem, else one line `code: reason` per problem", {
@@ -49,7 +49,7 @@ export const RELAYER_API = {
   metrics: getText("/metrics", "[metrics](metrics.md) for Prometheus"),
   status: getJson(
     "/api/status",
-    "problems with their start times, account, spending, fee market, chains, connections, queries, endpoints, and how the configuration was loaded (`config`)",
+    "problems with their start times, account, spending, fee market, chains, connections, queries, endpoints, and the configuration's load status (`config`)",
     STATUS.schema,
   ),
   connections: getJson(
@@ -60,7 +60,7 @@ export const RELAYER_API = {
   queries: getJson("/api/queries", "the queries of `/api/status`", z.array(QUERY.schema)),
   query: getJson("/api/queries/:id", "one query with its keys and filter", QUERY_DETAILS.schema, {
     replies: {
-      400: errorOf("not the id of a query"),
+      400: errorOf("not a query id"),
       404: errorOf("this relayer does not serve the query"),
     },
   }),
@@ -128,6 +128,6 @@ export const RELAYER_PAGES = {
   endpoints: { path: "/endpoints", name: "Endpoints", about: "every endpoint with state and latency" },
   query: {
     path: "/queries/:id",
-    about: "one query: whether it is current and, if not, why; its last attempts; what it asks for",
+    about: "one query: whether it is current and, if not, why; its last attempts; its keys or filter",
   },
 };

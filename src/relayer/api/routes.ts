@@ -82,7 +82,7 @@ function hangingLoops({ local, connections }: RelayerStatus): readonly string[] 
     .filter(({ head }) => head.sinceTryMs > HANGING_MS)
     .map(
       ({ name, head }) =>
-        `${name}: the loop that reads it has made no progress for ${formatDuration(head.sinceTryMs)}`,
+        `${name}: its read loop has made no progress for ${formatDuration(head.sinceTryMs)}`,
     );
 }
 
@@ -120,10 +120,10 @@ function problemLines(found: readonly { readonly code: string; readonly text: st
 }
 
 function oneQuery(deps: ApiDeps, id: string): HttpReply {
-  if (!isQueryId(id)) return errorReply(400, "bad-id", "a query id is a whole number, as in /api/queries/1");
+  if (!isQueryId(id)) return errorReply(400, "bad-id", "expected an integer query id, e.g. /api/queries/1");
   const found = findQuery(deps.status(), deps.registry, BigInt(id));
   if (found === undefined)
-    return errorReply(404, "no-such-query", `this relayer does not serve a query ${id}; see /api/queries`);
+    return errorReply(404, "no-such-query", `this relayer does not serve query ${id}; see /api/queries`);
   return jsonReply(200, QUERY_DETAILS.json(found));
 }
 
@@ -134,7 +134,7 @@ class BadParameter extends Error {}
 
 /** Parameter parsers. Each parser returns a field of the filter or throws {@link BadParameter}. */
 const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
-  query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id is a whole number")) }),
+  query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id must be an integer")) }),
   connection_id: (value) => ({ connectionId: value }),
   owner: (value) => ({ owner: value }),
   outcome: (value) => ({ outcome: outcomeOf(value) }),
@@ -160,7 +160,7 @@ function filterOf(query: URLSearchParams): AttemptFilter {
       const read = Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : undefined;
       if (read === undefined)
         throw new BadParameter(
-          `there is no parameter ${name}; the parameters are ${Object.keys(PARAMETERS).join(", ")}`,
+          `unknown parameter ${name}; expected one of ${Object.keys(PARAMETERS).join(", ")}`,
         );
       return { ...filter, ...read(value) };
     },
@@ -176,19 +176,19 @@ function matching(value: string, pattern: RegExp, expected: string): string {
 function outcomeOf(value: string): Attempt["outcome"] {
   const outcome = ATTEMPT_OUTCOMES.find((one) => one === value);
   if (outcome !== undefined) return outcome;
-  throw new BadParameter(`outcome is one of ${ATTEMPT_OUTCOMES.join(", ")}`);
+  throw new BadParameter(`outcome must be one of ${ATTEMPT_OUTCOMES.join(", ")}`);
 }
 
 function timeOf(name: string, value: string): number {
   const ms = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new BadParameter(`${name} is a time such as 2026-01-31T12:00:00Z`);
+  throw new BadParameter(`${name} must be a time, e.g. 2026-01-31T12:00:00Z`);
 }
 
 function limitOf(value: string): number {
-  const limit = Number(matching(value, /^\d{1,9}$/, `limit is a number from 1 to ${MAX_ATTEMPTS_READ}`));
+  const limit = Number(matching(value, /^\d{1,9}$/, `limit must be a number from 1 to ${MAX_ATTEMPTS_READ}`));
   if (limit >= 1 && limit <= MAX_ATTEMPTS_READ) return limit;
-  throw new BadParameter(`limit is a number from 1 to ${MAX_ATTEMPTS_READ}`);
+  throw new BadParameter(`limit must be a number from 1 to ${MAX_ATTEMPTS_READ}`);
 }
 
 const MAX_PARTS = 1_000;
@@ -205,7 +205,7 @@ async function summaryReply(
     return errorReply(
       400,
       "bad-range",
-      `since and until are times such as 2026-01-31T12:00:00Z, and parts is a number from 1 to ${MAX_PARTS}`,
+      `since and until must be times, e.g. 2026-01-31T12:00:00Z, and parts a number from 1 to ${MAX_PARTS}`,
     );
   const { outcomes, lateness } = await attempts.summary({ fromMs, toMs, parts });
   return jsonReply(200, { outcomes, lateness });
@@ -218,7 +218,11 @@ const MAX_DAYS = 400;
 async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
-    return errorReply(400, "bad-range", `from and to are days since 1970-01-01, at most ${MAX_DAYS} apart`);
+    return errorReply(
+      400,
+      "bad-range",
+      `from and to must be days since 1970-01-01, at most ${MAX_DAYS} apart`,
+    );
   return jsonReply(200, (await attempts.costs({ from, to })).map(DAILY_COST.json));
 }
 
@@ -230,7 +234,8 @@ function readDay(text: string | null): number | undefined {
 function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpReply {
   const wanted = query.get("by") ?? "owner";
   const group = COST_GROUPS.find((one) => one === wanted);
-  if (group === undefined) return errorReply(400, "bad-parameter", `by is one of ${COST_GROUPS.join(", ")}`);
+  if (group === undefined)
+    return errorReply(400, "bad-parameter", `by must be one of ${COST_GROUPS.join(", ")}`);
   return jsonReply(200, encodeSpending(spendingView(costs(), group)));
 }
 
@@ -250,7 +255,7 @@ interface GoRouteDeps {
 export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
   return [
-    // The Go relayer accepts every method here.
+    // The Go relayer accepts any method here.
     serveRoute(RELAYER_API.deadLetters, list),
     serveRoute({ ...RELAYER_API.deadLetters, method: "POST" }, list),
     serveRoute({ ...RELAYER_API.resubmit, guarded: !deps.openResubmit }, (request) =>
@@ -311,14 +316,14 @@ function failure(reason: string): HttpReply {
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");
   const body: unknown = JSON.parse(text);
-  if (!isRecord(body)) throw new Error("the body is not an object");
+  if (!isRecord(body)) throw new Error("expected an object as the body");
   const txs = body["txs"] ?? [];
-  if (!Array.isArray(txs)) throw new Error("txs is not a list");
+  if (!Array.isArray(txs)) throw new Error("txs must be a list");
   return txs.map((tx: unknown) => {
     const { query_id: id = 0, hash = "" } = isRecord(tx) ? tx : {};
     if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 0)
-      throw new Error("query_id is not a whole number");
-    if (typeof hash !== "string") throw new Error("hash is not text");
+      throw new Error("query_id must be an integer");
+    if (typeof hash !== "string") throw new Error("hash must be a string");
     return { queryId: BigInt(id), hash };
   });
 }

@@ -60,11 +60,11 @@ const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
     "state",
   ),
   relaywatch_relayer_overdue_queries: perConnection(
-    "Queries overdue by more than health.overdue_blocks, excluding queries with a failure of their own. A query without a newer remote block counts only if the remote chain has stopped.",
+    "Queries overdue by more than health.overdue_blocks, excluding queries with a failure of their own. Queries without a newer remote block are included only if the remote chain has stopped.",
     ({ queries }) => queries.filter(({ lateness }) => lateness.isOverdue).length,
   ),
   relaywatch_relayer_unanswerable_queries: perConnection(
-    "Due queries that cannot have a result, by reason: a failure of their own, or no newer remote block.",
+    "Due queries for which no result is possible, by reason: a failure of their own, or no newer remote block.",
     ({ queries }) => {
       const late = queries.filter(({ lateness }) => lateness.blocks > 0n);
       return UNANSWERABLE.map((reason) => [
@@ -75,7 +75,7 @@ const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
     "reason",
   ),
   relaywatch_relayer_most_late_blocks: perConnection(
-    "Local blocks since the result of the connection's most delayed query was due, excluding queries with a failure of their own. 0 when none is late.",
+    "Local blocks since the result of the connection's most delayed query was due, excluding queries with a failure of their own. 0 when no query is late.",
     ({ queries }) => latestOf(queries)?.lateness.blocks ?? 0n,
   ),
   relaywatch_relayer_most_late_seconds: perConnection(
@@ -89,7 +89,7 @@ const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
       queries.slice(0, MAX_QUERY_SERIES).map(({ id, lateness }) => [`${id}`, lateness.blocks]),
   },
   relaywatch_relayer_local_height: {
-    help: "Latest height of the local chain. Absent before the first block.",
+    help: "The local chain's latest height. Absent before the first block.",
     read: ({ local }) => local.height,
   },
   relaywatch_relayer_local_block_timestamp_seconds: {
@@ -101,7 +101,7 @@ const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
     read: ({ local, nowMs }) => seenAt(local.sinceBlockMs, nowMs),
   },
   relaywatch_relayer_remote_height: perConnection(
-    "Latest height of the connection's remote chain. Absent before the first block.",
+    "The remote chain's latest height. Absent before the first block.",
     ({ remote }) => remote.height,
   ),
   relaywatch_relayer_remote_block_timestamp_seconds: perConnection(
@@ -128,20 +128,20 @@ const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
 
 const SAFE: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
   relaywatch_relayer_account_balance: {
-    help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
+    help: "The relayer's account balance in units of the denom. Absent before the first read.",
     by: ["denom"],
     read: ({ account: { balance, denom } }) => [[denom, balance]],
   },
   relaywatch_relayer_account_left_seconds: {
-    help: "Time until the balance is spent at this process's rate of fees over the last day. Absent if it paid none.",
+    help: "Time until the balance is spent at this process's fee rate over the last day. Absent if it paid no fees.",
     read: ({ account: { daysLeft } }) => daysLeft && daysLeft * 86_400,
   },
   relaywatch_relayer_client_expiry_timestamp_seconds: perConnection(
-    "Time at which the connection's client expires unless it is updated. Absent before the first read.",
+    "Time at which the connection's client expires if it is not updated. Absent before the first read.",
     ({ client }) => seconds(client.reading?.expiresAtMs),
   ),
   relaywatch_relayer_client_trusting_period_seconds: perConnection(
-    "How long after its last update the connection's client expires. Absent before the first read.",
+    "Time from the client's last update to its expiry. Absent before the first read.",
     ({ client: { reading } }) => reading && Number(reading.trustingPeriodNs) / 1e9,
   ),
   relaywatch_relayer_client_active: perConnection(
@@ -155,7 +155,7 @@ const SAFE: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
     "code",
   ),
   relaywatch_relayer_dead_letters: {
-    help: "Stored remote transactions that are not retried, as listed by GET /unsuccessful-txs.",
+    help: "Dead letters: remote transactions that are not retried, as listed by GET /unsuccessful-txs.",
     read: ({ deadLetters }) => deadLetters,
   },
   relaywatch_relayer_endpoint_up: perEndpoint(
@@ -163,11 +163,11 @@ const SAFE: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
     ({ state }) => (state === "unchecked" ? undefined : state === "good"),
   ),
   relaywatch_relayer_endpoint_distrusted: perEndpoint(
-    "1 while other endpoints are preferred because a response was proven wrong, else 0.",
+    "1 while other endpoints are preferred because this one returned a provably wrong response, else 0.",
     ({ distrusted }) => distrusted !== undefined,
   ),
   relaywatch_relayer_endpoint_lacks: perEndpoint(
-    "Number of RPC methods that the endpoint recently could not serve, plus 1 after oversized responses. The page and the status name them.",
+    "Number of RPC methods that the endpoint recently could not serve, plus 1 after oversized responses. The page and the status list them.",
     ({ lacks }) => lacks?.size ?? 0,
   ),
   relaywatch_relayer_endpoint_batch_size: perEndpoint(
@@ -175,11 +175,11 @@ const SAFE: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
     ({ batchSize }) => batchSize,
   ),
   relaywatch_relayer_endpoint_lag_blocks: perEndpoint(
-    "How many blocks the endpoint was behind its chain's best endpoint at the last comparison.",
+    "Blocks by which the endpoint lagged behind its chain's best endpoint at the last comparison.",
     ({ lagBlocks }) => lagBlocks,
   ),
   relaywatch_relayer_endpoint_latency_seconds: perEndpoint(
-    "Time taken by the endpoint's last status request. Absent before the first one.",
+    "Duration of the endpoint's last status request. Absent before the first one.",
     ({ latencyMs }) => seconds(latencyMs),
   ),
 };

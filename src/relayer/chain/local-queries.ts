@@ -139,9 +139,9 @@ export async function readMarketParams(
   const params = paramsFromWire(wire);
   if (params.minBaseGasPrice === 0n) throw badResponse("chain", "params.minBaseGasPrice", "is zero");
   if (params.maxBlockUtilization <= 1n)
-    throw badResponse("chain", "params.maxBlockUtilization", "is not above 1");
+    throw badResponse("chain", "params.maxBlockUtilization", "must be above 1");
   if (params.window < 1n || params.window > MAX_WINDOW)
-    throw badResponse("chain", "params.window", `is not from 1 to ${MAX_WINDOW}`);
+    throw badResponse("chain", "params.window", `must be from 1 to ${MAX_WINDOW}`);
   return params;
 }
 

@@ -57,6 +57,6 @@ export function errorBackoff(error: unknown): BackoffOptions {
 
 /** Identifies repetitions of an error: returns the error's code, or its text if it has no code. */
 export function errorKind(error: unknown): string {
-  // Heights and durations in the text differ with each attempt.
+  // The text contains heights and durations, which differ for each attempt.
   return error instanceof CodedError ? error.facts.code : errorText(error);
 }

@@ -103,17 +103,17 @@ export function deadLettersCommand(context: CliContext): Command {
       .description(description)
       .argument("[tx...]", argument)
       .option("--all", "all dead letters")
-      .option("--token-file <file>", "file with the relayer's bearer token")
+      .option("--token-file <file>", "file that contains the relayer's bearer token")
       .action((txs: readonly string[], options: ResubmitOptions) => work(txs, options, context));
   const resubmit = change(
     "resubmit",
-    "read, prove and send them again",
+    "read, prove and send dead letters again",
     "transactions to send: <query-id>/<hash>",
     resubmitLetters,
   );
   const acknowledge = change(
     "acknowledge",
-    "remove dead letters that need not be sent again",
+    "remove dead letters that don't need to be sent again",
     "transactions: <query-id>/<hash>",
     acknowledgeLetters,
   );
@@ -157,7 +157,7 @@ async function resubmitLetters(
   const sent: JsonObject[] = [];
   for (const tx of txs) {
     await sendLetter(tx, { url: relayerUrl(options), tokenFile: options.tokenFile }, context.signal);
-    // The hash alone does not identify a dead letter: two queries may have matched the same transaction.
+    // The hash alone does not identify a dead letter, because two queries may have matched the same transaction.
     const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
     sent.push({ ...tx, included: reason === undefined, reason: reason ?? null });
@@ -185,7 +185,7 @@ async function namedLetters(
   context: CliContext,
 ): Promise<readonly TxName[]> {
   if ((names.length === 0) === (options.all === undefined))
-    throw new CliError(EXIT.usage, "give transactions as <query-id>/<hash>, or --all");
+    throw new CliError(EXIT.usage, "specify transactions as <query-id>/<hash>, or pass --all");
   return options.all === undefined
     ? names.map(parseLetterName)
     : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
@@ -194,7 +194,7 @@ async function namedLetters(
 /** Parses `<query-id>/<hash>`. Throws `CliError`. */
 export function parseLetterName(text: string): TxName {
   const match = /^(\d{1,15})\/([0-9a-fA-F]{64})$/.exec(text);
-  if (match === null) throw new CliError(EXIT.usage, `${text} is not <query-id>/<hash>`);
+  if (match === null) throw new CliError(EXIT.usage, `expected <query-id>/<hash>, got ${text}`);
   return { query_id: Number(match[1]), hash: (match[2] ?? "").toLowerCase() };
 }
 
@@ -249,6 +249,6 @@ async function postLetters(
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined
-    ? "icq-relayer refused /resubmit-txs: it needs its token; pass the token's file with --token-file: control-token in state_dir, or the file of http.token"
-    : `icq-relayer refused /resubmit-txs: the token in ${tokenFile} is not the daemon's`;
+    ? "icq-relayer refused /resubmit-txs without a token; pass --token-file with control-token in state_dir, or the file configured as http.token"
+    : `icq-relayer refused /resubmit-txs: the token in ${tokenFile} does not match the daemon's`;
 }

@@ -21,14 +21,13 @@ interface ImportOptions extends RelayerConfigOptions {
 
 export function importLevelDbCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
-    .argument("<dir>", "directory of RELAYER_STORAGE_PATH")
+    .argument("<dir>", "the Go relayer's RELAYER_STORAGE_PATH directory")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
 Stop both relayers first. Imports the progress of transaction searches, transactions in flight, and unsuccessful transactions
-as dead letters. Changes neither the directory nor a query that state_dir or store already knows, so repeating it
-changes nothing. "relayer start --from-env" does this at its first start.`,
+as dead letters. Leaves the directory unchanged, and skips queries that are already in state_dir or store, so it is safe to repeat. "relayer start --from-env" does this on its first start.`,
     )
     .action((directory: string, options: ImportOptions) => runImport(directory, options, context));
 }
@@ -49,7 +48,7 @@ async function runImport(directory: string, options: ImportOptions, context: Cli
   const rows = queries.map(importJson);
   if (options.json) return context.print(stringifyJson({ queries: rows, unknown_entries: unknown }, 2));
   context.print(formatTable(IMPORT_COLUMNS, rows));
-  if (unknown > 0) context.print(`${counted(unknown, "entry", "entries")} from another program or damaged`);
+  if (unknown > 0) context.print(`${counted(unknown, "entry", "entries")} damaged or from another program`);
 }
 
 function importJson({ id, searchedTo, relayed, sending, deadLetters, isKnown }: ImportedQuery) {
@@ -69,12 +68,12 @@ const WAIT_MS = 10_000;
 /** `relaywatch config from-env [FILE]`: prints the Go relayer's settings as YAML. */
 export function fromEnvCommand(context: CliContext): Command {
   return new Command()
-    .argument("[file]", ".env file with the variables; default: the environment alone")
+    .argument("[file]", ".env file with the variables; default: only the environment")
     .addHelpText(
       "after",
       `
 Reads the chain ids from the endpoints. Secrets remain references. Reports unknown variables with the prefix RELAYER_
-or LOGGER_ on stderr. Exits 78 when a variable is wrong or missing, and 75 when an endpoint does not respond.`,
+or LOGGER_ on stderr. Exits 78 if a variable is invalid or missing, and 75 if an endpoint does not respond.`,
     )
     .action((file: string | undefined) => printYaml(file, context));
 }
@@ -83,5 +82,5 @@ async function printYaml(file: string | undefined, context: CliContext): Promise
   const environment = readEnvironment(file ?? true);
   const yaml = await yamlFromEnv(environment, context, WAIT_MS);
   parseEnvYaml(yaml, secretsOf(environment));
-  context.print(`# From the settings of neutron_query_relayer.\n${yaml.trimEnd()}`);
+  context.print(`# Converted from neutron_query_relayer settings.\n${yaml.trimEnd()}`);
 }

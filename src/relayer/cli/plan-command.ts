@@ -49,17 +49,17 @@ export function planCommand(context: CliContext): Command {
     .addOption(
       new Option(
         "--config <file>",
-        "the relayer's configuration: market and blocks are read from its local chain",
+        "the relayer's configuration; the fee market and blocks are read from its local chain",
       ).conflicts(["fromEnv"]),
     )
     .option(
       "--from-env [file]",
-      "like --config, but from the Go relayer's variables, which may be in an .env file",
+      "like --config, but reads the Go relayer's variables from the environment or an .env file",
     )
     .addOption(
       urlOption(
         "--url <url>",
-        "HTTP API of the running relayer: use its measured gas and fees instead of estimates",
+        "the running relayer's HTTP API; use its measured gas and fees instead of estimates",
       ),
     )
     .addOption(
@@ -74,19 +74,19 @@ export function planCommand(context: CliContext): Command {
         .argParser(parsePeriod),
     )
     .addOption(
-      new Option("--gas <gas>", "with --queries: gas of one result without its callback")
+      new Option("--gas <gas>", "with --queries: gas per result, without its callback")
         .default(28_500n, "28500")
         .argParser((text) => parseGas(text, 1n)),
     )
     .addOption(
-      new Option("--callback-gas <gas>", "with --queries: gas of the contract's callback")
+      new Option("--callback-gas <gas>", "with --queries: gas per contract callback")
         .default(0n, "0")
         .argParser((text) => parseGas(text, 0n)),
     )
     .addOption(
       new Option(
         "--others <gas>",
-        'gas used by others in a block, such as "5M"; default: measured, 0 without a configuration',
+        'gas per block used by others, e.g. "5M"; default: measured, or 0 without a configuration',
       ).argParser((text) => parseGas(text, 0n)),
     )
     .addOption(
@@ -95,19 +95,18 @@ export function planCommand(context: CliContext): Command {
       ),
     )
     .addOption(
-      new Option("--ceiling <price>", "price up to which a backlog may burst; default: configured").argParser(
-        parsePrice,
-      ),
+      new Option(
+        "--ceiling <price>",
+        "maximum price for bursting a backlog; default: as configured",
+      ).argParser(parsePrice),
     )
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Computes what a set of queries costs and how late its results are in the steady state, before anybody registers them.
-Sends nothing. Without a configuration it uses the fee market of the deployed chain.
+Estimates the cost and the steady-state lateness of a set of queries before they are registered. Sends nothing. Without a configuration, it uses the deployed chain's fee market.
 
-A result with one key uses 28,500 gas: the chain charges 28,200 for the message, and the rest is its share of a
-transaction with many results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so a few queries cost more each.
+A result with one key uses 28,500 gas: 28,200 for the message, and the rest for its share of a transaction with many results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so each query costs more when there are few.
 A callback to a small contract adds 65,000 gas. Registered queries are estimated from their keys and callbacks,
 or measured with --url.`,
     )
@@ -127,12 +126,12 @@ function planWithDefaults(options: PlanOptions): Plan {
   if (options.url !== undefined)
     throw new CliError(
       EXIT.usage,
-      "--url needs --config or --from-env: the relayer does not report its market's parameters",
+      "--url requires --config or --from-env, because the relayer does not report the fee market's parameters",
     );
   if (options.queries === undefined)
     throw new CliError(
       EXIT.usage,
-      "give a number of queries with --queries, or a relayer with --config or --from-env",
+      "specify a number of queries with --queries, or a relayer with --config or --from-env",
     );
   const config = localnetRelayerConfig(portsAt(0), undefined).config;
   return toPlan(options, config, {
@@ -154,7 +153,7 @@ async function planForChain(options: PlanOptions, context: CliContext): Promise<
     if (market === undefined)
       throw new CliError(
         EXIT.fatal,
-        `${selected.config.chain.id} has no fee market: its price does not depend on the queries`,
+        `${selected.config.chain.id} has no fee market, so its gas price does not depend on the queries`,
       );
     const blockMs = options.blockTime ?? market.blockMs;
     const { gas: measured, feeFactor } = await readMeasured(options, context.signal);
@@ -190,7 +189,7 @@ async function readMeasured({ url }: PlanOptions, signal: AbortSignal): Promise<
   const queries = queriesSchema.safeParse(await readRelayer({ url }, "/api/queries", signal));
   const status = statusSchema.safeParse(await readRelayer({ url }, "/api/status", signal));
   if (!queries.success || !status.success)
-    throw new CliError(EXIT.unseen, `${url} is not the HTTP API of a relayer of this version`);
+    throw new CliError(EXIT.unseen, `${url} is not a relayer's HTTP API, or the relayer's version differs`);
   return {
     gas: new Map(
       queries.data.flatMap(({ id, results, gas }) =>
@@ -305,10 +304,10 @@ function planText(made: Plan): readonly string[] {
     marketText(made),
     ...(made.isOthersGasKnown
       ? []
-      : ["Others' gas is unknown: the node does not store block results. Set it with --others."]),
+      : ["Others' gas is unknown because the node does not store block results. Set it with --others."]),
     source === "chain"
-      ? "Market, blocks and others' gas are read from the chain, unless an option overrides them."
-      : "Without --config: the fee market of the deployed chain at its minimum.",
+      ? "The fee market, blocks and others' gas are read from the chain unless overridden by an option."
+      : "Without --config: the deployed chain's fee market at its minimum price.",
   ];
 }
 
@@ -338,13 +337,13 @@ const MAX_QUERIES = 1_000_000n;
 function parseQueries(text: string): bigint {
   const count = parseUint64(text);
   if (count >= 1n && count <= MAX_QUERIES) return count;
-  throw new InvalidArgumentError(`a whole number from 1 to ${formatCount(MAX_QUERIES)} was expected`);
+  throw new InvalidArgumentError(`expected an integer from 1 to ${formatCount(MAX_QUERIES)}`);
 }
 
 function parsePeriod(text: string): bigint {
   const period = parseUint64(text);
   if (period >= 1n) return period;
-  throw new InvalidArgumentError("a whole number from 1 was expected");
+  throw new InvalidArgumentError("expected a positive integer");
 }
 
 function parsePrice(text: string): Dec18 {
@@ -352,7 +351,7 @@ function parsePrice(text: string): Dec18 {
     const price = parseDec18(text);
     if (price > 0n) return price;
   } catch {
-    // The error text below says which value is expected.
+    // The error below states the expected value.
   }
-  throw new InvalidArgumentError('a price such as "0.005" was expected');
+  throw new InvalidArgumentError('expected a price, e.g. "0.005"');
 }

@@ -33,10 +33,8 @@ export function dryRunCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Does everything except broadcasting, so it may run beside another relayer. "before" compares with the other relayer's results.
-For a KV query, it compares the last result on the chain with the remote state at its height. For a TX query, it checks which
-of the found transactions the chain has received; "differs" means that the chain lacks one and has a later one. "same" means
-that this relayer would have sent the same. Exits 1 when a query cannot be answered or differs.`,
+Does everything except broadcast, so it can run beside another relayer. "before" compares with the other relayer's results.
+For a KV query, it compares the last result on the chain with the remote state at its height. For a TX query, it checks which of the found transactions the chain has received; "differs" means that one is missing although a later one was received. "same" means that this relayer would have sent the same. Exits 1 if a query cannot be answered or differs.`,
     )
     .action((options: DryRunOptions) => dryRun(options, context));
 }
@@ -64,7 +62,7 @@ function dryRun(options: DryRunOptions, context: CliContext): Promise<void> {
       ({ outcome, before }) => (outcome !== "accepted" && outcome !== "answered") || before === "differs",
     ).length;
     if (bad > 0)
-      throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries cannot be answered or differ`);
+      throw new CliError(EXIT.fatal, `${bad} of ${rows.length} queries differ or cannot be answered`);
   });
 }
 
@@ -115,12 +113,11 @@ export function inspectCommand(context: CliContext): Command {
     .addOption(urlOption("--url <url>"))
     .addOption(jsonOption())
     .addArgument(queryIdArgument())
-    .option("--verbose", "print everything: the query's keys, ten attempts, the proven values")
+    .option("--verbose", "also print the query's keys, ten attempts and the proven values")
     .addHelpText(
       "after",
       `
-"state" and "attempts" come from the running relayer (--url). "proof" is created now from the configuration, and not sent.
-Exits 1 when there is neither a state nor a proof.`,
+"state" and "attempts" come from the running relayer (--url). "proof" is created now from the configuration and is not sent. Exits 1 if there is neither a state nor a proof.`,
     )
     .action((id: bigint, options: InspectOptions) => inspect(id, options, context));
 }
@@ -159,12 +156,12 @@ function inspectText(output: JsonValue): string {
         ...(has("state.unanswerable") && at("state.late_blocks") !== "0"
           ? [`no result is possible: ${at("state.unanswerable")}`]
           : []),
-        `late: ${at("state.late_blocks")} blocks of at most ${at("state.overdue_limit_blocks")}, ${at("state.late_seconds")} s`,
+        `late: ${at("state.late_blocks")} blocks (limit ${at("state.overdue_limit_blocks")}), ${at("state.late_seconds")} s`,
         `last result: local height ${at("state.last_local_height")}, remote height ${at("state.last_remote_height")}, ${at("state.result_age_blocks")} blocks ago`,
         `query: ${at("state.type")} over ${at("state.connection_id")}, every ${at("state.update_period")} blocks, owner ${at("state.owner")}`,
-        `since the start: ${at("state.results")} results, ${at("state.gas")} gas, fee ${at("state.fee")}`,
+        `since startup: ${at("state.results")} results, ${at("state.gas")} gas, fee ${at("state.fee")}`,
       ]
-    : [`query ${at("id")}: its state is unknown: ${at("state.error")}`];
+    : [`query ${at("id")}: state unknown: ${at("state.error")}`];
   const attempts = fieldAt(output, "attempts");
   const lines = Array.isArray(attempts)
     ? attempts
@@ -214,7 +211,7 @@ function previewOne(id: bigint, options: InspectOptions, context: CliContext): P
       const [kv] = query === undefined ? [] : await previewKv(preview, connection, [query], context.signal);
       if (kv !== undefined) return kvPreviewJson(kv);
     }
-    return { error: "the configuration does not serve this query: check its connections, owners and ids" };
+    return { error: "the configuration does not serve this query; check connections, owners and ids" };
   });
 }
 
@@ -247,7 +244,7 @@ function kvPreviewJson({ query, at, outcome, other }: KvPreview) {
 function comparisonText(other: Comparison): string | null {
   if (other.kind === "unreadable") return `the last result cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
-  return `the last result, from remote height ${other.at.height}, has different values for ${other.keys} keys`;
+  return `the last result, from remote height ${other.at.height}, differs in ${other.keys} keys`;
 }
 
 function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
@@ -276,10 +273,11 @@ function txPreviewJson({ query, from, to, txs, other, reason }: TxPreview) {
 }
 
 function txComparisonText(other: TxComparison): string | null {
-  if (other.kind === "unreadable") return `what the chain has received cannot be compared: ${other.reason}`;
+  if (other.kind === "unreadable")
+    return `the chain's received transactions cannot be compared: ${other.reason}`;
   if (other.kind !== "differs") return null;
   const [first] = other.missing;
-  return `the chain has later transactions, and lacks ${other.missing.length} earlier ones, such as ${first}`;
+  return `the chain has later transactions but is missing ${other.missing.length} earlier ones, e.g. ${first}`;
 }
 
 interface DoctorOptions extends RelayerConfigOptions {
@@ -291,7 +289,7 @@ export function doctorCommand(context: CliContext): Command {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      "\nSends nothing. Exits 0 if there is no problem, 1 if there is one, 3 if something cannot be read.",
+      "\nSends nothing. Exits 0 if no problem was found, 1 if there is a problem, and 3 if something could not be read.",
     )
     .action((options: DoctorOptions) => printFindings(options, context));
 }
@@ -315,7 +313,7 @@ function requireHealthy(findings: readonly Finding[]): void {
   if (problems > 0)
     throw new CliError(EXIT.fatal, `${problems} of ${findings.length} checks found a problem`);
   if (unseen > 0)
-    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not read their inputs`);
+    throw new CliError(EXIT.unseen, `${unseen} of ${findings.length} checks could not be completed`);
 }
 
 function findingText({ subject, outcome, text, advice }: Finding, colours: boolean): string {

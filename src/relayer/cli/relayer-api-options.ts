@@ -24,7 +24,7 @@ export function addRelayerApiOptions(command: Command): Command {
 
 export function urlOption(
   flags: string,
-  description = "the relayer's HTTP API; default: the one on this machine",
+  description = "the relayer's HTTP API; default: the relayer on this machine",
 ): Option {
   return daemonUrlOption(flags, description);
 }
@@ -44,7 +44,10 @@ export interface RelayerControlOptions extends RelayerApiOptions {
 
 export function addRelayerControlOptions(command: Command): Command {
   return addRelayerApiOptions(command)
-    .option("--config <file>", "the relayer's configuration, for its address and the location of its token")
+    .option(
+      "--config <file>",
+      "the relayer's configuration, which contains its address and the token's location",
+    )
     .option("--token-file <file>", "file with the relayer's bearer token; default: the file in --config");
 }
 
@@ -59,7 +62,7 @@ export function askRelayer(
   return askDaemon({ ...asked, ...place, ...(token === undefined ? {} : { token }) }, signal);
 }
 
-const HINT = "start it, or select another one with --url or --port-offset";
+const HINT = "start it, or select another relayer with --url or --port-offset";
 
 interface Place {
   readonly url: string;
@@ -75,8 +78,8 @@ function placeOf(options: RelayerControlOptions, needsToken: boolean): Place {
   if (tokenFile !== undefined)
     return { url, token: readTokenFile(tokenFile), tokenHint: `--token-file is ${tokenFile}` };
   if (configured !== undefined) return { url, ...configured.token() };
-  if (options.url !== undefined) return { url, tokenHint: "name its file with --token-file" };
-  const tokenHint = `the token in ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`;
+  if (options.url !== undefined) return { url, tokenHint: "pass its file with --token-file" };
+  const tokenHint = `the token in ${controlTokenFile(portOffset)} is for the localnet; pass the configuration with --config`;
   return { url, token: controlToken(portOffset), tokenHint };
 }
 
@@ -98,7 +101,7 @@ function readPlace(file: string): { readonly url: string; readonly token: () => 
         tokenHint: `http.token of ${file} was sent`,
       };
     if (config.state_dir === undefined)
-      return { tokenHint: `${file} has neither http.token nor state_dir: send SIGHUP to reload` };
+      return { tokenHint: `${file} sets neither http.token nor state_dir; send SIGHUP to reload` };
     const path = tokenFileIn(config.state_dir);
     return { token: readTokenFile(path), tokenHint: `the token in ${path} was sent` };
   };

@@ -46,12 +46,12 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(
       new Option(
         "--config <file>",
-        "YAML configuration; default: one for the localnet on this machine",
+        "YAML configuration; default: a configuration for the localnet on this machine",
       ).conflicts(["fromEnv"]),
     )
     .option(
       "--from-env [file]",
-      "configuration from the Go relayer's RELAYER_* and LOGGER_* variables, which may be in an .env file",
+      "read the configuration from the Go relayer's RELAYER_* and LOGGER_* variables, in the environment or an .env file",
     )
     .option("--state-dir <dir>", "without --config: directory for the relayer's state")
     .addOption(portOffsetOption());
@@ -108,7 +108,7 @@ export function readEnvironment(source: true | string): ConfigEnvironment {
   try {
     return { ...parseEnv(readTextFile(source, MAX_SETTINGS_BYTES)), ...process.env };
   } catch (cause) {
-    throw new CliError(EXIT.badConfig, `${source} cannot be read: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.badConfig, `cannot read ${source}: ${errorText(cause)}`, { cause });
   }
 }
 

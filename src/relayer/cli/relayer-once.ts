@@ -33,7 +33,7 @@ export function onceCommand(context: CliContext): Command {
     .addOption(
       new Option("--timeout <duration>", "maximum duration").default(120_000, "2m").argParser((text) => {
         const ms = parseDurationMs(text);
-        if (ms === undefined) throw new InvalidArgumentError('a duration such as "2m" was expected');
+        if (ms === undefined) throw new InvalidArgumentError('expected a duration, e.g. "2m"');
         return ms;
       }),
     )
@@ -42,8 +42,7 @@ export function onceCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Answers each query once, even if it is not due. KV queries of a connection share one remote height. Prints one line per query.
-Exits 0 when all have a result, 1 when one failed, and 75 when one is not answered in time.`,
+Answers each query once, even if it is not due. A connection's KV queries share one remote height. Prints one line per query. Exits 0 if every query has a result, 1 if a query failed, and 75 if a query was not answered in time.`,
     )
     .action((options: Options) => runOnce(options, context));
 }
@@ -96,7 +95,7 @@ async function answerAll(
     relayer.request(relayer.status().queries.map(({ id }) => id));
     const startMs = clock.monotonicMs();
     while (relayer.status().queries.some(({ isRequested, error }) => isRequested && error === undefined)) {
-      // A lease lasts less than this, so a dead process's lease has expired by now.
+      // Leases are shorter than this, so a dead process's lease has expired by now.
       if (isStandby(relayer) && clock.monotonicMs() - startMs > STANDBY_MS) return;
       await clock.sleep(POLL_MS, inner);
     }
@@ -137,7 +136,7 @@ function report(relayer: Relayer, options: Options, context: CliContext): void {
   if (open > 0 && isStandby(relayer))
     throw new CliError(
       EXIT.tryAgain,
-      `another process has this signer's lease and submits its results: ${relayer.status().gate.holder ?? "its name is unknown"}; stop it first, or leave the queries to it`,
+      `another process has this signer's lease and submits its results: ${relayer.status().gate.holder ?? "name unknown"}; stop it first, or let it answer the queries`,
     );
   if (open > 0 || !relayer.status().loaded)
     throw new CliError(EXIT.tryAgain, `${open} of ${queries.length} queries had no result in time`);

@@ -32,7 +32,7 @@ interface ReportOptions extends ReportFormatOptions {
 
 export function relayerReportCommand(context: CliContext): Command {
   const command = new Command("relayer")
-    .description("the relayer's results, their lateness, cost by owner, dead letters")
+    .description("report on results, lateness, cost by owner and dead letters")
     .option("--config <file>", "the relayer's configuration; default: the localnet's relayer on this machine")
     .addOption(portOffsetOption())
     .addOption(
@@ -41,7 +41,7 @@ export function relayerReportCommand(context: CliContext): Command {
   command.addOption(
     new Option(
       "--by <group>",
-      "report spending instead: who pays, what each owner or query cost in the last hour, day, week, 30 days and month, and the forecast",
+      "report spending instead: who pays, each owner's or query's cost in the last hour, day, week, 30 days and month, and the forecast",
     ).choices(COST_GROUPS),
   );
   for (const option of formatOptions()) command.addOption(option);
@@ -108,7 +108,7 @@ function asker(place: RelayerPlace, context: CliContext): (path: string) => Prom
   const url = urlOf(place);
   const hint =
     place.config === undefined
-      ? "start relaywatch up or relaywatch relayer start, or name another one with --config or --port-offset"
+      ? "start relaywatch up or relaywatch relayer start, or select another relayer with --config or --port-offset"
       : `start it with relaywatch relayer start --config ${place.config}`;
   return (path) => askDaemon({ daemon: "the relayer", url, path, hint }, context.signal);
 }

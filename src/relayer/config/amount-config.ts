@@ -15,7 +15,7 @@ export function displaySchema() {
     unit: z
       .string()
       .refine(isUnitName, {
-        error: issueText("is not the name of a unit", "letters, digits, dots and hyphens, such as NTRN"),
+        error: issueText("is not a unit name", "letters, digits, dots and hyphens, e.g. NTRN"),
       })
       .describe("name of the display unit")
       .meta({ example: "NTRN" }),
@@ -33,10 +33,10 @@ export function valueSchema() {
   return z.strictObject({
     currency: z
       .string()
-      .regex(/^[A-Z]{3,8}$/, { error: issueText("is not a currency code", "such as USD") })
+      .regex(/^[A-Z]{3,8}$/, { error: issueText("is not a currency code", "e.g. USD") })
       .describe("currency code")
       .meta({ example: "USD" }),
-    price: decimalField().describe("currency units for one display unit").meta({ example: "0.35" }),
+    price: decimalField().describe("value of one display unit in the currency").meta({ example: "0.35" }),
   });
 }
 

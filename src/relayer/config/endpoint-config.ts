@@ -11,12 +11,8 @@ export function endpoints(secrets: SecretSource) {
 
 export function connectionSchema(secrets: SecretSource) {
   return z.strictObject({
-    id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
-    chain_id: z
-      .string()
-      .min(1)
-      .max(50)
-      .describe("chain id of the remote chain, compared with the chain id of its endpoints"),
+    id: z.string().min(10).max(64).describe("connection id on the local chain"),
+    chain_id: z.string().min(1).max(50).describe("the remote chain's id, checked against its endpoints"),
     rpc: endpoints(secrets).describe("RPC endpoints of the remote chain, in order of preference"),
   });
 }
@@ -29,14 +25,16 @@ export function requestsSchema() {
         .min(1)
         .max(100)
         .default(10)
-        .describe("calls per request; halved for an endpoint that refuses this many, down to single calls"),
+        .describe(
+          "calls per request; halved, down to single calls, for an endpoint that refuses larger batches",
+        ),
       max_response_bytes: z
         .int()
         .min(1_000_000)
         .max(512 * 1024 * 1024)
         .default(64 * 1024 * 1024)
-        .describe("a longer response is not read; the next endpoint is tried instead"),
+        .describe("responses above this size are not read; the next endpoint is tried instead"),
     })
     .prefault({})
-    .describe("requests to all endpoints");
+    .describe("settings for requests to all endpoints");
 }

@@ -64,13 +64,13 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
   return fieldsSchema(secrets)
     .refine(({ state_dir, store }) => state_dir === undefined || store === undefined, {
       path: ["store"],
-      error: issueText("is set together with state_dir", "one of the two"),
+      error: issueText("cannot be combined with state_dir", "only one of the two"),
     })
     .refine((config) => config.spending.budget === undefined || budgetOf(config) !== undefined, {
       path: ["spending", "budget"],
       error: issueText(
         "is not an amount of gas.denom",
-        'base units in quotes such as "50000000", or, if gas.display has that unit, display units such as "50 NTRN"',
+        'base units in quotes, e.g. "50000000", or display units, e.g. "50 NTRN", if gas.display defines them',
       ),
     })
     .refine(({ shards, connections }) => shards === undefined || shards.count <= connections.length, {
@@ -87,62 +87,60 @@ function fieldsSchema(secrets: SecretSource) {
           .string()
           .regex(/^[a-z][a-z0-9]*$/)
           .default("neutron")
-          .describe(
-            "the chain's own name: first part of its protobuf packages, event type, segment of REST paths",
-          ),
+          .describe("the chain's own name, used in its protobuf packages, event types and REST paths"),
         id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
         rpc: endpoints(secrets)
           .describe(
-            "RPC endpoints in order of preference: a URL, or {url, name, headers}; one that fails, is behind or is much slower comes last",
+            "RPC endpoints in order of preference: a URL, or {url, name, headers}; endpoints that fail, lag behind or are much slower are tried last",
           )
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
       .readonly()
-      .describe("the local chain, on which the interchain queries are registered"),
+      .describe("the local chain, where the interchain queries are registered"),
     signer: signerSchema(secrets),
     gas: z
       .strictObject({
-        denom: z.string().min(1).max(128).default("untrn").describe("denom of the fees"),
+        denom: z.string().min(1).max(128).default("untrn").describe("fee denom"),
         display: displaySchema()
           .optional()
           .describe(
-            "unit in which people read amounts, in addition to base units; default: the unit in the chain's bank metadata, if there is one",
+            "display unit for amounts, in addition to base units; default: the unit in the chain's bank metadata, if there is one",
           )
           .meta({ commentedOut: true }),
         value: valueSchema()
           .optional()
           .describe(
-            "value of one display unit; with it, the page and the reports also show what amounts are worth",
+            "value of one display unit; if set, the page and the reports also show the value of amounts",
           )
           .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "highest gas limit: simulated gas × this; the limit starts there and then follows the gas that transactions actually use",
+            "maximum gas limit, as a multiple of the simulated gas; the limit starts there and then adapts to the gas that transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
           .describe(
-            "offered gas price: the price read from the chain × this; if the fee market's state can be read, the relayer instead offers what the market can charge until the block after next",
+            "offered gas price, as a multiple of the chain's price; if the fee market's state is readable, the relayer instead offers the highest price that the market can reach by the block after next",
           ),
         price: z
           .strictObject({
             comfortable: decimalField()
               .describe(
-                "fee market price above which only urgent results are sent; below it, results use what the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
+                "fee market price above which only urgent results are sent; below it, the relayer sends as much as the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
               )
               .meta({ example: "0.005" }),
           })
           .optional()
           .describe("the price that the relayer aims for")
           .meta({ commentedOut: true }),
-        max_price: decimalField().prefault("1").describe("highest gas price; above it, nothing is sent"),
+        max_price: decimalField().prefault("1").describe("maximum gas price; above it, nothing is sent"),
         fallback_price: decimalField()
           .prefault("0.0053")
           .describe("gas price on a chain without a fee market"),
       })
       .prefault({})
-      .describe("gas and its price"),
+      .describe("gas and gas price"),
     connections: z
       .array(connectionSchema(secrets))
       .min(1)
@@ -166,10 +164,10 @@ function fieldsSchema(secrets: SecretSource) {
       .describe("a query's backoff after failures"),
     deadlines: z
       .strictObject({
-        call: durationField().prefault("10s").describe("deadline of one RPC call"),
+        call: durationField().prefault("10s").describe("deadline for one RPC call"),
         inclusion: durationField()
           .prefault("60s")
-          .describe("deadline for the inclusion of a broadcast transaction"),
+          .describe("deadline for a broadcast transaction's inclusion"),
       })
       .prefault({})
       .describe("time limits"),
@@ -180,27 +178,29 @@ function fieldsSchema(secrets: SecretSource) {
       .min(1)
       .optional()
       .describe(
-        "folder of the SQLite file with the progress of TX searches, dead letters and attempts; without state_dir or store, they are lost on restart: every TX search then starts tx_lookback_blocks before the tip, and resubmits what it finds, which costs fees",
+        "folder for the SQLite file with TX search progress, dead letters and attempts; without state_dir or store, these are lost on restart: every TX search then starts tx_lookback_blocks before the tip and resubmits the transactions that it finds, which costs fees",
       )
       .meta({ example: "./relayer-state", reload: "process" }),
     health: healthSchema(),
     store: storeField(secrets)
       .optional()
       .describe(
-        "PostgreSQL instead of state_dir, shared by several instances; among those with the same signer, one submits",
+        "PostgreSQL instead of state_dir, shared by several instances; of the instances with the same signer, only the leader submits",
       )
       .meta({ commentedOut: true, reload: "process" }),
     lease: leaseSchema().describe("with store: leadership among the instances with the same signer"),
     shards: shardsSchema()
       .optional()
-      .describe("instances with different signers share the connections; each serves some of them")
+      .describe("splits the connections among instances with different signers")
       .meta({ commentedOut: true }),
-    history: historySchema().describe("retention of stored attempts").meta({ reload: "process" }),
+    history: historySchema()
+      .describe("how long and how many attempts are stored")
+      .meta({ reload: "process" }),
     urgency: urgencySchema()
       .describe("rules for queries that are worth a higher price than gas.price.comfortable; default: none")
       .meta({ commentedOut: true }),
     spending: spendingSchema().describe(
-      "limits per UTC day and signer, and the monthly budget, in units of gas.denom",
+      "limits per UTC day and signer, and the monthly budget, in gas.denom",
     ),
     http: httpSchema(secrets),
     metrics: z
@@ -224,12 +224,12 @@ function queriesSchema() {
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("addresses of the contracts whose queries are served; empty: all"),
+        .describe("contract addresses whose queries are served; empty: all"),
       ids: z
         .array(amountField())
         .max(10_000)
         .default([])
-        .describe("ids of the queries that are served, in quotes; empty: all"),
+        .describe("ids of the queries to serve, in quotes; empty: all"),
       allow_kv_callbacks: z
         .boolean()
         .default(true)
@@ -239,7 +239,7 @@ function queriesSchema() {
       min_kv_update_period: amountField()
         .prefault("0")
         .describe(
-          "minimum number of remote blocks between two results of a KV query, whatever its update period",
+          "minimum number of remote blocks between two results of a KV query, regardless of its update period",
         ),
       skip_unchanged: z
         .int()
@@ -247,14 +247,14 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "a KV result with unchanged values is not sent until the last result is this many local blocks old; 0: every result is sent. Contracts that check a result's height then see an older height",
+          "skip a KV result with unchanged values until the last result is this many local blocks old; 0: send every result. Contracts that check a result's height then see an older height",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
         .describe("the first search of a TX query starts this many remote blocks before the tip"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe("interval between complete reads of the query list; events announce changes in between"),
+        .describe("interval between full reads of the query list; in between, events announce changes"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
@@ -262,7 +262,7 @@ function queriesSchema() {
       tx_give_up_after: durationField()
         .prefault("1d")
         .describe(
-          "a transaction that no endpoint can prove for this long, for instance because none keeps block results, becomes a dead letter",
+          "a transaction that no endpoint can prove for this long, e.g. because no endpoint stores block results, becomes a dead letter",
         ),
       tx_dead_letter_errors: regularExpressionField()
         .optional()
@@ -280,25 +280,23 @@ function batchSchema() {
     .strictObject({
       gas: amountField()
         .prefault("15000000")
-        .describe(
-          "gas of one transaction; the fee market caps a block at 30,000,000, which all senders share",
-        ),
+        .describe("gas per transaction; the fee market caps a block at 30,000,000, shared by all senders"),
       bytes: z
         .int()
         .min(10_000)
         .max(MAX_BATCH_BYTES, {
           error: issueText(
-            "is too large for a node: a simulation is hex in a request of at most 1,000,000 bytes, and a transaction may have at most 1,048,576",
+            "exceeds node limits: a simulation request, which is hex-encoded, may have at most 1,000,000 bytes, and a transaction at most 1,048,576",
             `${MAX_BATCH_BYTES} or less`,
           ),
         })
         .default(400_000)
-        .describe("encoded bytes of the messages of one transaction; a simulation doubles them"),
-      results: z.int().min(1).max(1_000).default(300).describe("results in one transaction"),
+        .describe("encoded bytes of one transaction's messages; hex encoding doubles them in a simulation"),
+      results: z.int().min(1).max(1_000).default(300).describe("results per transaction"),
       block_share: shareField()
         .prefault("0.9")
         .describe(
-          "share of a block's gas and bytes for all transactions in flight together; others use the block too",
+          "share of a block's gas and bytes that all transactions in flight may use together, leaving the rest to others",
         ),
     })
     .prefault({})
@@ -320,14 +318,14 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "how many local blocks late a result may be; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
+          "number of local blocks by which a result may be late; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
         .strictObject({
           trusting_period_share: noticeShareField()
             .prefault("0.2")
-            .describe("share of the trusting period; the relayer refreshes a client when a third is left"),
+            .describe("share of the trusting period; the relayer refreshes a client once a third is left"),
           within: durationField(1_000)
             .prefault("24h")
             .describe("time before the expiry, limited to a quarter of the trusting period"),
@@ -336,7 +334,7 @@ function healthSchema() {
         .describe("a light client with less time left than either of these is a problem"),
     })
     .prefault({})
-    .describe("when GET /readyz returns 503, the page turns red and a line is logged");
+    .describe("conditions for GET /readyz to return 503, the page to turn red and the problem to be logged");
 }
 
 function httpSchema(secrets: SecretSource) {
@@ -344,12 +342,12 @@ function httpSchema(secrets: SecretSource) {
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9999")
-        .describe("address of the relayer's own HTTP server: page, status, metrics, health")
+        .describe("address of the relayer's HTTP server for page, status, metrics and health")
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .optional()
         .describe(
-          "host names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
         )
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
@@ -362,12 +360,12 @@ function httpSchema(secrets: SecretSource) {
         .boolean()
         .optional()
         .describe(
-          "POST /resubmit-txs needs no token, as clients of the Go relayer expect; default: only on a loopback address without token",
+          "accept POST /resubmit-txs without a token, as clients of the Go relayer expect; default: only on a loopback address without token",
         )
         .meta({ example: false, commentedOut: true }),
     })
     .prefault({})
-    .describe("the relayer's own HTTP server");
+    .describe("the relayer's HTTP server");
 }
 
 /** The relayer's configuration kind, with its environment variables. `secrets` resolves secret references. */

@@ -17,32 +17,32 @@ export function signerSchema(secrets: SecretSource) {
     .strictObject({
       mnemonic: secretField(secrets)
         .optional()
-        .describe("mnemonic of the account, unless keyring names its key; a secret")
+        .describe("the account's mnemonic, unless keyring selects a key; a secret")
         .meta({ example: { env: "RELAYER_MNEMONIC" } }),
       keyring: z
         .strictObject({
           home: z
             .string()
             .min(1)
-            .describe("home of the SDK program: the folder with keyring-test or keyring-file")
+            .describe("home directory of the SDK program, which contains keyring-test or keyring-file")
             .meta({ example: "/root/.neutrond" }),
-          key: z.string().min(1).max(200).describe("name of the key").meta({ example: "relayer" }),
+          key: z.string().min(1).max(200).describe("key name").meta({ example: "relayer" }),
           backend: z
             .enum(["test", "file"])
             .default("test")
-            .describe("backend of the keyring; file needs a password"),
+            .describe("keyring backend; file needs a password"),
           password: secretField(secrets)
             .optional()
-            .describe("password for the backend file; a secret")
+            .describe("password for the file backend; a secret")
             .meta({ example: { file: "/run/secrets/keyring" } }),
         })
         .optional()
-        .describe("a key of an SDK keyring, instead of mnemonic")
+        .describe("a key from an SDK keyring, instead of mnemonic")
         .meta({ commentedOut: true }),
       external: externalSchema()
         .optional()
         .describe(
-          "a program that holds the key, instead of mnemonic; docs/operations.md describes its protocol",
+          "an external program that holds the key, instead of mnemonic; see docs/operations.md for its protocol",
         )
         .meta({ commentedOut: true }),
       prefix: z.string().min(1).max(83).default("neutron").describe("address prefix of the local chain"),
@@ -55,7 +55,7 @@ export function signerSchema(secrets: SecretSource) {
         .optional()
         .describe("account that pays the fees through a fee grant; without it, the signer pays")
         .meta({ example: "neutron18zawa74y4xv6xg3zv0cstmfl9y38ecurjkvqct", commentedOut: true }),
-      memo: z.string().max(MAX_MEMO).default("").describe("memo of every transaction"),
+      memo: z.string().max(MAX_MEMO).default("").describe("memo for every transaction"),
     })
     .superRefine((signer, context) => {
       const given = [signer.mnemonic, signer.keyring, signer.external].filter(
@@ -64,12 +64,12 @@ export function signerSchema(secrets: SecretSource) {
       if (given !== 1)
         context.addIssue(
           issueText(
-            given === 0 ? "names no key" : `names ${given === 2 ? "two" : "three"} keys`,
+            given === 0 ? "selects no key" : `selects ${given === 2 ? "two" : "three"} keys`,
             "mnemonic, keyring or external",
           ),
         );
       if (signer.keyring?.backend === "file" && signer.keyring.password === undefined) {
-        const message = issueText("is missing", "{file: path} or {env: NAME}, for the backend file");
+        const message = issueText("is missing", "{file: path} or {env: NAME} for the file backend");
         context.addIssue({ code: "custom", path: ["keyring", "password"], message });
       }
     })
@@ -86,25 +86,22 @@ function externalSchema() {
       .meta({ example: ["/usr/local/bin/signer", "--slot", "0"] }),
     deadline: durationField(10)
       .prefault("10s")
-      .describe("deadline for one response, including the start of the program"),
-    concurrency: z
-      .int()
-      .min(1)
-      .max(64)
-      .default(4)
-      .describe("number of requests that may be sent before the first one is answered"),
+      .describe("deadline for one response, including program startup"),
+    concurrency: z.int().min(1).max(64).default(4).describe("maximum number of unanswered requests"),
     environment: z
       .array(z.string().min(1).max(200))
       .max(64)
       .default([])
-      .describe("names of environment variables that the program receives besides PATH, HOME and the locale")
+      .describe(
+        "names of environment variables passed to the program in addition to PATH, HOME and the locale",
+      )
       .meta({ example: ["SOFTHSM2_CONF"] }),
   });
 }
 
 function addressField() {
   return z.string().refine(isAddress, {
-    error: issueText("is not an address", "a bech32 address such as neutron1…"),
+    error: issueText("is not an address", "a bech32 address, e.g. neutron1…"),
   });
 }
 
@@ -126,7 +123,7 @@ function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerConf
     return { kind: "external", command, deadlineMs, concurrency, environment };
   }
   if (keyring === undefined) {
-    if (mnemonic === undefined) throw new Error("a checked section names a key");
+    if (mnemonic === undefined) throw new Error("a validated signer section selects a key");
     return { kind: "mnemonic", mnemonic, hdPath };
   }
   const { home, key: name, backend, password } = keyring;

@@ -25,12 +25,12 @@ export function storeField(secrets: SecretSource) {
     z.strictObject({
       url: postgresField()
         .describe(
-          "address of the database, postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, without a password",
+          "database address, postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, without a password",
         )
         .meta({ example: "postgres://relaywatch@db.example:5432/relaywatch?sslmode=verify-full" }),
       password: secretField(secrets)
         .optional()
-        .describe("password of the database; a secret")
+        .describe("database password; a secret")
         .meta({ example: { env: "STORE_PASSWORD" } }),
     }),
   );
@@ -46,7 +46,7 @@ export function historySchema() {
         .min(1_000)
         .max(10_000_000)
         .default(200_000)
-        .describe("number of stored attempts; one takes about 300 bytes"),
+        .describe("maximum number of stored attempts, at about 300 bytes each"),
     })
     .prefault({});
 }
@@ -58,7 +58,7 @@ export function leaseSchema() {
       ttl: durationField(2_000)
         .prefault("5s")
         .describe(
-          "how long the lease lasts without renewal; another instance takes over within this time plus a second",
+          "lease duration without renewal; another instance takes over within this time plus a second",
         ),
     })
     .prefault({});
@@ -69,10 +69,10 @@ export function shardsSchema() {
   return z
     .strictObject({
       count: z.int().min(1).max(64).describe("number of shards").meta({ example: 2 }),
-      index: z.int().min(0).max(63).describe("shard of this instance, from 0").meta({ example: 0 }),
+      index: z.int().min(0).max(63).describe("this instance's shard, from 0").meta({ example: 0 }),
     })
     .refine(({ count, index }) => index < count, {
-      error: issueText("has an index that is not below count", "index 0 to count - 1"),
+      error: issueText("has an index beyond count", "an index from 0 to count - 1"),
     });
 }
 
@@ -80,7 +80,7 @@ export function shardsSchema() {
 export function spendingSchema() {
   return z
     .strictObject({
-      reserve: amountField().prefault("0").describe("balance that is never spent"),
+      reserve: amountField().prefault("0").describe("reserved balance, which is never spent"),
       daily_fee: amountField()
         .optional()
         .describe("fees per day; default: no limit")
@@ -94,7 +94,7 @@ export function spendingSchema() {
         .max(100)
         .optional()
         .describe(
-          "fees that a calendar month (UTC) may cost, in base units or, with gas.display, in display units; nothing is refused, but a warning fires when the month's fees or their forecast exceed it",
+          "fee budget per calendar month (UTC), in base units or, with gas.display, in display units; nothing is refused, but a warning fires if the month's fees or their forecast exceed it",
         )
         .meta({ example: "1500000000", commentedOut: true }),
     })

@@ -124,7 +124,7 @@ async function runRefresh(
   const { connectionId, watch } = connection;
   triedAtMs.set(connectionId, deps.clock.monotonicMs());
   try {
-    // The remaining updates of a long series follow without a pause.
+    // Send the remaining updates of a long series without a pause.
     if ((await refresh(deps, connection, signal)) === "part") triedAtMs.delete(connectionId);
   } catch (error) {
     signal.throwIfAborted();
@@ -172,7 +172,7 @@ async function newestUpdates(
   try {
     trust = await intermediate(block, below);
   } catch (error) {
-    // Even a part of the updates postpones the client's expiry.
+    // Even some of the updates postpone the client's expiry.
     if (updates().length === 0) throw error;
     return { updates: updates(), reach: "part" };
   }
@@ -285,7 +285,7 @@ async function send(
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
   const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
-    // The account could not be read, so nothing was broadcast. An abort is the exception: its broadcast may have happened.
+    // The account could not be read, so nothing was broadcast. After an abort, however, the transaction may have been broadcast.
     if (!signal.aborted) admission.release();
     throw error;
   });

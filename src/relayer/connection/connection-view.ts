@@ -80,7 +80,7 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
   if (client.chainId === found) return;
   throw new RelayError(
     { code: "wrong-chain", connectionId: deps.connectionId, expected: client.chainId, found },
-    `the endpoint of ${deps.connectionId} serves chain ${found}, but the connection's client follows ${client.chainId}`,
+    `${deps.connectionId}: the endpoint serves chain ${found}, but the connection's client tracks ${client.chainId}`,
   );
 }
 
@@ -100,6 +100,6 @@ function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   if (headerAt.height + MAX_APART >= latest.height) return true;
   throw new RelayError(
     { code: "remote-behind", chainId: client.chainId, height: headerAt.height },
-    `the endpoint of ${client.chainId} is at height ${headerAt.height}, below height ${latest.height} of ${client.clientId}; retrying until it has caught up`,
+    `the endpoint of ${client.chainId} is at height ${headerAt.height}, behind ${client.clientId} at height ${latest.height}; retrying until it catches up`,
   );
 }

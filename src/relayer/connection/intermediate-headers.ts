@@ -62,7 +62,7 @@ export function createIntermediateHeaders(
     if (isVerifiable(block, last, client)) return last;
     throw changed(
       { block, from, client },
-      `the client was updated to height ${last.height.height} on the way`,
+      `the client was updated to height ${last.height.height} in between`,
     );
   };
   return async (block, trust) =>
@@ -153,7 +153,7 @@ function changed({ block, from, client: { clientId } }: Way, what: string): Rela
   const facts = { code: "validators-changed", clientId, from: from.height.height, to: block.height } as const;
   return new RelayError(
     facts,
-    `too few of the validators that ${clientId} trusts at height ${facts.from} have signed block ${facts.to}; ${what}`,
+    `too few validators trusted by ${clientId} at height ${facts.from} signed block ${facts.to}; ${what}`,
   );
 }
 

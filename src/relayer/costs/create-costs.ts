@@ -107,7 +107,7 @@ export function createCosts(config: RelayerConfig, deps: CostsDeps) {
       sums = await readAll(config, deps, payerView());
       readError = undefined;
     } catch (error) {
-      readError = `the costs cannot be read: ${errorText(error)}`;
+      readError = `cannot read the costs: ${errorText(error)}`;
     }
   };
   const readGrant = async (signal: AbortSignal): Promise<void> => {
@@ -165,7 +165,7 @@ async function runJobs(
   while (!signal.aborted) {
     for (const [index, [everyMs, work]] of jobs.entries()) {
       if (clock.monotonicMs() < (dueMs[index] ?? 0)) continue;
-      // Only an abort rejects: each job handles its own errors.
+      // Each job handles its own errors, so only an abort rejects.
       await work(signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
@@ -341,7 +341,7 @@ export function createContractNames(
         put(owner, await readContract(client, owner, signal), FRESH_MS);
       } catch (error) {
         signal.throwIfAborted();
-        // An ABCI error means that the address has no contract. After any other error, the cached entry stays.
+        // An ABCI error means that the address has no contract. Keep the cached entry after any other error.
         const isAnswer = error instanceof ClientError && error.facts.code === "abci";
         put(owner, isAnswer ? undefined : known.get(owner)?.name, RETRY_MS);
       }

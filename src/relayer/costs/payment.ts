@@ -111,7 +111,7 @@ function divide(total: bigint, weights: readonly bigint[]): readonly bigint[] {
     );
   const parts = weights.map((weight) => (total * weight) / sum);
   let left = total - parts.reduce((all, part) => all + part, 0n);
-  // The largest remainders come first; ties keep the transaction's order.
+  // Sort by the largest remainder; ties keep the transaction's order.
   const order = weights
     .map((weight, index) => ({ index, rest: (total * weight) % sum }))
     .toSorted((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest > b.rest ? -1 : 1));

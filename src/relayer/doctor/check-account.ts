@@ -29,7 +29,7 @@ export async function checkAccount(preview: Preview, signal: AbortSignal): Promi
   ]);
 }
 
-const NODE_ADVICE = "see the endpoints of the local chain";
+const NODE_ADVICE = "see the local chain's endpoints above";
 
 async function checkExistence({ localClient, account }: Preview, signal: AbortSignal): Promise<Finding> {
   const subject = "account";
@@ -61,7 +61,7 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
       ? good(subject, text)
       : problem(
           subject,
-          `${text}, and a transaction costs about ${formatAmount(fee, denom, unit)}`,
+          `${text}, but a transaction costs about ${formatAmount(fee, denom, unit)}`,
           `send ${denom} to ${payer}`,
         );
   } catch (error) {
@@ -120,7 +120,7 @@ async function checkFeeGrant(preview: Preview, granter: string, signal: AbortSig
     const unit = await previewUnit(preview, signal);
     const amount =
       left === undefined ? (isKnown ? ", no total limit" : "") : `, ${formatAmount(left, denom, unit)} left`;
-    const text = `${granter} grants ${type}${amount}${expiresAtMs === undefined ? "" : `, until ${isoTime(expiresAtMs)}`}`;
+    const text = `${granter} grants ${type}${amount}${expiresAtMs === undefined ? "" : `, valid until ${isoTime(expiresAtMs)}`}`;
     const isUsedUp =
       left === 0n || (expiresAtMs !== undefined && expiresAtMs <= preview.context.clock.nowMs());
     return isUsedUp ? problem(subject, text, "renew or raise the fee grant") : good(subject, text);
@@ -133,8 +133,8 @@ async function checkFeeGrant(preview: Preview, granter: string, signal: AbortSig
 function noGrant(subject: string, granter: string, grantee: string): Finding {
   return problem(
     subject,
-    `${granter} grants no fees to ${grantee}`,
-    "grant them, or remove signer.fee_granter",
+    `${granter} has no fee grant for ${grantee}`,
+    "create the fee grant, or remove signer.fee_granter",
   );
 }
 
@@ -145,10 +145,10 @@ export async function checkMarket(preview: Preview, signal: AbortSignal): Promis
   const subject = "fee market";
   try {
     const market = await previewMarket(preview, signal);
-    if (market === undefined) return [good(subject, "the chain has none: its price is constant")];
+    if (market === undefined) return [good(subject, "the chain has none, so its gas price is constant")];
     const { params, price, othersGas } = market;
     const unit = await previewUnit(preview, signal);
-    const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${targetOf(params)} gas per block, of which others use ${othersGas ?? "an unknown part: the node does not store block results"}`;
+    const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${targetOf(params)} gas per block, of which others use ${othersGas ?? "an unknown part, because the node does not store block results"}`;
     const { max_price: cap } = preview.config.gas;
     const advised = adviseOnPrices({ cap, ceiling: ceilingOf(preview.config, params) }, params);
     return [
@@ -173,7 +173,7 @@ function checkDemand(found: Forecast, amountText: (fee: bigint) => string): Find
   return advise(
     "demand",
     `${demand}, the market bears ${found.sustainableResults.toFixed(1)} (${sustainableGas} gas): each will ${late}, for ${cost}`,
-    'register queries with longer update periods, or fewer queries: "relaywatch relayer plan" shows what each remedy costs',
+    'use longer update periods or fewer queries; "relaywatch relayer plan" shows the cost of each remedy',
   );
 }
 

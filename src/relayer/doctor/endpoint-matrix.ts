@@ -174,11 +174,11 @@ async function probe(
       "chain id": { text: status.chainId },
       version: { text: status.version ?? "?" },
       height: status.catchingUp
-        ? { text: `${height}`, gap: "it is catching up: wait, or replace it" }
+        ? { text: `${height}`, gap: "wait until the node has caught up, or replace it" }
         : { text: `${height}` },
       clock:
         ahead > MAX_AHEAD_MS
-          ? { text: `${Math.round(ahead / 1_000)} s ahead`, gap: "set this machine's clock" }
+          ? { text: `${Math.round(ahead / 1_000)} s ahead`, gap: "correct this machine's clock" }
           : { text: `${Math.max(0, Math.round(-ahead / 1_000))} s ago` },
       "oldest block": { text: `${status.earliestHeight}` },
       "block results": results,
@@ -254,7 +254,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {
     const own = rows.filter((row) => row.chainId === chainId);
     const role = chainId === localId ? "local" : "remote";
-    // A separate finding reports an endpoint that does not respond.
+    // Unresponsive endpoints have a finding of their own.
     return CAPABILITIES.slice(1).flatMap((name) => {
       const gaps = own.flatMap(({ endpoint, cells }) =>
         cells[name].gap === undefined ? [] : [`${endpoint}: ${cells[name].gap}`],

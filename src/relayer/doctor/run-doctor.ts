@@ -80,22 +80,21 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
       : unseen(subject, text, "start the node, or replace the endpoint");
   }
   const { latestHeight, latestTimeNs, earliestHeight, catchingUp } = check.status;
-  if (catchingUp)
-    return problem(subject, `it is catching up, at height ${latestHeight}`, "wait, or replace it");
+  if (catchingUp) return problem(subject, `catching up, at height ${latestHeight}`, "wait, or replace it");
   if (latestHeight + MAX_LAG < best)
-    return problem(subject, `it is ${best - latestHeight} blocks behind another endpoint`, "replace it");
+    return problem(subject, `${best - latestHeight} blocks behind another endpoint`, "replace it");
   const ageMs = nowMs() - Number(latestTimeNs / NS_PER_MS);
   if (ageMs > MAX_AGE_MS)
     return problem(
       subject,
-      `its newest block, ${latestHeight}, is ${Math.round(ageMs / 1_000)} s old`,
-      "the chain has stopped, the node does not follow it, or this machine's clock is ahead",
+      `newest block (${latestHeight}) is ${Math.round(ageMs / 1_000)} s old`,
+      "the chain has stopped, the node is not following it, or this machine's clock is ahead",
     );
   if (ageMs < -MAX_AHEAD_MS)
     return problem(
       subject,
-      `its newest block is ${Math.round(-ageMs / 1_000)} s in the future`,
-      "set this machine's clock: client updates fail when it is behind",
+      `newest block is ${Math.round(-ageMs / 1_000)} s in the future`,
+      "correct this machine's clock; client updates fail while it is behind",
     );
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
@@ -142,7 +141,7 @@ async function checkClient(
   if (client.chainId !== chainId)
     return problem(
       subject,
-      `${clientId} follows ${client.chainId}, but the configuration says ${chainId}`,
+      `${clientId} tracks ${client.chainId}, but the configuration expects ${chainId}`,
       "correct the connection id or the remote chain in the configuration",
     );
   if (status !== "Active")
@@ -171,7 +170,7 @@ async function checkQueries(
   try {
     const served = await servedQueries(preview, connection.id, [], signal);
     const all = await preview.local.registeredQueries(connection.id, signal);
-    const text = `${served.length} of ${all.length} are served`;
+    const text = `${served.length} of ${all.length} served`;
     if (served.length === 0)
       return [
         problem(
@@ -185,7 +184,7 @@ async function checkQueries(
     const [kv] = served.filter(({ type }) => type === "kv");
     const proof =
       kv === undefined
-        ? good(`${connection.id}: proof`, "there is no KV query to prove")
+        ? good(`${connection.id}: proof`, "no KV query to prove")
         : await checkProof(preview, connection, kv, signal);
     return [good(subject, text), proof];
   } catch (error) {

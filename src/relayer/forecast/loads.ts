@@ -88,7 +88,7 @@ export function loadOf(
   const { id, owner, type, registeredAtHeight } = query;
   const remotePeriod = Math.round((remoteMs * Number(maxInt(least, 1n))) / (blockMs ?? Infinity));
   const used = gas ?? gasGuess(query, callbacks);
-  // A query from the genesis state has no registration height. It has existed from the beginning.
+  // A query from the genesis state has no registration height: it has existed since the first block.
   const hasAge = height !== undefined && registeredAtHeight > 0n && height > registeredAtHeight;
   return {
     id,

@@ -165,7 +165,7 @@ const BISECTIONS = 100;
 
 function lateBlocksAt(demand: Demand, gas: number): number {
   if (gas === 0) return Infinity;
-  // With L blocks of lateness, no query's rate exceeds 1 / L. At this bound, the queries therefore use less than `gas`.
+  // With L blocks of lateness, no query's rate exceeds 1 / L, so at this bound the queries use less than `gas`.
   const all = demand.groups.reduce(
     (sum, group) => sum + Number(group.gas) + group.queries * Number(demand.batch.fixedGas),
     0,

@@ -65,7 +65,7 @@ function isEmptySection(value: unknown): boolean {
 
 function endpoints(values: EnvValues, name: string): readonly string[] {
   const given = values.list(name);
-  if (given.length === 0) values.problem(name, "is missing", "a URL such as http://127.0.0.1:26657");
+  if (given.length === 0) values.problem(name, "is missing", "a URL, e.g. http://127.0.0.1:26657");
   const urls = given.map((text) => text.replace(/^tcp:\/\//, "http://"));
   for (const url of urls)
     if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
@@ -97,9 +97,9 @@ function keyring(values: EnvValues): ConfigTree {
   const backend = values.text(`${LOCAL}_KEYRING_BACKEND`) ?? "test";
   const isFile = backend === "file" && password !== undefined;
   if (!isFile && backend !== "test") {
-    const advice = backend === "file" ? `; for the backend file, set ${LOCAL}_KEYRING_PASSWORD_FILE` : "";
+    const advice = backend === "file" ? `; for the file backend, set ${LOCAL}_KEYRING_PASSWORD_FILE` : "";
     values.warnings.push(
-      `${LOCAL}_KEYRING_BACKEND: ignored: the backend test signs, as in the Go relayer${advice}`,
+      `${LOCAL}_KEYRING_BACKEND: ignored; the test backend signs, as in the Go relayer${advice}`,
     );
   }
   return without({
@@ -112,7 +112,7 @@ function keyring(values: EnvValues): ConfigTree {
 
 function gas(values: EnvValues): ConfigTree {
   const prices = gasPrices(values);
-  // The Go relayer's early versions had no variable for the denom.
+  // Early versions of the Go relayer had no variable for the denom.
   const denom = values.text(`${LOCAL}_DENOM`) ?? (prices.length === 1 ? prices[0]?.denom : undefined);
   return without({
     denom,
@@ -135,14 +135,14 @@ function gasPrices(values: EnvValues): readonly GasPrice[] {
   return values.list(GAS_PRICES).flatMap((coin) => {
     const [, price, denom] = /^(\d{1,30}(?:\.\d{1,18})?)([A-Za-z].*)$/.exec(coin) ?? [];
     if (price !== undefined && denom !== undefined) return [{ price, denom }];
-    return values.problem(GAS_PRICES, "is not a list of coins", "coins such as 0.0053untrn") ?? [];
+    return values.problem(GAS_PRICES, "is not a list of coins", "coins, e.g. 0.0053untrn") ?? [];
   });
 }
 
 function fallbackPrice(values: EnvValues, prices: readonly GasPrice[], denom: string): string | undefined {
   if (prices.length === 0) return undefined;
   const price = prices.find((one) => one.denom === denom)?.price;
-  return price ?? values.problem(GAS_PRICES, `has no price in ${denom}`, `coins such as 0.0053${denom}`);
+  return price ?? values.problem(GAS_PRICES, `has no price in ${denom}`, `coins, e.g. 0.0053${denom}`);
 }
 
 function queries(values: EnvValues): ConfigTree {
@@ -179,7 +179,7 @@ function deadlines(values: EnvValues): ConfigTree {
 
 function http(values: EnvValues): ConfigTree {
   return without({
-    // In Go, ":9999" means port 9999 on all of the machine's addresses.
+    // In Go, ":9999" means port 9999 on all addresses.
     listen: values.text("RELAYER_LISTEN_ADDR")?.replace(/^:/, "0.0.0.0:"),
     token: secretReference(values, "RELAYER_HTTP_TOKEN"),
     open_resubmit: values.bool("RELAYER_OPEN_RESUBMIT"),
@@ -220,7 +220,7 @@ function chosen(values: EnvValues, name: string, choices: ReadonlyMap<string, st
   if (given === undefined) return undefined;
   return (
     choices.get(given.toLowerCase()) ??
-    values.problem(name, "is not one of the allowed values", [...choices.keys()].join(", "))
+    values.problem(name, "is not an allowed value", [...choices.keys()].join(", "))
   );
 }
 
@@ -258,11 +258,11 @@ function createEnvValues(environment: ConfigEnvironment) {
     bool: reader(text, goBool, "is not a boolean", "true or false"),
     requiredBool: reader(required, goBool, "is not a boolean", "true or false"),
     /** A positive number, as decimal text. */
-    decimal: reader(text, goDecimal, "is not a positive number", "a number such as 0.0053"),
+    decimal: reader(text, goDecimal, "is not a positive number", "a number, e.g. 0.0053"),
     /** A whole number, as decimal text. */
-    whole: reader(text, wholeNumber, "is not a whole number", "digits"),
+    whole: reader(text, wholeNumber, "is not an integer", "digits"),
     /** A Go duration such as "10s" or "1m30s", in ms. */
-    durationMs: reader(text, goDurationMs, "is not a duration", "a number with a unit, such as 10s"),
+    durationMs: reader(text, goDurationMs, "is not a duration", "a number with a unit, e.g. 10s"),
   };
 }
 

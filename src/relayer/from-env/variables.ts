@@ -15,13 +15,13 @@ const GO_VARIABLES: readonly Row[] = [
   [
     "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
     "chain.rpc",
-    "required; commas separate several endpoints; tcp:// is read as http://",
+    "required; comma-separated endpoints; tcp:// is read as http://",
   ],
-  ["RELAYER_NEUTRON_CHAIN_REST_ADDR", "", "not needed: everything is read over RPC"],
+  ["RELAYER_NEUTRON_CHAIN_REST_ADDR", "", "not needed: all reads use RPC"],
   ["RELAYER_NEUTRON_CHAIN_HOME_DIR", "signer.keyring.home", "required without RELAYER_MNEMONIC"],
   ["RELAYER_NEUTRON_CHAIN_SIGN_KEY_NAME", "signer.keyring.key", "required without RELAYER_MNEMONIC"],
-  ["RELAYER_NEUTRON_CHAIN_TIMEOUT", "deadlines.call", "the greater of the two chains' values is used"],
-  ["RELAYER_NEUTRON_CHAIN_GAS_PRICES", "gas.fallback_price", "the price of the fee denom"],
+  ["RELAYER_NEUTRON_CHAIN_TIMEOUT", "deadlines.call", "the larger of the two chains' values is used"],
+  ["RELAYER_NEUTRON_CHAIN_GAS_PRICES", "gas.fallback_price", "the fee denom's price"],
   ["RELAYER_NEUTRON_CHAIN_GAS_LIMIT", "batch.gas", "maximum gas of one transaction; 0: the default"],
   ["RELAYER_NEUTRON_CHAIN_GAS_ADJUSTMENT", "gas.adjustment", ""],
   ["RELAYER_NEUTRON_CHAIN_DENOM", "gas.denom", ""],
@@ -31,13 +31,13 @@ const GO_VARIABLES: readonly Row[] = [
   [
     "RELAYER_NEUTRON_CHAIN_KEYRING_BACKEND",
     "signer.keyring.backend",
-    "file needs a password; as in the Go relayer, test signs for any other value",
+    "file needs a password; as in the Go relayer, any other value means test",
   ],
   ["RELAYER_NEUTRON_CHAIN_DEBUG", "", "no effect, as in the Go relayer; see LOGGER_LEVEL"],
   ["RELAYER_NEUTRON_CHAIN_OUTPUT_FORMAT", "", "no effect, as in the Go relayer"],
   ["RELAYER_NEUTRON_CHAIN_SIGN_MODE_STR", "", "no effect, as in the Go relayer: direct"],
-  ["RELAYER_TARGET_CHAIN_RPC_ADDR", "connections.0.rpc", "required; commas separate several endpoints"],
-  ["RELAYER_TARGET_CHAIN_TIMEOUT", "deadlines.call", "the greater of the two chains' values is used"],
+  ["RELAYER_TARGET_CHAIN_RPC_ADDR", "connections.0.rpc", "required; comma-separated endpoints"],
+  ["RELAYER_TARGET_CHAIN_TIMEOUT", "deadlines.call", "the larger of the two chains' values is used"],
   ["RELAYER_TARGET_CHAIN_DEBUG", "", "no effect, as in the Go relayer"],
   ["RELAYER_TARGET_CHAIN_OUTPUT_FORMAT", "", "no effect, as in the Go relayer"],
   ["RELAYER_REGISTRY_ADDRESSES", "queries.owners", "spaces around commas are ignored"],
@@ -45,17 +45,17 @@ const GO_VARIABLES: readonly Row[] = [
   ["RELAYER_ALLOW_TX_QUERIES", "queries.tx", "required"],
   ["RELAYER_ALLOW_KV_CALLBACKS", "queries.allow_kv_callbacks", "required"],
   ["RELAYER_MIN_KV_UPDATE_PERIOD", "queries.min_kv_update_period", "remote blocks"],
-  ["RELAYER_STORAGE_PATH", "state_dir", "required; the first start imports the Go relayer's storage from it"],
+  ["RELAYER_STORAGE_PATH", "state_dir", "required; the Go relayer's storage, imported on the first start"],
   [
     "RELAYER_CHECK_SUBMITTED_TX_STATUS_DELAY",
     "",
-    "not needed: every transaction is followed until it is in a block",
+    "not needed: every transaction is tracked until it is in a block",
   ],
   ["RELAYER_QUERIES_TASK_QUEUE_CAPACITY", "", "not needed: a query is queued once"],
   [
     "RELAYER_INITIAL_TX_SEARCH_OFFSET",
     "queries.tx_lookback_blocks",
-    "0 or absent: 100 blocks instead of the whole chain",
+    "0 or absent: 100 blocks instead of the entire chain",
   ],
   ["RELAYER_LISTEN_ADDR", "http.listen", ""],
   [
@@ -73,8 +73,8 @@ const LOGGER_VARIABLES: readonly Row[] = [
   ["LOGGER_ENCODERCONFIG_LEVELKEY", "log.keys.level", "default level"],
   ["LOGGER_ENCODERCONFIG_MESSAGEKEY", "log.keys.message", "default msg"],
   ["LOGGER_ERROROUTPUTPATHS", "", "not needed: the logger has no errors of its own"],
-  ["LOGGER_DISABLECALLER", "", "not needed: lines have no caller"],
-  ["LOGGER_DISABLESTACKTRACE", "", "not needed: stacks are at level debug only"],
+  ["LOGGER_DISABLECALLER", "", "not needed: log lines never name the caller"],
+  ["LOGGER_DISABLESTACKTRACE", "", "not needed: stack traces appear only at level debug"],
   ["LOGGER_DEVELOPMENT", "", "no effect"],
   ["LOGGER_SAMPLING_INITIAL", "", "not needed: a repeated error is logged once"],
   ["LOGGER_SAMPLING_THEREAFTER", "", "not needed: a repeated error is logged once"],
@@ -82,21 +82,21 @@ const LOGGER_VARIABLES: readonly Row[] = [
 
 /** Variables that only this relayer reads. */
 const OWN_VARIABLES: readonly Row[] = [
-  ["RELAYER_MNEMONIC", "signer.mnemonic", "instead of a keyring; stays in the environment"],
-  ["RELAYER_MNEMONIC_FILE", "signer.mnemonic", "instead of a keyring"],
-  ["RELAYER_HD_PATH", "signer.hd_path", "of the mnemonic"],
+  ["RELAYER_MNEMONIC", "signer.mnemonic", "replaces the keyring; stays in the environment"],
+  ["RELAYER_MNEMONIC_FILE", "signer.mnemonic", "replaces the keyring"],
+  ["RELAYER_HD_PATH", "signer.hd_path", "for the mnemonic"],
   [
     "RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD",
     "signer.keyring.password",
-    "of the backend file; stays in the environment",
+    "for the file backend; stays in the environment",
   ],
-  ["RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD_FILE", "signer.keyring.password", "of the backend file"],
-  ["RELAYER_NEUTRON_CHAIN_ACCOUNT_PREFIX", "signer.prefix", "of early versions; default neutron"],
-  ["RELAYER_NEUTRON_CHAIN_CHAIN_ID", "chain.id", "of early versions; default: read from the endpoint"],
+  ["RELAYER_NEUTRON_CHAIN_KEYRING_PASSWORD_FILE", "signer.keyring.password", "for the file backend"],
+  ["RELAYER_NEUTRON_CHAIN_ACCOUNT_PREFIX", "signer.prefix", "from early versions; default neutron"],
+  ["RELAYER_NEUTRON_CHAIN_CHAIN_ID", "chain.id", "from early versions; default: read from the endpoint"],
   [
     "RELAYER_TARGET_CHAIN_CHAIN_ID",
     "connections.0.chain_id",
-    "of early versions; default: read from the endpoint",
+    "from early versions; default: read from the endpoint",
   ],
   ["RELAYER_FEE_GRANTER", "signer.fee_granter", ""],
   ["RELAYER_MEMO", "signer.memo", ""],
@@ -154,6 +154,6 @@ export function unknownVariables(environment: ConfigEnvironment): readonly strin
 }
 
 function adviceFor(name: string): string {
-  if (name.startsWith(ENCODER_PREFIX)) return "only the names of time, level and message can be changed";
-  return UNREAD.get(name) ?? "no such setting is known; check its spelling";
+  if (name.startsWith(ENCODER_PREFIX)) return "only the keys for time, level and message can be changed";
+  return UNREAD.get(name) ?? "unknown setting; check its spelling";
 }

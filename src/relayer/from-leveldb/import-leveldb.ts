@@ -135,9 +135,9 @@ const LOCK_FILE = "LOCK";
  */
 export async function readGoStorage(directory: string, scratch: string): Promise<GoStorage> {
   if (!isLevelDb(directory))
-    throw unreadable(directory, "it has no LevelDB: give the directory of RELAYER_STORAGE_PATH");
+    throw unreadable(directory, "no LevelDB found; pass the directory from RELAYER_STORAGE_PATH");
   const pid = holderOf(directory);
-  if (pid !== undefined) throw unreadable(directory, `process ${pid} uses it: stop the Go relayer first`);
+  if (pid !== undefined) throw unreadable(directory, `process ${pid} is using it; stop the Go relayer first`);
   const copy = mkdtempSync(join(scratch, "go-storage-"));
   try {
     for (const name of readdirSync(directory).filter((file) => CONTENT.test(file)))
@@ -193,7 +193,7 @@ function causeText(error: unknown): string {
 function unreadable(directory: string, text: string): RelayError {
   return new RelayError(
     { code: "storage-unreadable", directory },
-    `the storage of the Go relayer in ${directory} cannot be read: ${text}`,
+    `cannot read the Go relayer's storage in ${directory}: ${text}`,
   );
 }
 
@@ -219,7 +219,7 @@ export async function importLevelDb(
   if (place.kind === "memory")
     throw new RelayError(
       { code: "state-unusable", stateDir: "" },
-      "the configuration stores no state: set state_dir or store",
+      "the configuration has no state storage; set state_dir or store",
     );
   const scratch = place.kind === "sqlite" ? place.stateDir : tmpdir();
   createPrivateDirectory(scratch);
@@ -305,7 +305,7 @@ function importQuery(
     const remoteHeight = heightOf(tx);
     return remoteHeight === undefined ? [] : [{ ...tx, remoteHeight }];
   });
-  // The Go relayer never resends these transactions, even if they were lost. The search therefore starts below them.
+  // The Go relayer never resends these transactions, even if they were lost, so the search starts below them.
   const searchedTo = sending.reduce(
     (least: bigint | undefined, { remoteHeight }) =>
       least === undefined || remoteHeight > least ? least : remoteHeight - 1n,

@@ -163,7 +163,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   const gasUpTo = (most: Dec18, reserve: bigint): bigint =>
     maxInt((gasUpToPrice(state, most, params) ?? 0n) - reserve, 0n);
   const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
-  // Leave room for gas that others add to the block. A transaction that exceeds the block's gas fails there and still pays.
+  // Leave room for gas that others add to the block. A transaction that exceeds the block's gas fails but still pays its fee.
   const room = maxInt(input.othersPeak, (params.maxBlockUtilization * SUDDEN_PERCENT) / 100n);
   const most = minInt(
     gasUpTo(ceiling, others.mean + 2n * others.deviation),
@@ -188,7 +188,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
       burst,
       gas,
       calmBlocks,
-      // The ceiling limits the creep, so that the price returns quickly.
+      // The ceiling limits the creep, so that the price recovers quickly.
       creep: minInt(creep, (ceiling * DEC18_ONE) / params.minBaseGasPrice + DEC18_ONE),
     },
   };

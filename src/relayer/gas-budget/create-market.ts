@@ -198,7 +198,7 @@ export function createMarket(
     priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      // Others that have begun to fill blocks will probably continue.
+      // If others have begun to fill blocks, they will probably continue.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;

@@ -10,7 +10,7 @@ export function urgencySchema() {
     .array(ruleSchema())
     .max(100)
     .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, {
-      error: issueText("has the same name twice", "a different name for each rule"),
+      error: issueText("has a duplicate name", "a unique name for each rule"),
     })
     .default([]);
 }
@@ -21,13 +21,13 @@ function ruleSchema() {
       name: z
         .string()
         .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
-        .describe("name of the rule in metrics and logs")
+        .describe("rule name in metrics and logs")
         .meta({ example: "liquidations" }),
       owners: z
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("addresses of contracts; the rule applies to their queries"),
+        .describe("contract addresses; the rule applies to their queries"),
       ids: z
         .array(amountField())
         .max(10_000)
@@ -49,21 +49,21 @@ function ruleSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "local blocks: a result is urgent once the last one is this old, whatever the price; default: once it is due and the price is above gas.price.comfortable",
+          "a result is urgent once the query's last result is this many local blocks old, regardless of the price; default: once it is due and the price is above gas.price.comfortable",
         )
         .meta({ example: 20, commentedOut: true }),
       daily_fee: amountField()
         .optional()
         .describe(
-          "fees per UTC day for the rule's urgent results, which then do not count toward spending.daily_fee; default: no limit of its own",
+          "fees per UTC day for the rule's urgent results, which then don't count toward spending.daily_fee; default: no separate limit",
         )
         .meta({ example: "5000000", commentedOut: true }),
     })
     .refine(({ owners, ids }) => owners.length + ids.length > 0, {
       path: ["owners"],
       error: issueText(
-        "is empty, and so is ids",
-        "an owner or an id: otherwise the rule applies to no query",
+        "is empty, as is ids",
+        "at least one owner or id; otherwise the rule applies to no query",
       ),
     });
 }

@@ -89,7 +89,7 @@ export function createGate(deps: GateDeps): RelayerGate {
     admit: async (request, signal) => {
       const { admission, lasts = () => true } = await admit(deps, request, signal);
       if (admission.admitted) refusal = undefined;
-      // A rule without budget left makes its results wait like all others.
+      // Once a rule's budget is used up, its results wait like all others.
       else if (admission.rules === undefined) refusal = { reason: admission.reason, lasts };
       return admission;
     },
@@ -146,7 +146,7 @@ async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<s
       return true;
     });
     if (done === true) return undefined;
-    return `the store is too slow or cannot write: ${store.queue.status().error ?? `no commit within ${FLUSH_MS} ms`}`;
+    return `the store is too slow or not writable: ${store.queue.status().error ?? `no commit within ${FLUSH_MS} ms`}`;
   } catch (error) {
     signal.throwIfAborted();
     return `the store cannot write: ${errorText(error)}`;
@@ -155,9 +155,9 @@ async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<s
 
 function standbyText({ role, holder, error, progress }: LeadershipStatus): string {
   if (role === "starting")
-    return `this process does not submit yet: ${error ?? progress ?? "it is reading what the previous process did"}`;
+    return `this process does not submit yet: ${error ?? progress ?? "it is reading the previous process's transactions"}`;
   if (role === "unknown")
-    return `it is not known which process submits: ${error ?? "the lease has not been read yet"}`;
+    return `unknown which process submits: ${error ?? "the lease has not been read yet"}`;
   return `this process is a standby: ${error ?? `${holder} has the lease`}`;
 }
 
@@ -319,7 +319,7 @@ async function waitForPending(
   while (pending > 0n && clock.monotonicMs() < untilMs) {
     const left = formatDuration(untilMs - clock.monotonicMs());
     onProgress(
-      `waiting for ${counted(Number(pending), "transaction")} of the previous process to be included, at most ${left} more`,
+      `waiting for ${counted(Number(pending), "transaction")} from the previous process to be included, at most ${left} more`,
     );
     await clock.sleep(POLL_MS, signal);
     pending = await countPending(signal);
@@ -347,7 +347,7 @@ async function readDelivered(
     const { txs, totalCount } = await raceAbort(search, signal);
     const total = Math.min(totalCount, MAX_PAGES * PAGE_SIZE);
     onProgress(
-      `reading what the previous process delivered: ${Math.min(page * PAGE_SIZE, total)} of ${counted(total, "transaction")}`,
+      `reading the previous process's deliveries: ${Math.min(page * PAGE_SIZE, total)} of ${counted(total, "transaction")}`,
     );
     const keys = txs.flatMap(({ tx, result }) => (result.code === 0 ? deliveredBy(tx, submitUrl) : []));
     for (const key of keys) if (missing.delete(key)) delivered.add(key);

@@ -138,7 +138,7 @@ async function renew(
       else recordAttempt(deps, state, await lease.acquire(), askedMs + ttlMs);
       if (state.term !== undefined) acquired.wake();
     } catch (error) {
-      state.leaseError = `the lease cannot be read: ${errorText(error)}`;
+      state.leaseError = `cannot read the lease: ${errorText(error)}`;
     }
     const now = roleOf(state, clock);
     if (now !== role)
@@ -172,12 +172,12 @@ function whyUnfit(
   const blindMs = sinceBlockMs();
   if (blindMs === undefined) return "no block of the local chain has been read yet";
   if (blindMs > Math.max(mostMs, UNFIT_BLOCKS * (blockMs() ?? 0)))
-    return `it has seen no block of the local chain for ${formatDuration(blindMs)}`;
+    return `it has not seen a local block for ${formatDuration(blindMs)}`;
   if (state.term === undefined) return nowMs < state.retryAtMs ? state.leaseError : undefined;
   const mute = state.term === state.preparedTerm ? muteMs() : 0;
   if (mute <= mostMs) return undefined;
   state.retryAtMs = nowMs + MUTE_LIFETIMES * ttlMs;
-  return `its transactions have reached no node for ${formatDuration(mute)}`;
+  return `no node has accepted its transactions for ${formatDuration(mute)}`;
 }
 
 /** Gives the lease up to another process. If there is no other process, nobody submits, and the relayer reports late results. */
@@ -214,7 +214,7 @@ function recordAttempt(
   state.leaseError =
     attempt.acquired || attempt.isOwnName
       ? undefined
-      : `the lease ${attempt.name} covers a connection of this process: two instances with different signers serve it`;
+      : `another instance with a different signer serves one of this process's connections: it has the lease ${attempt.name}`;
   if (before !== undefined && before !== state.term) {
     state.preparedTerm = undefined;
     deps.onLoss();

@@ -76,7 +76,7 @@ interface Day {
 
 /** Creates one payer's spending, which is 0 until `load`. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
-  // Several days are stored, so that a day's fees are known again if the time moves back over midnight.
+  // Store several days, in case the clock moves back past midnight.
   let days = new Map<number, Day>();
   let prunedDay = 0;
   const now = (): Day => {
@@ -174,7 +174,7 @@ function check(day: Day, limits: SpendingLimits, request: AdmissionRequest): Spe
     .filter(([rule, part]) => (day.feeByRule.get(rule) ?? 0n) + part > (dailyFeeByRule.get(rule) ?? 0n))
     .map(([rule]) => rule);
   if (rules.length > 0)
-    return { rules, reason: `the daily_fee of ${rules.join(", ")} in urgency is used up for today (UTC)` };
+    return { rules, reason: `urgency: daily_fee of ${rules.join(", ")} is used up for today (UTC)` };
   const [spent, cost] = [day.fee - totalOf(day.feeByRule), request.fee - totalOf(feeByRule)];
   if (dailyFee !== undefined && spent + cost > dailyFee)
     return {
@@ -291,9 +291,9 @@ export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDe
       const isOld = ageMs() > FRESH_MS || !isEnough(fee);
       if (isOld && clock.monotonicMs() - triedAtMs >= RETRY_MS) await read(signal);
       if (last === undefined || ageMs() > MAX_AGE_MS)
-        return `the balance cannot be read, so spending.reserve cannot be checked: ${error}`;
+        return `cannot check spending.reserve, because the balance is unknown: ${error}`;
       if (isEnough(fee)) return undefined;
-      return `the balance of ${last.balance} minus the fee of ${fee} is below spending.reserve of ${reserve}: send coins to the account`;
+      return `balance ${last.balance} minus fee ${fee} is below spending.reserve ${reserve}; send coins to the account`;
     },
     /** Subtracts an admitted fee from the known balance. */
     pay: (fee: bigint): void => {

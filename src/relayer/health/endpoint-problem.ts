@@ -20,7 +20,7 @@ const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", 
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
   if (own.length === 0) return undefined;
-  const each = own.length === 1 ? `the endpoint of ${chainId}` : `each endpoint of ${chainId}`;
+  const each = own.length === 1 ? `${chainId}'s endpoint` : `each ${chainId} endpoint`;
   const missing = NEEDED.find((method) => own.every(({ lacks }) => lacks?.has(method) === true));
   if (missing !== undefined) return `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}`;
   if (own.every(({ failures }) => failures >= REFUSALS))

@@ -64,7 +64,7 @@ export function latenessOf(state: QueryState, present: Present) {
   const configured = present.overdue_blocks;
   const limit =
     configured === undefined ? 3n * state.query.updatePeriod + 5n + present.marketBlocks : BigInt(configured);
-  // A block can include a result at the earliest one block after the remote block was seen.
+  // The earliest block that can include a result is the one after the remote block was seen.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
     /** Height at which the next result is due. If the query's values were unchanged, the height of the next read. */
@@ -108,7 +108,7 @@ function dueFrom(state: QueryState, present: Present): bigint {
   const unchanged = unchangedReadOf(state);
   const required = requiredHeight(state);
   if (unchanged === undefined || required === undefined) return dueHeightOf(state);
-  // Nothing can be read without a newer remote block. The result that is required later may use the height that was already read.
+  // Without a newer remote block, there is nothing to read. A result that is required later may reuse the height already read.
   const newer = firstAfter(unchanged.at.height, present);
   return newer === undefined
     ? required

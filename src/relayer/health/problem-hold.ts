@@ -31,7 +31,7 @@ export function createProblemHold() {
       const found = problems.flatMap((problem) => {
         const key = `${problem.code} ${problem.connectionId ?? ""}`;
         const known = seen.get(key);
-        // On a busy machine the last check may be long ago. A problem ends only with a check that does not find it.
+        // On a busy machine, the last check may be long ago. A problem ends only once a check no longer finds it.
         const fromMs = known?.fromMs ?? nowMs;
         seen.set(key, { fromMs, lastMs: nowMs });
         const lastsMs = nowMs - fromMs;

@@ -130,8 +130,8 @@ export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
 ): boolean {
-  // While the block time is unknown, the shortest limit applies: a chain may halt within its first blocks after this process's
-  // start.
+  // While the block time is unknown, the shortest limit applies, because a chain may halt within the first blocks after this
+  // process starts.
   const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? 0));
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
@@ -162,20 +162,20 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // Until the next attempt to read the query list, the relayer reads nothing else. This problem therefore precedes the others.
+  // Until the next attempt to read the query list, the relayer reads nothing else, so this problem comes before the others.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
-      `its list of queries could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
+      `its query list could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
     );
   if (isUnread(local)) return notFollowed(unread(local));
-  if (local.catchingUp) return notFollowed(`its node is catching up and at height ${local.height}`);
+  if (local.catchingUp) return notFollowed(`its node is catching up, at height ${local.height}`);
   if (local.sinceBlockMs === undefined)
     return [general("starting", "no block of the local chain has been read yet")];
   if (!hasNoNewBlock(local, limits)) return [];
   return [
     general(
       "local-no-new-block",
-      `the local chain has had ${noBlock(local)}; check whether it has halted or the node is behind`,
+      `the local chain has had ${noBlock(local)}; check whether it has halted or its node is behind`,
     ),
   ];
 }
@@ -187,7 +187,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   ];
   if (unpaid !== undefined) return cannotPay(`cannot pay: ${unpaid}`);
   if (balance !== undefined && balance < maxInt(fee, 1n))
-    return cannotPay(`has ${balance} ${denom}, and a transaction costs about ${fee}`);
+    return cannotPay(`has ${balance} ${denom}, but a transaction costs about ${fee}`);
   if (balance !== undefined && sinceReadMs <= UNREAD_STATE_MS) return [];
   if (sinceReadMs <= UNREAD_HEAD_MS) return [general("starting", "the balance has not been read yet")];
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
@@ -202,14 +202,17 @@ function gateProblems({ gate }: HealthFacts): readonly Problem[] {
     return [general("starting", "the lease has not been read yet")];
   if (role === "starting" && roleError === undefined)
     return [
-      general("starting", `nothing is sent yet: ${progress ?? "reading what the previous process did"}`),
+      general(
+        "starting",
+        `nothing is sent yet: ${progress ?? "reading the previous process's transactions"}`,
+      ),
     ];
   const found = [];
   if (role === "unknown")
     found.push(
       general(
         "lease-unknown",
-        `this process sends nothing, and it is not known whether another one does: ${roleError ?? "the lease cannot be read: no response"}; repair the database`,
+        `this process sends nothing, and it is unknown whether another one does: ${roleError ?? "cannot read the lease: no response"}; repair the database`,
       ),
     );
   if (role === "starting")
@@ -251,7 +254,7 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
   if (remote.catchingUp)
     return {
       code: "remote-catching-up",
-      text: `the node of ${chainId} is catching up and at height ${remote.height}`,
+      text: `the node of ${chainId} is catching up, at height ${remote.height}`,
     };
   if (!hasNoNewBlock(remote, limits)) return undefined;
   return {

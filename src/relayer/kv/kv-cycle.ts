@@ -64,7 +64,7 @@ export function reserveKvCycle(
     // The height of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
-  // If few queries are due while many are being read, wait for that cycle's end. Each cycle costs its own header and round trips.
+  // If few queries are due while many are being read, wait for that cycle to end: each cycle costs its own header and round trips.
   if (newer.length * 10 < running) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
   const reservation = worker.submitter.reserve(
@@ -92,7 +92,7 @@ export async function runKvCycle(
     const reads = await readAndProve(worker, cycle, signal);
     const proven = toResults(worker, cycle, reads);
     await turn;
-    // Decide this only now: the previous cycle has determined which results are sent.
+    // Decide this only now, because the previous cycle has determined which results are sent.
     results = proven.flatMap((one) => (isSkipped(worker, cycle, one) ? [] : one.result));
   } finally {
     worker.submitter.offer(results, cycle.reservation);

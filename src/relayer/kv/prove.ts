@@ -210,7 +210,7 @@ function proveKey(
   if (!read.ok) return read;
   const answer = read.value;
   if (answer.code !== 0) return bad(readFailure(answer, key));
-  // A proof from another height fits only another root. A reason with both heights is clearer than "wrong root".
+  // A proof from another height can't match this root. Naming both heights is clearer than "wrong root".
   if (answer.height !== point.at.height) {
     const reason = `${keyName(key)} was read at height ${answer.height} instead of ${point.at.height}`;
     return bad({ code: "read-failed", reason });
@@ -242,7 +242,7 @@ const UNPROVABLE_STATES: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-neighbour": {
     code: "absence-not-provable",
     reason:
-      "is absent, but a neighbouring key has an empty value, which ICS-23 cannot prove; this may change with the tree",
+      "is absent, but a neighbouring key has an empty value, which ICS-23 cannot prove; this may change as the tree changes",
   },
 };
 
@@ -260,7 +260,7 @@ function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
   }
   return {
     code: "read-failed",
-    reason: `${keyName(key)} cannot be read: ${answer.codespace}/${answer.code}: ${answer.log}`,
+    reason: `cannot read ${keyName(key)}: ${answer.codespace}/${answer.code}: ${answer.log}`,
   };
 }
 
@@ -300,6 +300,6 @@ async function readKey(
     return good(await remote.readStore({ store: key.path, key: key.key, height }, signal));
   } catch (error) {
     signal.throwIfAborted();
-    return bad({ code: "read-failed", reason: `${keyName(key)} cannot be read: ${errorText(error)}` });
+    return bad({ code: "read-failed", reason: `cannot read ${keyName(key)}: ${errorText(error)}` });
   }
 }

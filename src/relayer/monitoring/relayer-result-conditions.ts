@@ -83,7 +83,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     title: "TX queries skip pruned blocks",
     description: "{{ $value | humanize }} remote blocks were skipped: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
-    // A relayer skips blocks at its start, before its first scrape. A new counter above zero is therefore an increase too.
+    // A relayer skips blocks on startup, before its first scrape, so a new counter above zero is an increase too.
     expr: (times) =>
       `sum ${BY_CONNECTION} (increase(${PRUNED}[${times("1h")}])) > 0\nor (sum ${BY_CONNECTION} (${PRUNED}) unless sum ${BY_CONNECTION} (${PRUNED} offset ${times("1h")})) > 0`,
     for: "0s",
@@ -157,9 +157,9 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
     impact:
       "Every result costs more than necessary, by the factor in the alert. Everybody else on the chain pays that price too.",
-    // The price can stay above its minimum only while blocks use the target's gas. The mean of own and others' gas distinguishes
-    // such a price from a price that falls after a burst: blocks are then below the target. Without the relayer's half, they would
-    // be below it too.
+    // The price can stay above its minimum only while blocks use the target's gas. The mean of own and others' gas tells this apart
+    // from a price that is falling after a burst, when blocks are below the target. Without the relayer's half, they would be below
+    // it too.
     expr: (times) => {
       const [price, minimum] = ["price", "minimum"].map(
         (kind) => `max ${BY} (avg_over_time(${M}_gas_price{kind="${kind}"}[${times("5m")}]))`,
@@ -239,8 +239,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "Delivering results on time takes more gas than the fee market bears at its current price. In the steady state, each result is {{ $value | humanize }} blocks late.",
     impact:
       "Contracts read values that many blocks older than requested. Nothing is lost, and results cost no more than before.",
-    // Demand close to the market's limit crosses the limit often. The condition therefore requires most of ten minutes instead of
-    // every scrape.
+    // Demand close to the market's limit crosses it often, so the condition requires most of ten minutes instead of every scrape.
     expr: (times) =>
       `max ${BY} (${M}_expected_late_blocks)\nand max ${BY} (avg_over_time(${M}_demand_above_market[${times("10m")}])) > 0.5 ${NO_STANDBY}`,
     for: "15m",

@@ -311,7 +311,7 @@ function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Ro
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      // A badge does not wrap. A time with its width would be wider than a phone.
+      // A badge does not wrap. A time in a badge would be wider than a phone.
       const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },

@@ -147,7 +147,7 @@ function queriesFact(status: RelayerStatus): Fact {
       .map((kind) => `${grouped(counts[kind])} ${kind === "pending" ? "without a result yet" : kind}`),
   ];
   const latest = latestOf(queries);
-  // While the market makes results late on average, an absence of late queries describes only this moment.
+  // While the market makes results late on average, "none late" is true only at this moment.
   const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
   const late =
     latest === undefined

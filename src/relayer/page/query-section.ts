@@ -85,7 +85,7 @@ export function selectQueries(queries: readonly QueryView[], view: QueriesView):
 type Compare = (a: QueryView, b: QueryView) => number;
 
 const COMPARE: Readonly<Record<Sort, Compare>> = {
-  // Overdue queries come first. A query without a possible result may be later, but nobody can act on it.
+  // Overdue queries come first. Queries for which no result is possible may be later, but nobody can act on them.
   late: (a, b) =>
     Number(b.lateness.isOverdue) - Number(a.lateness.isOverdue) ||
     ascending(b.lateness.blocks, a.lateness.blocks) ||

@@ -263,7 +263,7 @@ function sortOut(
   range: Span,
 ): { readonly problems: readonly ProblemSpan[]; readonly unknown: readonly Span[] } {
   const starting = spans.filter(({ code }) => code === "starting");
-  // The last record is up to a second old.
+  // The last record may be up to a second old.
   const stopped = gapsOf(runs, range).filter(
     ({ fromMs, untilMs }) => untilMs < range.untilMs || untilMs - fromMs > RECORD_MS,
   );

@@ -79,7 +79,7 @@ export async function previewKv(
   if (view === undefined)
     throw new RelayError(
       { code: "remote-behind", chainId: connection.chainId, height: 0n },
-      `${connection.chainId} has too few blocks for proofs`,
+      `${connection.chainId} does not have enough blocks for a proof`,
     );
   const proven = await proveAt(preview, connection, { queries, at: view.stateAt }, signal);
   const updates = await updateMessages(preview, connection, view, signal);

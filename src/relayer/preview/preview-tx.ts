@@ -69,7 +69,8 @@ export async function previewTx(
   const from = to > lookback ? to - lookback + 1n : 1n;
   const filter = parseTxFilter(query.transactionsFilter);
   const empty = { query, from, to, txs: [], other: { kind: "none" } } as const;
-  if (view === undefined) return { ...empty, reason: "the remote chain has too few blocks for proofs" };
+  if (view === undefined)
+    return { ...empty, reason: "the remote chain does not have enough blocks for a proof" };
   if (!filter.ok) return { ...empty, reason: filter.error };
   try {
     const finder = txFinderOf(remote, { ...context, connectionId });
@@ -138,7 +139,10 @@ export function compareTxs(
   txs: readonly Pick<TxPreview["txs"][number], "hash" | "received">[],
 ): TxComparison {
   if (txs.some(({ received }) => received === undefined))
-    return { kind: "unreadable", reason: "the node cannot tell what the chain has received" };
+    return {
+      kind: "unreadable",
+      reason: "the node does not report which transactions the chain has received",
+    };
   const last = txs.findLastIndex(({ received }) => received);
   if (last < 0) return { kind: "none" };
   const missing = txs.slice(0, last).filter(({ received }) => received === false);

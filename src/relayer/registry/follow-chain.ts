@@ -74,7 +74,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       let nextMs: number = hasStream ? deps.reloadMs() : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, list, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
-      // The stream lags until a notice shows that its node makes progress.
+      // Treat the stream as lagging until a notice shows that its node makes progress.
       isStreamBehind = notice === undefined && (isStreamBehind || nextMs === 0);
       reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + nextMs);
     }
@@ -130,11 +130,11 @@ const MAX_WAITING = 1_000;
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
-  // Check this first, because nothing known applies to a reset chain.
+  // Check this first, because nothing known is valid on a reset chain.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The list's endpoint may lag behind the status, and both may lag behind the stream. A list without the blocks in between would
-  // appear complete. A greater distance is not lag but a reset, after which the chain starts at a low height.
+  // The list's endpoint may lag behind the status, and both may lag behind the stream. A list that lacks the blocks in between
+  // would look complete. A larger gap means a reset, not lag: the chain restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -226,7 +226,7 @@ async function applyChanges(
   height: bigint,
   signal: AbortSignal,
 ): Promise<number> {
-  // Only a query's last change matters. The reads are therefore independent and run in parallel.
+  // Only a query's last change matters, so the reads are independent and can run in parallel.
   const last = [...new Map(changes.map((change) => [change.queryId, change])).values()];
   if (last.length > MAX_SINGLE_READS) {
     deps.logger.info("many queries changed, reading the whole list", { changes: last.length });

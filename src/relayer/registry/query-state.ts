@@ -101,8 +101,8 @@ export function refreshed(
     return { query, sinceHeight, results, sent: [], ...unanswered };
   }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
-  // A block may include a result during the read. The response is then older than the known heights, so the known heights stay. A
-  // known height above the local height dates from before a reset of the chain, so it is dropped.
+  // If a block includes a result during the read, the response is older than the known heights, so keep the known heights. Drop a
+  // known height above the local height: it dates from before a chain reset.
   if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
@@ -190,11 +190,11 @@ export function unchangedBy(
     ({ at, sinceHeight }) => sinceHeight === undefined && isNewer(at, query.lastRemoteHeight),
   );
   const last = pending ?? lastSent(state);
-  // A result that is not yet in a block will be one update period old when the next result could follow.
+  // A result that is not yet in a block will be one update period old before the next result is due.
   const age = pending === undefined ? read.localHeight - query.lastLocalHeight : query.updatePeriod;
   if (isRequested || last?.hash !== read.hash || age >= read.maxAge) return undefined;
   const { at, localHeight, maxAge } = read;
-  // The same remote block is read again only if a result is required (`lastReadHeight`).
+  // Read the same remote block again only if a result is required (`lastReadHeight`).
   if (isSame(at, last.again?.at)) return undefined;
   const again = { at, localHeight, maxAge };
   return { ...state, ...SUCCEEDED, sent: sent.map((one) => (one === last ? { ...one, again } : one)) };
@@ -270,7 +270,7 @@ const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: 
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
   const { type, lastLocalHeight } = state.query;
-  // The next block is the earliest that can include a KV result, so compare that block. A search is recorded with the height at
+  // A KV result can be included in the next block at the earliest, so compare that block. A search is recorded with the height at
   // which it ran.
   const atHeight = type === "kv" ? localHeight + 1n : localHeight;
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);

@@ -30,7 +30,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
         filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal, { atLeast })),
       );
       const served = lists.flat().filter((query) => isServed(query, filter));
-      // Compute this only now, because cycles may have replaced states while the lists were loading.
+      // Compute this only now: cycles may have replaced states while the lists were loading.
       const before = states;
       states = new Map(
         served.map((query) => [query.id, refreshed(before.get(query.id), query, deps.localHeight())]),

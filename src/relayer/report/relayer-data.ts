@@ -51,7 +51,7 @@ export async function readRelayerData(
     attempts.push(...page);
     const oldest = page.at(-1);
     if (oldest === undefined || page.length < MAX_ATTEMPTS_READ) break;
-    // The next page repeats this page's oldest instant, which may have more attempts than fit on a page.
+    // The next page repeats this page's oldest timestamp, which may have more attempts than fit on a page.
     isCut ||= attempts.length >= MAX_ATTEMPTS || page[0]?.startedAtMs === oldest.startedAtMs;
     if (isCut) break;
     while (attempts.at(-1)?.startedAtMs === oldest.startedAtMs) attempts.pop();
@@ -76,7 +76,7 @@ const integer = z
 const time = z.string().transform((text, context) => {
   const atMs = Date.parse(text);
   if (Number.isFinite(atMs)) return atMs;
-  context.addIssue("a time in ISO 8601 was expected");
+  context.addIssue("expected an ISO 8601 time");
   return z.NEVER;
 });
 

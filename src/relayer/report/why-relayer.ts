@@ -8,24 +8,24 @@ import { RELAYER_CONDITIONS } from "../monitoring/relayer-alerts.ts";
 
 const ACTIONS: Readonly<Record<ProblemCode, string>> = {
   starting:
-    "Wait for the first readings. If none arrive, check the endpoints with relaywatch relayer doctor.",
-  "local-not-followed": "Check chain.rpc and chain.rest, and add another endpoint of the local chain.",
+    "Wait for the initial reads. If they do not finish, check the endpoints with relaywatch relayer doctor.",
+  "local-not-followed": "Check chain.rpc and chain.rest, and add another local-chain endpoint.",
   "local-no-new-block": "Find out whether the local chain has halted or only its endpoints are behind.",
   "remote-unreachable": "Check the endpoints of the connection, and add another one.",
   "remote-no-new-block": "Find out whether the remote chain has halted or only its endpoints are behind.",
-  "remote-catching-up": "Wait until the node has caught up, or add another endpoint of the remote chain.",
+  "remote-catching-up": "Wait until the node has caught up, or add another remote-chain endpoint.",
   "endpoints-refuse": "Add an endpoint that supports what the relayer needs.",
   "client-expired": "Ask governance to replace the light client (MsgRecoverClient).",
   "client-frozen": "Ask governance to replace the light client (MsgRecoverClient).",
   "client-expires-soon": "Use relaywatch relayer doctor to find out why no light client update is sent.",
-  "client-unknown": "Check the endpoints of the local chain.",
+  "client-unknown": "Check the local chain's endpoints.",
   "account-cannot-pay": "Send coins of the fee denomination to the account.",
   "account-unknown": "Check chain.rest and the account's address.",
   "lease-unknown": "Repair the database.",
   "store-not-writable": "Free space on the store's disk, or repair it.",
   "not-sending":
-    "Find out what keeps the relayer from sending; the limits are under gas and spending in the configuration.",
-  "cycle-failed": "Read the connection's error; relaywatch relayer doctor checks what it depends on.",
+    "Find out what keeps the relayer from sending; the limits are in the configuration under gas and spending.",
+  "cycle-failed": "Read the connection's error; relaywatch relayer doctor checks its dependencies.",
   "queries-overdue":
     "Look for another problem that explains the late queries, then check the fee market with relaywatch relayer plan.",
   "queries-failing":

@@ -69,12 +69,12 @@ export function submitMessage(queryId: bigint, result: QueryResult, sender: stri
 export function tooLarge(message: Uint8Array, limits: { readonly bytes: number }): QueryFailure {
   return {
     code: "too-large",
-    reason: `the result has ${message.length} bytes; a transaction may have ${limits.bytes}`,
+    reason: `the result has ${message.length} bytes, above the limit of ${limits.bytes} per transaction`,
   };
 }
 
 const DROP_TEXTS = {
-  redundant: "the chain has a result of this remote height or a newer one",
+  redundant: "the chain already has a result at this remote height or a newer one",
   superseded: undefined,
   removed: undefined,
 } as const;

@@ -37,20 +37,20 @@ export function createRelayerMetrics(
     lastIncluded: gauge({
       question: "Is it active?",
       name: "relaywatch_relayer_last_included_timestamp_seconds",
-      help: "Time at which the relayer saw the last of its results in a block. Absent before the first one.",
+      help: "Time at which the relayer last saw one of its results in a block. Absent before the first one.",
       labelNames: ["connection_id"],
     }),
     cycles: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_cycles_total",
-      help: "Cycles over the due queries. Outcome failed: an error of the connection, not of a query.",
+      help: "Cycles over the due queries. Outcome failed means a connection error, not a query error.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["done", "failed"] },
     }),
     transactions: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_transactions_total",
-      help: "Transactions by outcome: included, failed in a block, refused by the node, or not included in any block. The results of the last three are sent again.",
+      help: "Transactions by outcome: included, failed in a block, refused by the node, or not included in any block. Results of the last three outcomes are sent again.",
       labelNames: ["outcome"],
       zeros: { outcome: ["included", "failed", "refused", "not-included"] },
     }),
@@ -62,7 +62,7 @@ export function createRelayerMetrics(
     lateBlocks: histogram({
       question: "Is it current?",
       name: "relaywatch_relayer_due_to_included_blocks",
-      help: "Blocks of the local chain between the height at which a query was due and the inclusion of its result.",
+      help: "Local blocks between the height at which a query was due and its result's inclusion.",
       labelNames: ["connection_id"],
       buckets: [0, 1, 2, 3, 5, 10, 20, 50, 100],
     }),
@@ -94,12 +94,12 @@ export function createRelayerMetrics(
     queryListReloads: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_query_list_reloads_total",
-      help: "Complete reads of the list of queries: at the start, once a minute, and after missed events.",
+      help: "Complete reads of the query list: at startup, once a minute, and after missed events.",
     }),
     prunedBlocks: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_tx_pruned_blocks_total",
-      help: "Remote blocks that TX queries did not search, because every endpoint has pruned them.",
+      help: "Remote blocks that TX queries skipped because every endpoint has pruned them.",
       labelNames: ["connection_id"],
     }),
     rpcCalls: counter({

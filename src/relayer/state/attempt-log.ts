@@ -55,7 +55,7 @@ export function createAttemptLog(
   deps: AttemptLogDeps,
 ): AttemptLog {
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
-  // The first write also deletes old rows. With many restarts and few attempts each, the count would never be reached.
+  // The first write also deletes old rows: with frequent restarts and few attempts each, the count would never be reached.
   let sincePrune = PRUNE_EVERY;
   /** Attempts whose write has not started. Attempts arrive one by one, and a separate write for each would take too long. */
   let open: Attempt[] | undefined;
@@ -175,7 +175,7 @@ async function prune(
     "SELECT started_at_ms FROM attempts WHERE chain = ? ORDER BY started_at_ms DESC LIMIT 1 OFFSET ?",
     [chain, limits.max_attempts],
   );
-  // Also delete rows of the first surplus row's instant, so that at most `max_attempts` remain.
+  // Also delete rows with the first surplus row's timestamp, so that at most `max_attempts` remain.
   const cut = Math.max(
     nowMs - limits.max_age,
     oldest === undefined ? 0 : numberOf(oldest, "started_at_ms") + 1,

@@ -29,7 +29,7 @@ export async function hasKnownHistory(
   const known = journal.knownBlock(subject);
   if (known !== undefined && latestHeight < known.height) return latestHeight + MAX_LAG >= known.height;
   const isKnown = known !== undefined && known.hash !== "";
-  // Read both in parallel. After a start, the relayer sends nothing before both reads end.
+  // Read both in parallel, because the relayer sends nothing on startup until both reads end.
   const [before, hash] = await Promise.all([
     isKnown ? blockHash(known.height, signal) : undefined,
     isKnown && known.height === latestHeight ? undefined : blockHash(latestHeight, signal),

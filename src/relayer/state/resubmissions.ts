@@ -63,10 +63,10 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
     const known = new Set(letters.map(keyOf));
     for (const key of again.keys()) if (!known.has(key)) again.delete(key);
     const due: DeadLetter[] = [];
-    // Oldest first; the list starts with the newest.
+    // Go through them oldest first; the list starts with the newest.
     for (const letter of letters.toReversed()) {
       const entry = again.get(keyOf(letter));
-      // A dead letter that finds no place keeps its turn. Only its own attempts lengthen its pause.
+      // A dead letter that doesn't fit keeps its turn; only its own attempts lengthen its pause.
       if (entry !== undefined && (nowMs < entry.atMs || due.length === MAX_AGAIN)) continue;
       const tries = entry?.tries ?? 0;
       const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);

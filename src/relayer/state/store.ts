@@ -184,8 +184,8 @@ function journalError(stateDir: string, cause: unknown): RelayError {
     if (cause instanceof NewerSchemaError) return "use that relaywatch, or another state_dir";
     if (isDiskFull(cause)) return MAKE_ROOM;
     if (isDamaged(cause))
-      return `${STORE_FILE} is damaged: put a backup in its place, or move it away; without it the searches for transactions begin again, and the contracts refuse what they already have`;
-    return "state_dir must be a directory that this user can write to";
+      return `${STORE_FILE} is damaged; restore a backup, or move the file away: transaction searches then start again, and the contracts reject transactions that they already have`;
+    return "state_dir must be a directory that is writable by this user";
   };
   return unusable(
     `state_dir ${stateDir}`,
@@ -209,7 +209,7 @@ function openSqlite(path: string, release: () => void): OpenDatabases {
 function inUse(stateDir: string, { facts: { pid, holder } }: FolderInUseError): RelayError {
   return new RelayError(
     { code: "state-in-use", stateDir, pid },
-    `state_dir ${stateDir} is in use by ${holder}: stop that relayer first. A second relayer needs its own state_dir and signer`,
+    `state_dir ${stateDir} is in use by ${holder}; stop that relayer first. A second relayer needs its own state_dir and signer`,
   );
 }
 
@@ -235,7 +235,7 @@ async function openPostgres(
     const advice =
       cause instanceof NewerSchemaError
         ? "use that relaywatch, or another database"
-        : "store must name a database in which this user may create a schema";
+        : "store must point to a database in which this user may create a schema";
     throw unusable(
       `store ${address.host}:${address.port}/${address.database}`,
       `the database cannot be used: ${errorText(cause)}; ${advice}`,
@@ -252,7 +252,7 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
  * `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
-  // "IF NOT EXISTS": the first program versions created these tables without a version, so their files have version 0. In
+  // "IF NOT EXISTS": the first releases created these tables without a version, so their files have version 0. In
   // `tx_handled`, only dead letters have `reason` and `at_ms`.
   `
 CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
@@ -314,7 +314,7 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
-  // The local height at which the sums start. A process may be killed before it has written its first payment.
+  // The local height at which the sums start. Needed because a process may be killed before it has written its first payment.
   `
 ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
 `,

@@ -69,7 +69,7 @@ export function applyFailure(
     case "unknown":
       // A transaction that ran out of gas in a block needs more gas than its simulation reported.
       if (where === "block") raiseGas(state, entries);
-      // CheckTx runs no messages, so its refusal does not depend on a part of the transaction.
+      // CheckTx runs no messages, so no single part of the transaction caused the rejection.
       if (where === "node" && !isOutOfGas(failure)) return unsendAll(state, entries, reason);
       return entries.length > 1
         ? halve(state, entries)
@@ -155,7 +155,7 @@ function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: str
     const { connectionId } = entry.result.query;
     const error = new RelayError(
       { code: "header-refused", connectionId },
-      `the client refused the update header: ${reason}`,
+      `the client rejected the update header: ${reason}`,
     );
     resolve(state, entry, { kind: "unsent", reason, error });
   }
@@ -168,7 +168,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
     const { connectionId } = entry.result.query;
     const error = new RelayError(
       { code: "transaction-refused", connectionId },
-      `the local node refused the transaction: ${reason}`,
+      `the local node rejected the transaction: ${reason}`,
     );
     resolve(state, entry, { kind: "unsent", reason, error });
   }

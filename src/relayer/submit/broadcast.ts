@@ -78,7 +78,7 @@ async function broadcast(
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
     recordReach(state, false);
-    // Nothing was broadcast, unless the signal ended the broadcast.
+    // Nothing was broadcast, unless the signal aborted a broadcast in progress.
     if (!signal.aborted) for (const { release } of admitted) release();
     throw error;
   });

@@ -79,11 +79,11 @@ function decide(
   const all = [...ready, ...later];
   const left = cutTo(state, prepared, all);
   const stay = all.length > 0 ? left : undefined;
-  // A few ready results wait for the many that are not ready, because each transaction has a fixed cost. Above the ceiling, the
-  // ready results are urgent and do not wait.
+  // A few ready results wait for the others, because each transaction has a fixed cost. Above the ceiling, the ready results are
+  // urgent and don't wait.
   const isFew = ready.length < later.length && !isAboveCeiling(state);
   if (ready.length === 0 || isFew) return { go: undefined, stay };
-  // Since the plan, one of the results was isolated and must be tried apart from the others.
+  // One of the results has been isolated since the plan was made and must be tried separately.
   if (new Set(ready.map((entry) => groupOf(state, entry))).size > 1) {
     requeue(state, all);
     return { go: undefined, stay: undefined };
@@ -93,10 +93,10 @@ function decide(
     (block.isEmpty && fitsAlone(state, ready, whole.gas)) ||
     (whole.gas <= block.gas && bytesOf(ready) <= block.bytes);
   const going = fits ? ready : firstThatFit(state, whole, block);
-  // A single result cannot be split. Others may then use the capacity that is too small for it.
+  // A single result cannot be split, so let others use the capacity that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
-  // If the leaving TX results fail, a TX result that stayed prepared would overtake earlier results of its query.
+  // If the departing TX results fail, a TX result that stayed prepared would overtake earlier results of its query.
   const leaving = new Set(going.map(({ result }) => result.query.id));
   const others = all.filter((entry) => !going.includes(entry));
   requeue(
@@ -107,7 +107,7 @@ function decide(
   const go = cutTo(state, left, going);
   if (rest.length === 0) return { go, stay: undefined };
   const remainder = cutTo(state, left, rest);
-  // The market's budget changes with each block. A small remainder is therefore planned again together with others.
+  // The market's budget changes with each block, so a small remainder is planned again together with others.
   const isSmall = state.block.hasMarketBudget() && remainder.gas <= 2n * state.block.leastGas();
   if (!isSmall) return { go, stay: remainder };
   requeue(state, rest);
@@ -127,7 +127,7 @@ function firstThatFit(
 ): readonly Entry[] {
   const expected = gasOfEntries(state, ready);
   // Without a market, the whole transaction is sent as soon as the block is empty. With a market, it would wait for a budget that
-  // never comes.
+  // never arrives.
   const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
@@ -140,7 +140,7 @@ function firstThatFit(
     fitting.add(entry);
   }
   const found = ready.filter((entry) => fitting.has(entry));
-  // All results fit by their estimates, but their simulation used more gas than that.
+  // According to the estimates, all results fit, but the simulation used more gas.
   if (found.length === ready.length) return [];
   return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
 }
@@ -184,7 +184,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
   if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
   if (state.queries.withdrawn.has(query.id)) return WITHDRAWN;
-  // The relayer proved this result before the chain refused the previous one.
+  // This result was proven before the chain rejected the previous one.
   if (clock.monotonicMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
   if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))

@@ -17,7 +17,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) {
-      // This is the upkeep's client update, for which the upkeep stopped waiting.
+      // This is the upkeep's own client update; the upkeep has stopped waiting for it.
       recordPayment(state, [], final);
       continue;
     }
@@ -42,7 +42,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
     recordPayment(state, sent.slots, { tx, confirmation });
   }
-  // A later block may still include the transaction. Its fee stays spent, so that the daily limit holds then too.
+  // A later block may still include the transaction, so its fee still counts toward the daily limit.
   else if (confirmation.kind !== "lost" || confirmation.isUncertain !== true) sent.release();
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
@@ -65,7 +65,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     localHeight: confirmation.height,
     reason,
   });
-  // The consensus state on which the transaction relied does not exist. None of its results caused the failure.
+  // The failure is not caused by a result: the consensus state that the transaction relied on does not exist.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
   const paid = isPaid(confirmation) ? { paid: sharesOf(state, sent, confirmation.gasUsed) } : {};
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });

@@ -37,10 +37,10 @@ export function createGasEstimates() {
       const newcomers = items.filter(({ key }) => !learned.has(key));
       const [adjusted, step] = newcomers.length > 0 ? [newcomers, 1n] : [items, 2n];
       const expected = sum(adjusted);
-      // The new items do not explain the known items' expected gas.
+      // Attribute only the remainder to the new items.
       const rest = gas - (sum(items) - expected);
       if (expected === 0n) return;
-      // A sum below zero shows that the known items are estimated too high. The new items then get a sixteenth of their guess.
+      // A negative remainder means that the known items are overestimated. The new items then get a sixteenth of their guess.
       const factor = maxInt((rest * SCALE) / expected, SCALE / 16n);
       // Several results of one TX query share a key.
       for (const [key, before] of new Map(adjusted.map((item) => [item.key, estimate(item)])))

@@ -122,7 +122,7 @@ export function createPipeline() {
   };
   /** Puts an entry into a stage in all indices. */
   const enter = (entry: ExpectedEntry | Entry, stage: Stage, isFirst = false): void => {
-    // Only this statement writes a stage.
+    // This is the only place that writes a stage.
     (entry as { stage: Stage }).stage = stage;
     const place = placeOf(stage);
     if (place === undefined) {
@@ -199,9 +199,9 @@ export function createPipeline() {
         const stage = nextStage(entry.stage, event);
         const { id, type } = entry.result.query;
         if (event.kind === "broadcast" && type === "kv" && ofQuery(id).sent.length > 0)
-          throw new Error(`query ${id} has a result in flight`);
+          throw new Error(`query ${id} already has a result in flight`);
         if (event.kind === "broadcast" && type === "tx" && isBehind(entry, ofQuery(id)))
-          throw new Error(`query ${id} has a result in front of this one`);
+          throw new Error(`query ${id} has an earlier result in the queue`);
         leave(entry);
         enter(entry, stage);
       }

@@ -40,7 +40,7 @@ export function planTransactions(
     group.push(entry);
     groups.set(name, group);
   }
-  // The block may lack capacity for all of a cut plan. The longest-due results must then be in the first transactions.
+  // The block may not have room for an entire truncated plan, so the first transactions must contain the longest-due results.
   const isCut = fitting.length < entries.length;
   const planned = [...groups.values()].flatMap((group) =>
     isCut

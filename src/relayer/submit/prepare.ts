@@ -34,10 +34,10 @@ import { minInt } from "../../platform/base/integers.ts";
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
   for (const entries of planned) state.pipeline.apply(entries, { kind: "plan" });
-  // Their queries' next results may be proven now.
+  // The queries' next results may be proven from now on.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
-  // Add all transactions together. Otherwise the first one would be broadcast immediately, and the others a round trip later.
+  // Add all transactions together; otherwise the first would be broadcast immediately and the others a round trip later.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;
@@ -59,8 +59,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
     groupOf: (entry: Entry) => groupOf(state, entry),
   };
   const waiting = byNeed(state, [...ready, ...expectedSoon(state, ready)]);
-  // First plan what fits in the next block beside the transactions in flight. A common plan with the following block would be split
-  // by the order of its transactions instead of by need.
+  // First plan what fits in the next block beside the transactions in flight. A plan shared with the following block would be split
+  // by transaction order instead of by need.
   const now = capacity.gas - gasInFlight(state);
   const first =
     now < block.leastGas()
@@ -93,7 +93,7 @@ function stillAhead(
     ),
   );
   return {
-    // A transaction without leaving results costs no fixed gas either.
+    // A transaction whose results all stay saves its fixed gas too.
     gas: leaving.reduce((total, { entries, gas }) => (entries.length === 0 ? total : total + gas), 0n),
     bytes: leaving.reduce((total, { entries }) => total + bytesOf(entries), 0),
   };
@@ -154,7 +154,7 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const before = inFlight + gasOf(state, pipeline.planned());
   const own = gasOf(state, ready);
   const others = gasOf(state, pipeline.expected()) + gasOf(state, pipeline.queued()) - own;
-  // "Nearly" is nine tenths. "Far more" is over ten times as many.
+  // "Nearly" means nine tenths, and "far more" means more than ten times as many.
   return before * 10n > block.gas() * 9n && own * 10n < others;
 }
 

@@ -38,7 +38,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
       if (height.now() > 0n && upkeep?.isDue() !== true && (await prepare(state, signal))) {
         state.pace.simulateMs = clock.monotonicMs() - startedMs;
         state.work.wake();
-        // Results that a simulation puts back may fail again.
+        // Results that a simulation put back may fail again.
         await pause(MIN_PAUSE_MS, clock, signal);
       }
       await changedSince(state, seen, hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS, signal);
@@ -60,7 +60,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
-      // A step without anything to send proves nothing. Without a reason to stop, the node has accepted a transaction.
+      // A step with nothing to send proves nothing. With something to send and no reason to stop, a transaction was accepted.
       if (lastError !== undefined && state.pace.stopped === undefined) {
         deps.logger.info("transactions can be sent again");
         lastError = undefined;
@@ -134,7 +134,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   recordComplete(state);
   await rereadQueries(state, signal);
   dropOld(state);
-  // A block has appeared since the last plan of the budget.
+  // There has been a new block since the budget was last planned.
   if (height.now() !== now || state.sent.length < sentBefore) planBudget(state);
   // Send nothing new until the account is free.
   if (upkeep?.isDue() === true) return state.sent.length === 0 ? await upkeep.run(signal) : undefined;
@@ -212,12 +212,12 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
     pace.isMarketLost = false;
     planBudget(state);
     state.work.wake();
-    // Urgency depends on the price, which had to be read first.
+    // Urgency depends on the price, so read the price first.
     if (deps.urgency.hasRules) deps.height.wake();
   } catch (error) {
     if (signal.aborted) return;
     const reason = errorText(error);
-    // The next height gets its own read. Until several reads have failed, the market is computed from the last known state.
+    // The next height triggers another read. Until several reads have failed, compute the market from the last known state.
     if (pace.isMarketLost || market.isKnown(height))
       return deps.logger.debug("a read of the fee market failed", { height, reason });
     pace.isMarketLost = true;
@@ -250,8 +250,8 @@ function backlogOf(state: SubmitterState): Backlog {
     if (query.type === "tx") continue;
     const own = gasOf(state, [{ result: { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) } }]);
     if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
-    // A transaction sent before the newest block is probably in that block, but not yet looked up. A transaction sent after it
-    // takes its part of the next block. Without it, a second plan for the block would find less due than the first plan.
+    // A transaction sent before the newest block is probably in that block, but not yet looked up. A transaction sent after it uses
+    // part of the next block; without counting it, a second plan for the block would find less due than the first.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
     const isAnswered = sentAt !== undefined && sentAt < height;
     const at = isAnswered ? { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } } : known;
@@ -281,7 +281,7 @@ async function readPrice(state: SubmitterState, height: bigint, signal: AbortSig
     state.pace.price = { height, gasPrice };
     state.market.recordFeePrice(height, quoDec18(gasPrice, state.options.gasPrice.multiplier));
   };
-  // An error repeats at the next height, when the known price is too old.
+  // The error recurs at the next height, when the known price is too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);
   else await read();
 }

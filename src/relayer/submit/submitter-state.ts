@@ -192,7 +192,7 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
 
 /** Returns the need of a result that was not broadcast and that follows this number of queued results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
-  // A result contains its query at the time of the read. The query may have been answered since.
+  // A result contains its query as of the read. The query may have been answered since.
   const current = deps.registry.state(query.id);
   const sentAt = sentAtOf(pipeline.ofQuery(query.id));
   const count = waiting + (sentAt === undefined ? 0 : 1);

@@ -66,7 +66,7 @@ export function submitterOf(state: SubmitterState): Submitter {
 
 function offer(state: SubmitterState, results: readonly ProvenResult[], reservation?: Reservation): void {
   const ids = new Map(reservation?.results.map(({ query }, index) => [query.id, reservation.ids[index]]));
-  // Give up and queue at the same instant, so that nobody sees failed results as still expected.
+  // Give up and queue in the same step, so that failed results never appear as still expected.
   const offered = new Set(results.map(({ query }) => query.id));
   state.pipeline.giveUp(
     [...ids].flatMap(([queryId, id]) => (id === undefined || offered.has(queryId) ? [] : [id])),
@@ -114,10 +114,10 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
   const free = block.gas() - maxInt(waitingGas - leaving, 0n);
   const isStopped =
     deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
-  // If everything that waits can leave, nothing has to wait for a later block. Then skip the sort.
+  // If everything in the queue can be sent, nothing has to wait for a later block, so skip the sort.
   const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
-  // The limit is three quarters. With less, a cycle would start in every second block although there is more to send than blocks
-  // hold. A cycle that takes a block to read, prove and simulate would then come too late.
+  // The limit is three quarters. With a lower limit, a cycle would start only in every second block although there is more to send
+  // than blocks hold, and a cycle that takes a block to read, prove and simulate would come too late.
   const gas = isStopped || later * 4n > 3n * part ? 0n : maxInt(free, ownPart);
   return { gas, leaving, ownPart };
 }

@@ -59,7 +59,7 @@ export async function runTxCycle(
   const prover = createTxProver({ remote: worker.remote, trust, intermediate, revision }, signal);
   const cycle = { ...own, view, prover };
   const errors: unknown[] = [];
-  // Throw the error only after all started queries have ended, so that no work of this cycle overlaps the next cycle.
+  // Throw the error only after all started queries have ended, so that this cycle's work does not overlap the next cycle.
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
     if (errors.length > 0 || signal.aborted) return;
     await answerTxQuery(cycle, state, signal).catch((error: unknown) => errors.push(error));
@@ -83,7 +83,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
     const at = { localHeight: worker.localHeight(), results: 0 };
     return updateState(worker, state.query, (current) => searched(current, at));
   }
-  // Store the start: after a crash, a first search must not restart at a later block.
+  // Store the start, so that a first search does not restart at a later block after a crash.
   if (done !== planned.from - 1n) deps.journal.recordSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
@@ -136,7 +136,7 @@ async function sendAgain(
     if (block?.ok === false) addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, block.error.reason);
     if (block?.ok === true) proven.push(...block.proven);
   }
-  // Otherwise the next cycle would find the query still requested before these transactions are broadcast.
+  // Otherwise, the next cycle would still see the query as requested before these transactions are broadcast.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
   relayRange(cycle, state, { proven, upTo: undefined, error: undefined, started });
 }
@@ -165,7 +165,7 @@ async function searchAndProve(
       const { found, upTo } = await finder.find({ ...search, isHandled }, signal);
       const proofs = await proveBlocks(cycle, state, found, upTo);
       signal.throwIfAborted();
-      // After a wrong response, the next endpoint is searched.
+      // After an incorrect response, try the search on the next endpoint.
       if (proofs.error === undefined || cycle.prover.wrongEndpoints() === wrong)
         return { ok: true, ...proofs };
     }
@@ -239,7 +239,7 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   if (!(error instanceof ClientError) && code !== "trusted-headers-missing") return false;
   const { class: answer, lack } = readAnswer(error);
   if (error instanceof ClientError && answer === "final") return true;
-  // The results exceed the size limits of every endpoint and of this relayer, so another attempt would fail too.
+  // The results exceed this relayer's and every endpoint's size limits, so another attempt would fail too.
   if (lack === "response-size" && state.failures >= MAX_SIZE_FAILURES) return true;
   const { deps, worker, lacking } = cycle;
   const { id } = state.query;

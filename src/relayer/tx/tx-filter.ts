@@ -27,11 +27,11 @@ const OPERATORS: ReadonlyMap<string, TxCondition["op"]> = new Map([
  */
 export function parseTxFilter(text: string): Result<readonly TxCondition[], string> {
   const items = parseList(text);
-  if (items === undefined) return bad("the filter is not a JSON list");
+  if (items === undefined) return bad("the filter must be a JSON array");
   const conditions: TxCondition[] = [];
   for (const [index, item] of items.entries()) {
     const condition = toCondition(item);
-    if (condition === undefined) return bad(`condition ${index} of the filter is not {field, op, value}`);
+    if (condition === undefined) return bad(`filter condition ${index} must be {field, op, value}`);
     conditions.push(condition);
   }
   return good(conditions);
@@ -84,7 +84,7 @@ function conditionText({ field, op, value }: TxCondition): string | undefined {
   // A tag is "type.attribute". CometBFT's indexer uses only one height range, so a second bound could replace the search range.
   if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
-  // The query language orders only numbers. A node refuses the whole query if a string follows "<" or ">".
+  // The query language orders only numbers. A node rejects the entire query if a string follows "<" or ">".
   if (op !== "=") return /^\d+$/.test(value) ? `${field}${op}${value}` : undefined;
   // A string cannot escape a quote.
   return /^[^'\\\n\r]*$/.test(value) ? `${field}='${value}'` : undefined;
@@ -121,7 +121,7 @@ function valuesOf(field: string, { height, hash, events }: FilteredTx): readonly
 function matchesValue({ op, value }: TxCondition, found: string): boolean {
   if (typeof value === "string" && op === "=") return found === value;
   const wanted = decimalAtStart(value.toString());
-  // Some indexers accept the number at the start of "100untrn"; others need a bare number. The wider rule applies here.
+  // Some indexers accept the number at the start of "100untrn"; others need a bare number. Apply the wider rule.
   const number = decimalAtStart(found);
   return wanted !== undefined && number !== undefined && compare(op, number, wanted);
 }

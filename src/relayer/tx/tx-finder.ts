@@ -56,7 +56,7 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
       return { found: inChainOrder(found), upTo: range.to };
     // The next page may continue this page's last block, so only the heights below it are complete.
     const upTo = BigInt(response.txs.at(-1)?.height ?? 0) - 1n;
-    // Pages have their own limit, because a filter may match many failed transactions.
+    // Limit the pages too, because a filter may match many failed transactions.
     const isEnough = found.length >= MAX_TXS_PER_SEARCH || page >= MAX_PAGES_PER_SEARCH;
     if (isEnough && upTo >= range.from && upTo <= range.to) {
       return { found: inChainOrder(found.filter((tx) => BigInt(tx.height) <= upTo)), upTo };
@@ -64,7 +64,7 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
   }
   throw new RelayError(
     { code: "too-many-pages", pages: MAX_PAGES },
-    `the search for transactions has more than ${MAX_PAGES} pages`,
+    `the transaction search has more than ${MAX_PAGES} pages`,
   );
 }
 
@@ -84,7 +84,7 @@ export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): s
   );
   return refused === undefined
     ? undefined
-    : `found transaction ${viewOf(refused).hash}, whose events lack what the filter asks for: they are in an unknown format`;
+    : `found transaction ${viewOf(refused).hash}, but its events do not match the filter, so their format is unknown`;
 }
 
 function isInRange({ height }: { readonly height: number }, { from, to }: BlockRange): boolean {
@@ -130,7 +130,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
         {
           connectionId,
           reason: errorText(problem),
-          advice: 'set tx_index.indexer = "kv" on the node, or add an endpoint that has a whole index',
+          advice: 'set tx_index.indexer = "kv" on the node, or add an endpoint with a complete index',
         },
       );
     scanUntilMs = problem === undefined ? undefined : clock.monotonicMs() + INDEX_RETRY_MS;
@@ -157,7 +157,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
           findTxs(searcher, search, signal),
           requireCounted(search, signal),
         ]);
-        // The search may have used the incomplete index. From now on, the other endpoints are asked first.
+        // The search may have used the incomplete index. From now on, try the other endpoints first.
         const found = isOfWhole ? first : await findTxs(searcher, search, signal);
         noteIndex(undefined);
         return found;
@@ -166,7 +166,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
         const { class: answer, lack } = readAnswer(error);
         const isUnusable =
           lack === "index" || (error instanceof RelayError && error.facts.code === "index-incomplete");
-        // The node's parser refuses the query text.
+        // The node's parser rejects the query text.
         const isText = answer === "final" && error instanceof ClientError;
         if (!isUnusable && !isText) throw error;
         if (isUnusable) noteIndex(error);
@@ -243,7 +243,7 @@ async function requireWholeIndex(
     problem =
       totalCount >= inBlocks
         ? undefined
-        : `has ${totalCount} of the ${inBlocks} transactions in blocks ${from} to ${to}: the index has holes`;
+        : `has ${totalCount} of the ${inBlocks} transactions in blocks ${from} to ${to}: the index has gaps`;
     isWhole &&= problem === undefined;
     return problem;
   };
@@ -316,15 +316,15 @@ async function scanBlock(
 ): Promise<readonly FoundTx[]> {
   const height = Number(at);
   const { results, endpoint: sender } = await raceAbort(comet.blockResults(height), signal);
-  // The hash is not yet known. A condition on it is compared below.
+  // The hash is not known yet. A condition on the hash is checked below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // The header proves the block's transactions. The header does not prove the endpoints' numbers and results.
+  // The header proves the block's transactions, but not the endpoints' counts and results.
   counts.set(at, block.txs.length);
-  // The search would never return to a transaction whose result is missing here.
+  // The search would never come back to a transaction whose result is missing here.
   if (block.txs.length !== results.length) {
     const error = badBlock(at, `${results.length} results of ${block.txs.length} transactions`);
     if (sender !== undefined) distrust(sender, error.message);

@@ -74,7 +74,7 @@ export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
 }
 
 export function badBlock(height: bigint, reason: string): RelayError {
-  return new RelayError({ code: "bad-block", height }, `block ${height} of the remote chain: ${reason}`);
+  return new RelayError({ code: "bad-block", height }, `remote block ${height}: ${reason}`);
 }
 
 /** Builds a TX query's result: one transaction with its inclusion and delivery proofs. */
@@ -182,7 +182,7 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
     ]);
     return { any: headerAny(block, await intermediate(block, trusted)), block };
   };
-  // One block's next header is the following block's own header. Memoizing saves half of the reads.
+  // A block's next header is the following block's own header, so memoizing saves half of the reads.
   const header = memoize(readHeader, (height) => height);
   return {
     wrongEndpoints: (): number => wrong.size,

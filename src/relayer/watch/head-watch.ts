@@ -33,7 +33,8 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
     const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
-    // Only the header tells how old the first block is. This process's clock times later blocks, and may differ from the chain's.
+    // Only the header tells the first block's age. Later blocks are timed by this process's clock, which may differ from the
+    // chain's.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
     newAtMs = nowMs - ageMs;
     if (timeMs !== undefined) timed = { blockMs: timeMs, seenMs: nowMs };
@@ -71,7 +72,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
         height,
         /** Time in the block's header, wall-clock ms; undefined if unknown. */
         blockTimeMs,
-        // Round the value, because a store takes whole numbers and the monotonic clock has fractions.
+        // Round the value, because the store takes integers and the monotonic clock has fractions.
         /**
          * Chain time, in wall-clock ms: the newest known block time, plus the time since that block was seen. The chain uses its own
          * time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the first known
@@ -162,12 +163,12 @@ export function createHeightMarks(capacity: number) {
     firstFrom,
     /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
     blockMs: (): number | undefined => {
-      // The first mark's time comes from its block's header, before this process saw the block.
+      // The first mark's time comes from its block's header and precedes this process's first sight of the block.
       const [, second] = marks;
       const newest = marks.at(-1);
       if (second === undefined || newest === undefined || newest === second) return undefined;
       const first = firstFrom(maxInt(newest.height - TIMED_BLOCKS, second.height));
-      // After a gap of more blocks, the range contains only the newest mark, which has no distance from itself.
+      // After a larger gap, the range contains only the newest mark, so there is no distance to measure.
       const oldest = (first === newest ? marks.at(-2) : first) ?? second;
       return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },

@@ -51,7 +51,7 @@ export const alertState = z
     acknowledged: acknowledgement.optional(),
     /** Escalation steps taken so far. Absent if none. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
-    // Older programs stored both.
+    // Older versions stored both.
     badBlocksBefore: z.unknown().exactOptional(),
     mutedAtMs: z.unknown().exactOptional(),
   })
@@ -108,8 +108,8 @@ function advanceActive(
 ): AlertState {
   if (current?.phase === "firing")
     return { ...current, reason, badness, clearSinceMs: undefined, lastActiveMs: nowMs };
-  // After a gap in polling it is unknown whether the condition was active in between. After a step of the clock into the
-  // past the times cannot be compared. In both cases the time begins again.
+  // After a gap in polling, it is unknown whether the condition was active in between. After the clock steps back, the times cannot
+  // be compared. In both cases, the time starts again.
   const continues =
     current !== undefined &&
     nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&
@@ -125,7 +125,7 @@ function advanceClear(
   { reason }: ConditionResult,
   { nowMs, resolveForMs }: AlertTiming,
 ): AlertState {
-  // The smaller of both: after a step of the clock into the past the time begins again.
+  // Take the smaller one: after the clock steps back, the time starts again.
   const clearSinceMs = Math.min(firing.clearSinceMs ?? nowMs, nowMs);
   if (nowMs - clearSinceMs < resolveForMs)
     return { ...firing, clearSinceMs, reason: `clear since ${formatMinute(clearSinceMs)} UTC, ${reason}` };
@@ -141,9 +141,9 @@ function advanceUnknown(
   if (current === undefined) return undefined;
   if (current.phase !== "firing" && nowMs - current.lastActiveMs > Math.max(forMs, gapMs)) return undefined;
   const text = `unknown now, ${reason}`;
-  // The same state is not stored again.
+  // Don't store an unchanged state again.
   if (current.clearSinceMs === undefined && current.reason === text) return current;
-  // An unknown result ends the clear time: the condition may have been active.
+  // An unknown result ends the clear time, because the condition may have been active.
   return { ...current, clearSinceMs: undefined, reason: text };
 }
 

@@ -28,13 +28,13 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   );
   const dense = pieces.filter(({ cause }) => cause === NO_CAUSE);
   const single = pieces.filter(({ cause }) => cause === SCATTERED);
-  // Blocks in a row lead back to the first one and on to the last one. Single ones lead nowhere: a busy machine has many.
+  // Consecutive misses lead back to the first and on to the last block. Single misses lead nowhere: a busy machine has many.
   const before = claim(dense.toReversed(), known, joined).toReversed();
   const runs = sequence(claim(before, known, joined), quietMs);
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes with blocks are good ones. Of older times they are not stored.
+  // Only minutes with blocks can be good. They are not stored for older times.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
@@ -67,7 +67,7 @@ export function joinIncidents(
     all.filter(({ cause }) => cause !== SCATTERED),
     quietMs,
   );
-  // What went on at the time between both has ended since.
+  // Anything that was ongoing in between has ended since.
   return [
     ...withEnds(incidents, [], { quietMs, toMs: nowMs }),
     ...scatteredOf(all.filter(({ cause }) => cause === SCATTERED)),

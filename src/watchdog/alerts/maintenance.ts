@@ -29,15 +29,15 @@ const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 const common = {
   reason: z.string().min(1).max(200).describe("shown with the alerts"),
-  validators: z.array(z.string()).max(1000).default([]).describe("names of validators; empty: all"),
-  duration: durationField(60_000).describe("length, at most 24h"),
+  validators: z.array(z.string()).max(1000).default([]).describe("validator names; empty: all"),
+  duration: durationField(60_000).describe("duration, at most 24h"),
 };
 
 const once = z.strictObject({
   ...common,
   from: z.iso
     .datetime({ error: issueText("is not a time", '"2026-12-01T02:00:00Z"') })
-    .describe("start of the single window, in UTC"),
+    .describe("start of the one-time window, in UTC"),
 });
 
 const weekly = z.strictObject({
@@ -97,7 +97,7 @@ export function activeWindow(
 function isOpen(start: MaintenanceStart, durationMs: number, nowMs: number): boolean {
   if (start.kind === "once") return nowMs >= start.atMs && nowMs < start.atMs + durationMs;
   const midnightMs = nowMs - (nowMs % DAY_MS);
-  // A window of at most 24 h began today or yesterday.
+  // A window of at most 24 h started today or yesterday.
   return [midnightMs, midnightMs - DAY_MS].some((dayMs) => {
     const beginMs = dayMs + start.timeOfDayMs;
     return (

@@ -90,7 +90,7 @@ export function piecesOf(
   fromMs: number,
   toMs: number,
 ): readonly Incident[] {
-  // A sidecar that stops costs blocks before its event.
+  // A sidecar that stops costs blocks before its event is recorded.
   const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   const causes = rangesOf({ alerts, events: ledger.events(beginMs - HOUR_MS, toMs) });
   const misses = byHour(ledger.misses(beginMs, toMs), (range) => range.toMs);
@@ -142,7 +142,7 @@ function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
 function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[] {
   const { fromMs: beginMs, toMs: endMs, month, good, bad, blocks } = part;
   const count = Number(good + bad);
-  // All blocks of a reading can have come in one instant.
+  // All blocks in a reading may have arrived at the same instant.
   const spanMs = Math.max(1, endMs - beginMs);
   const where = { month, blocks };
   let left = bad;

@@ -106,7 +106,7 @@ export function nextEscalationMs(
 }
 
 function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext): boolean {
-  // What is settled cannot be changed by anybody.
+  // Nobody can change a settled outcome.
   if (rule.condition.isSettled === true) return false;
   if (alert.quietReason !== undefined || alert.lastActiveMs !== poll.nowMs) return false;
   const dueMs = nextEscalationMs(alert, rule.severity, options.escalation);
@@ -126,10 +126,10 @@ function dueNotification(
   reminders: readonly number[],
 ): EventKind | undefined {
   const { phase, notified, quietReason, acknowledged } = alert;
-  // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
+  // Exactly the receivers that were notified of the alert are notified of its end, even during a silence.
   if (phase === "resolved")
     return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
-  // While the condition is clear or not seen, nobody can act on it, and a reminder says nothing new.
+  // While the condition is clear or unknown, nobody can act on it, and a reminder adds nothing.
   if (phase !== "firing" || quietReason !== undefined || alert.lastActiveMs !== nowMs) return undefined;
   if (notified === undefined) return "firing";
   if (acknowledged !== undefined) return undefined;

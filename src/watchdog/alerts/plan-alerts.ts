@@ -54,7 +54,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const causes = causesByAlert(options.rules);
   const ended = endWithCauses(
     options.rules
-      // Most are inactive, and stay so.
+      // Most are inactive and stay inactive.
       .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
       .map((rule) => {
         const before = own.get(rule.condition.name);
@@ -149,14 +149,14 @@ function endWithCauses(
   return all.flatMap(({ rule, before, next }): readonly RuledAlert[] => {
     if (next === undefined) return [];
     const { name, echo } = rule.condition;
-    // What notified before the cause did is no consequence of it.
+    // An alert that notified before the cause did is not a consequence of it.
     const isOwn = next.phase === "resolved" || next.notified !== undefined;
     const cause = isOwn ? undefined : overCause(name);
     const isNow = next.lastActiveMs === nowMs;
     if (cause === undefined || (echo === undefined && isNow)) return [{ rule, alert: withHold(next) }];
     if (before?.phase === "firing") return [{ rule, alert: endedWith(before, cause, nowMs) }];
     const heldUntilMs = endedRecently().get(cause);
-    // Its time begins at the end of the grace.
+    // Its time starts at the end of the grace period.
     if (isNow && heldUntilMs !== undefined)
       return [{ rule, alert: withHold({ ...next, phase: "pending", sinceMs: nowMs }, heldUntilMs), cause }];
     return before?.phase === "resolved" ? [{ rule, alert: before }] : [];
@@ -247,7 +247,7 @@ function createQuietReasons(
     const cause = causes.get(alert.alert)?.find((one) => firing.has(one));
     if (cause !== undefined) return `muted by ${cause.condition.name}`;
     if (!isAboutWatchdog(alert.alert) || alert.notified !== undefined) return undefined;
-    // Such an alert is the same for all validators: once the first has sent a notification, no other is needed.
+    // Such an alert is the same for all validators, so one notification for the first validator is enough.
     const first = quiet.others.find((other) => other.alert === alert.alert && other.notified !== undefined);
     return first && `the same alert as for ${first.validator}`;
   };

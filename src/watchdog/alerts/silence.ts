@@ -91,7 +91,7 @@ function changeSelected(
   const firing = new Set(alerts.filter(({ phase }) => phase === "firing").map(({ alert }) => alert));
   const unknown = selection.alerts.find((name) => !firing.has(name));
   if (unknown !== undefined || firing.size === 0) {
-    const what = unknown === undefined ? "no alert" : `no alert ${JSON.stringify(unknown.slice(0, 80))}`;
+    const what = unknown === undefined ? "no alert" : `unknown alert ${JSON.stringify(unknown.slice(0, 80))}`;
     const known = firing.size === 0 ? "" : `; firing: ${[...firing].join(", ")}`;
     return { refused: `${what} is firing${known}` };
   }
@@ -147,9 +147,8 @@ export function parseSilence(
     unknownNames("alert", alerts, known.alerts) ?? unknownNames("validator", validators, known.validators);
   if (unknown !== undefined) return { refused: unknown };
   const fromMs = Math.max(nowMs, startsAtMs);
-  if (endsAtMs <= fromMs) return { refused: "ends_at is not after starts_at and after now" };
-  if (endsAtMs - fromMs > MAX_SILENCE_MS)
-    return { refused: "ends_at is more than 31 days away; choose an earlier time" };
+  if (endsAtMs <= fromMs) return { refused: "ends_at must be after starts_at and in the future" };
+  if (endsAtMs - fromMs > MAX_SILENCE_MS) return { refused: "ends_at must be at most 31 days away" };
   return { id, alerts, validators, author, reason, startsAtMs, endsAtMs };
 }
 
@@ -157,7 +156,7 @@ function unknownNames(what: string, names: readonly string[], known: readonly st
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return undefined;
   const few = known.length > 5 ? "" : `; known: ${known.join(", ")}`;
-  return `there is no ${what} ${JSON.stringify(unknown.slice(0, 80))}${didYouMean(unknown, known) || few}`;
+  return `unknown ${what} ${JSON.stringify(unknown.slice(0, 80))}${didYouMean(unknown, known) || few}`;
 }
 
 /** Returns true if a silence suppresses notifications at a given time. */

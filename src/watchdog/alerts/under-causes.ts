@@ -38,7 +38,7 @@ export function underCauses<T>(
       const cause = mutedBy(quiet);
       const next = cause === undefined ? undefined : byKey.get(keyOf(validator, cause));
       if (next === undefined) return one;
-      // A set visits what is added to it while it is visited. Alerts that mute each other are separate groups.
+      // Iterating a set also visits elements added during the iteration. Alerts that mute each other are separate groups.
       if (passed.has(next)) return alert;
       passed.add(next);
     }

@@ -65,18 +65,18 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
-      // An older watchdog does not say it.
+      // Older watchdogs don't report it.
       resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
-      // An older watchdog does not say the next three.
+      // Older watchdogs don't report the next three.
       acknowledged: acknowledged.nullable().default(null),
       escalated_at: z.string().nullable().default(null),
       escalates_at: z.string().nullable().default(null),
     }),
   ),
   silences: z.array(silenceReply),
-  // An older watchdog has none.
+  // Older watchdogs have none.
   dead_letters: z
     .array(
       z.object({
@@ -96,7 +96,7 @@ function listCommand(context: CliContext): Command {
     "list",
     "list pending, firing and recently resolved alerts, silences, and notifications that were never delivered; exits 1 if an alert is firing",
   )
-    .option("--all", "list inactive alerts too")
+    .option("--all", "also list inactive alerts")
     .action(async (options: Options & { readonly all?: true }) => {
       const reply = await askWatchdog({ path: "/api/alerts" }, options, context);
       const { alerts, silences, dead_letters: letters } = listReply.parse(reply);
@@ -132,8 +132,8 @@ function deadLettersCommand(context: CliContext): Command {
     "list notifications that were never delivered, send them again, or drop them; exits 1 if it lists any",
   )
     .argument("[channel...]", "channel names; default: all")
-    .addOption(new Option("--resend", "send them again").conflicts("discard"))
-    .option("--discard", "drop them, which ends the alert about them")
+    .addOption(new Option("--resend", "send the notifications again").conflicts("discard"))
+    .option("--discard", "drop the notifications, which ends the alert about them")
     .action(async (channels: readonly string[], options: DeadLetterOptions) => {
       const isOwn = ({ channel }: { readonly channel: string }): boolean =>
         channels.length === 0 || channels.includes(channel);
@@ -143,7 +143,8 @@ function deadLettersCommand(context: CliContext): Command {
         if (options.json) context.print(stringifyJson({ dead_letters: own }, 2));
         else for (const letter of own) context.print(deadLetterLine(letter));
         if (own.length > 0) throw new CheckExit(EXIT.fatal);
-        if (!options.json) context.print("every notification was delivered or is still being tried");
+        if (!options.json)
+          context.print("no dead letters: every notification was delivered or is still being retried");
         return;
       }
       const what = options.resend === undefined ? "discard" : "resend";
@@ -154,7 +155,7 @@ function deadLettersCommand(context: CliContext): Command {
       const done =
         resent === undefined
           ? "dropped"
-          : "sent again; relaywatch alerts dead-letters shows whether it is refused again";
+          : "sent again; check for another rejection with relaywatch alerts dead-letters";
       const text = `${counted(resent ?? discarded, "notification")} ${done}`;
       context.print(options.json ? stringifyJson(reply, 2) : text);
     });
@@ -207,14 +208,14 @@ const testReply = z.object({
 function testCommand(context: CliContext): Command {
   return alertCommand(
     "test",
-    "send a test notification to every channel; exits 1 if any channel does not accept it",
+    "send a test notification to every channel; exits 1 if any channel rejects it",
   ).action(async (options: Options) => {
     const call = { path: "/api/alerts/test", method: "POST", accepts: [502] } as const;
     const reply = await askWatchdog(call, options, context);
     const { channels } = testReply.parse(reply);
     if (options.json) context.print(stringifyJson(reply, 2));
     else if (channels.length === 0)
-      context.print("no channel is configured: notifications go to the log only");
+      context.print("no channel is configured, so notifications go only to the log");
     else
       for (const { channel, kind, error } of channels)
         context.print(`${channel} (${kind}): ${error === null ? "accepted" : `failed: ${error}`}`);
@@ -236,10 +237,10 @@ interface AckOptions extends Options {
 function ackCommand(context: CliContext): Command {
   return alertCommand(
     "ack",
-    "acknowledge firing alerts: no reminders or escalation until they end; others on call see who is working on them",
+    "acknowledge firing alerts: stops reminders and escalation until they end, and shows others on call who is working on them",
   )
-    .argument("[name...]", "alert names; default: all that are firing")
-    .requiredOption("--note <text>", "what is being done, for the others on call")
+    .argument("[name...]", "alert names; default: all firing alerts")
+    .requiredOption("--note <text>", "note for others on call, e.g. what is being done")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: AckOptions) => {
       await checkAlertNames(names);
@@ -249,8 +250,8 @@ function ackCommand(context: CliContext): Command {
 }
 
 function unackCommand(context: CliContext): Command {
-  return alertCommand("unack", "withdraw acknowledgements: reminders and escalation resume")
-    .argument("[name...]", "alert names; default: all that are firing")
+  return alertCommand("unack", "withdraw acknowledgements, so that reminders and escalation resume")
+    .argument("[name...]", "alert names; default: all firing alerts")
     .action(async (names: readonly string[], options: Options) => {
       await checkAlertNames(names);
       const body = selected(names, options);
@@ -265,8 +266,8 @@ async function checkAlertNames(names: readonly string[]): Promise<void> {
   const known = CONDITIONS.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const hint = didYouMean(unknown, known) || "; relaywatch alerts list --all prints the names";
-  throw new CliError(EXIT.usage, `there is no alert ${JSON.stringify(unknown.slice(0, 80))}${hint}`);
+  const hint = didYouMean(unknown, known) || "; list the names with relaywatch alerts list --all";
+  throw new CliError(EXIT.usage, `unknown alert ${JSON.stringify(unknown.slice(0, 80))}${hint}`);
 }
 
 function selected(names: readonly string[], { validator }: Options) {
@@ -289,13 +290,10 @@ interface SilenceOptions extends Options {
 }
 
 function silenceCommand(context: CliContext): Command {
-  return alertCommand(
-    "silence",
-    "mute notifications from alerts for a while; the alerts are still evaluated and counted",
-  )
+  return alertCommand("silence", "temporarily mute notifications; alerts are still evaluated and counted")
     .argument("[name...]", "alert names; default: all")
-    .requiredOption("--for <duration>", 'how long, such as "2h"', parseDuration)
-    .requiredOption("--reason <text>", "why, for the others on call")
+    .requiredOption("--for <duration>", 'duration, e.g. "2h"', parseDuration)
+    .requiredOption("--reason <text>", "reason, for others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: SilenceOptions) => {
       await checkAlertNames(names);
@@ -312,7 +310,7 @@ function silenceCommand(context: CliContext): Command {
 
 function unsilenceCommand(context: CliContext): Command {
   return alertCommand("unsilence", "end a silence now")
-    .argument("<id>", "the silence's id, as alerts list prints it")
+    .argument("<id>", "the silence's id, as printed by alerts list")
     .action(async (id: string, options: Options) => {
       const path = `/api/silences/${encodeURIComponent(id)}`;
       const reply = await askWatchdog({ path, method: "DELETE" }, options, context);
@@ -324,12 +322,14 @@ type BacktestCommand = OracleOptions & ReportFormatOptions & { readonly month?: 
 
 function backtestCommand(context: CliContext): Command {
   const command = new Command("backtest")
-    .description("the alerts that the rules would have raised in a month, evaluated on the stored data")
+    .description(
+      "evaluate the alert rules on a month's stored data and list the alerts that would have fired",
+    )
     .addOption(monthOption());
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // The rules reach back three days, the forecast for 28.
+    // The rules look back three days, the forecast 28.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

@@ -50,14 +50,13 @@ export function placeOptions(): readonly Option[] {
 
 /** Returns the address at which a watchdog listens, and its token. */
 async function placeOf({ config, url, portOffset }: OracleOptions) {
-  if (url !== undefined)
-    return { url, token: () => undefined, tokenHint: "", hint: "name another one with --url" };
+  if (url !== undefined) return { url, token: () => undefined, tokenHint: "", hint: "or pass another --url" };
   if (config === undefined)
     return {
       url: `http://127.0.0.1:${portsAt(portOffset).watchdog}`,
       token: () => controlToken(portOffset),
-      tokenHint: `the token in ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
-      hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
+      tokenHint: `the token in ${controlTokenFile(portOffset)} is for the localnet; pass the configuration with --config`,
+      hint: "start relaywatch up or relaywatch watchdog start, or select another watchdog with --config or --port-offset",
     };
   const { listen, token, stateDir } = await watchdogConfig(config);
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
@@ -71,7 +70,7 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
 
 /** Returns the configuration; all defaults if no file is given. */
 export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
-  // Loading the schema takes longer than the rest of a command.
+  // Loading the schema takes longer than the rest of the command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
   if (file === undefined) return watchdogConfigSchema.parse({});
   const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
@@ -81,7 +80,7 @@ export async function watchdogConfig(file: string | undefined): Promise<Watchdog
 function tokenHintOf(file: string, token: Secret | undefined, stateDir: string | undefined): string {
   if (token !== undefined) return `http.token from ${file} was sent`;
   if (stateDir !== undefined) return `the token in ${tokenFileIn(stateDir)} was sent`;
-  return `${file} has neither http.token nor state_dir`;
+  return `${file} sets neither http.token nor state_dir`;
 }
 
 /** Wildcard addresses: the server listens on all of the machine's addresses. */
@@ -109,7 +108,7 @@ export interface OracleState extends Omit<OracleNow, "alerts"> {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
-  // An older watchdog does not say it.
+  // Older watchdogs don't report it.
   store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),
@@ -146,7 +145,7 @@ function selected(all: readonly ValidatorData[], wanted: string | undefined): re
   if (all.length === 0)
     throw new CliError(
       EXIT.unseen,
-      "the oracle watchdog has not read a node yet; its page shows the sources",
+      "the oracle watchdog has not read a node yet; see the sources on its page",
     );
   const validators = all.filter(({ ledger }) => (wanted ?? ledger.validator) === ledger.validator);
   if (validators.length > 0) return validators;
@@ -166,13 +165,12 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
 
 /** The `--month MONTH` option. Its value is undefined if not given; see {@link lastMonth}. */
 export function monthOption(): Option {
-  return new Option(
-    "--month <month>",
-    "the month, such as 2026-10; default: the last closed month",
-  ).argParser((text) => {
-    if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
-    throw new InvalidArgumentError("expected a month such as 2026-10");
-  });
+  return new Option("--month <month>", "the month, e.g. 2026-10; default: the last closed month").argParser(
+    (text) => {
+      if (/^20\d\d-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+      throw new InvalidArgumentError("expected a month, e.g. 2026-10");
+    },
+  );
 }
 
 /** Returns the most recent closed month. */

@@ -31,10 +31,14 @@ interface WhatIfOptions extends OracleOptions, ReportFormatOptions {
 
 /** `relaywatch what-if --outage 4h`, `relaywatch what-if --sidecar-restart 25s`. */
 export function whatIfCommand(context: CliContext): Command {
-  const lasting = "a sidecar restart that takes this long before it listens again";
+  const lasting = "a sidecar restart with this long until the sidecar listens again";
   const restart = new Option("--sidecar-restart <duration>", lasting);
   const command = new Command()
-    .option("--outage <duration>", "no oracle votes for this long, from now on", parseDuration)
+    .option(
+      "--outage <duration>",
+      "an outage of this length, starting now, without oracle votes",
+      parseDuration,
+    )
     .addOption(restart.argParser(parseDuration).conflicts("outage"));
   return addReportOptions(command).action(async (options: WhatIfOptions) => {
     const scenario = scenarioOf(options);
@@ -51,8 +55,8 @@ function scenarioOf({ outage, sidecarRestart, config }: WhatIfOptions): Scenario
         assessment.blockTimeMs === undefined ? undefined : outageMisses(outage, assessment.blockTimeMs),
     };
   if (sidecarRestart === undefined)
-    throw new CliError(EXIT.usage, "give --outage 4h or --sidecar-restart 25s");
-  // A localnet's local chain has one validator by default, so each block waits for its vote.
+    throw new CliError(EXIT.usage, "specify --outage or --sidecar-restart, e.g. --outage 4h");
+  // By default, a localnet's local chain has one validator, so each block waits for its vote.
   const chainWaits = config === undefined;
   return {
     name: `a sidecar restart of ${formatRoundedDuration(sidecarRestart)}`,

@@ -20,7 +20,7 @@ interface Options extends OracleOptions {
 /** `relaywatch report status-page`. */
 export function statusPageCommand(context: CliContext): Command {
   const command = new Command("status-page")
-    .description("the public status page as files for any web server: index.html and status.json")
+    .description("write the public status page as files for any web server: index.html and status.json")
     .requiredOption("--out <dir>", "folder for the files; created if it does not exist");
   for (const option of oracleOptions()) command.addOption(option);
   return command.action(async (options: Options) => {
@@ -42,7 +42,7 @@ async function pageConfig(options: Options, validators: readonly ValidatorData[]
   if (validators.length > MAX_SHOWN)
     throw new CliError(
       EXIT.usage,
-      `a page has at most ${MAX_SHOWN} validators, and the watchdog has ${validators.length}; list those to show under status_page in the configuration, and name the configuration with --config`,
+      `a page shows at most ${MAX_SHOWN} validators, but the watchdog has ${validators.length}; select validators under status_page in the configuration, and pass it with --config`,
     );
   const shown = validators.map(({ ledger }) => ({
     name: ledger.validator,
@@ -58,6 +58,6 @@ function write(folder: string, name: string, text: string): string {
     writeFileSync(path, text);
     return path;
   } catch (cause) {
-    throw new CliError(EXIT.fatal, `${path} cannot be written: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.fatal, `cannot write ${path}: ${errorText(cause)}`, { cause });
   }
 }

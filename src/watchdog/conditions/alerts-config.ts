@@ -24,7 +24,7 @@ const majorPairs = z
   .array(pair)
   .max(50)
   .default(["BTC/USD", "ETH/USD", "NTRN/USD"])
-  .describe("pairs that must have a price: BTC, ETH and the chain's native token");
+  .describe("pairs that must have a price, by default BTC, ETH and the chain's native token");
 
 const pairDeviations = z
   .record(pair, z.number().min(0).max(100))
@@ -39,8 +39,8 @@ const pairDeviations = z
 function section(condition: Condition) {
   return z
     .strictObject({
-      enabled: z.boolean().default(true).describe("evaluate the condition; false: the alert is off"),
-      severity: z.enum(SEVERITIES).default(condition.severity).describe("severity of the alert"),
+      enabled: z.boolean().default(true).describe("evaluate the condition; false turns the alert off"),
+      severity: z.enum(SEVERITIES).default(condition.severity).describe("alert severity"),
       for: durationField(0)
         .prefault(condition.for)
         .describe("how long the condition must hold before the alert fires"),
@@ -67,7 +67,7 @@ const sections = z.strictObject({
   pair_max_deviation: pairDeviations,
   grace: durationField(0)
     .prefault(durationText(GRACE_MS))
-    .describe("time after a cause ends during which its consequences do not begin"),
+    .describe("grace period after a cause ends, in which its consequences do not start"),
   ...Object.fromEntries(CONDITIONS.map((condition) => [sectionKey(condition.name), section(condition)])),
 });
 

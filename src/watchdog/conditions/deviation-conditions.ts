@@ -15,13 +15,9 @@ const thresholds = {
   max_deviation: threshold(
     "percent",
     2,
-    "largest allowed deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
+    "maximum deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
   ),
-  max_age: threshold(
-    "duration",
-    30_000,
-    "prices older than this are not compared; more than a minute is not useful",
-  ),
+  max_age: threshold("duration", 30_000, "maximum age of compared prices; more than a minute is not useful"),
 } as const;
 
 /** The settings and texts that both conditions share. */

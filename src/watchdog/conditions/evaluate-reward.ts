@@ -36,7 +36,7 @@ export function evaluateLost(assessment: Assessment | undefined, boundary: Bound
 
 function isCertain({ misses, boundary }: Headroom, assessment: Assessment): boolean {
   const remaining = Number(assessment.remainingBlocks ?? 0n);
-  // The expected number of blocks is rounded, which alone can be one miss.
+  // The expected number of blocks is rounded, which alone can account for one miss.
   const margin =
     remaining === 0
       ? 0
@@ -89,7 +89,7 @@ export function evaluateRisk(
     if (lostInMs === undefined || lostInMs >= limit("lost_within")) return undefined;
     const lasting = Math.min(shareOf("6h"), shareOf("3d"));
     if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
-    // A few minutes can be good by chance.
+    // A few minutes may be good by chance.
     return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
       ? cannotSee("hardly any blocks were missed in the last 5 minutes")
       : clear("the loss of the last few hours has ended");
@@ -118,7 +118,7 @@ export function evaluateLittleLeft(
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
-    // With one block too many, nobody knows yet whether it is lost: the next block can change it.
+    // With one block too many, it is unknown whether it is lost: the next block may change that.
     if (state === "lost") return isCertain(headroom, month) ? undefined : active(headroomText(headroom));
     const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(month);
     return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
@@ -145,7 +145,7 @@ export function evaluateBurn(
   factors: readonly (readonly [BurnWindow, number])[],
 ): ConditionResult {
   return evaluateHeadroom(assessment, boundary, ({ burnRates, state }, month) => {
-    // Nothing of this month is left to lose.
+    // This month has nothing left to lose.
     if (state === "lost") return undefined;
     const burning = factors.flatMap(([window, factor]) => {
       const rate = burnRates[window];
@@ -155,7 +155,7 @@ export function evaluateBurn(
     if (first === undefined) return undefined;
     const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month.policy.least[boundary]);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
-    // Over the last minutes the loss has ended: the window still shows it, but nobody can do anything.
+    // The loss ended in the last few minutes: the window still shows it, but there is nothing to act on.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
       : clear("the loss of the last few hours has ended");
@@ -177,7 +177,7 @@ export function evaluateSlowBurn(
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
     const reason = `the last 3 days burned the month's allowance ${days.toFixed(2)} times too fast`;
-    // A rate at the threshold would begin and end the alert several times a day.
+    // A rate at the threshold would start and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");

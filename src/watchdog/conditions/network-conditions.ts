@@ -28,7 +28,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       if (grpc.state === "not-configured") return cannotSee("no gRPC address is configured");
       if (grpc.state !== "error") return clear("the gRPC port accepts connections");
       const { text } = grpc.failure;
-      // When the node's page cannot be read either, its machine or the network may be down.
+      // If the node's page cannot be read either, its machine or the network may be down.
       return metrics.state === "up"
         ? active(`the node's gRPC port accepts no connections: ${text}`)
         : cannotSee(`${text}; the node's page cannot be read either`);
@@ -47,7 +47,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check DNS, firewall and routing for outbound ports 443 and 8443.",
     for: "2m",
     resolveFor: "1m",
-    // Not the graver alerts about prices: a ticket must not keep a page from going out.
+    // Not the more serious price alerts: a ticket must not keep a page from going out.
     inhibits: ["empty-prices-counted"],
     past: PROBES_NOT_STORED,
     evaluate: eachNode(({ node: { egress } }) => {
@@ -122,7 +122,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check sources.oracle_metrics, or set it to null: current programs serve no such page.",
     evaluate: ({ nodes }) =>
       evaluateSources(nodes, ({ oracleMetrics: seen }) =>
-        // Refused is normal: nothing listens there on most machines.
+        // A refused connection is normal: nothing listens there on most machines.
         seen.state === "error" && seen.failure.code === "refused"
           ? { state: "up", value: undefined, durationMs: seen.durationMs }
           : seen,

@@ -38,7 +38,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       const haltAfterMs = limit("halt_after");
       if (isProducing(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
       const ms = Math.min(...all.map((age) => age.ms));
-      // Without a source, and after a start of the watchdog until the first new block.
+      // This applies without a source, and after a watchdog start until the first new block.
       if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
       const why = haltText(input.history.upgrade, height, "chain");
       return active(`the chain has had no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
@@ -121,7 +121,7 @@ function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
   if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
   const why = haltText(input.poll.history.upgrade, height, "node");
   const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${height}${why}`;
-  // Without another source with new blocks the chain itself may have halted, which is another condition.
+  // Unless another source shows new blocks, the chain itself may have halted, which is another condition.
   return isProducing(blockAges(input.poll), haltAfterMs)
     ? active(reason, age.ms)
     : cannotSee(`${reason}; no other source shows a later block`);

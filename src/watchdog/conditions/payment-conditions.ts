@@ -44,7 +44,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     for: "0s",
     resolveFor: "1m",
     thresholds: {
-      max_difference: threshold("percent", 1, "largest difference, as a share of the expected amount"),
+      max_difference: threshold("percent", 1, "maximum difference, as a share of the expected amount"),
     },
     past: { notStored: "payment searches" },
     evaluate: (input, limit) => {
@@ -54,7 +54,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
       if (amount === undefined || expected === undefined)
         return cannotSee(`the payment for ${month} is not compared with an expected amount`);
       const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
-      // In hundredths of a percent, as thresholds are.
+      // In hundredths of a percent, like thresholds.
       return difference * 10_000n > expected * BigInt(Math.round(limit("max_difference") * 100))
         ? active(asReason(paymentText(payment)))
         : clear(`${month} was paid as expected`);

@@ -196,7 +196,7 @@ function advanceCalls(
   { success, failure, height, oracleLatency }: NodePage,
   { atMs, gapMs }: PollTime,
 ): NodeHistory {
-  // The first reading, and one after a gap, do not say when their calls were made.
+  // The first reading and a reading after a gap don't tell when their calls were made.
   const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   const latency = advanceLatency(timed, oracleLatency, atMs, isRecent);
   return {
@@ -224,7 +224,7 @@ function advanceHeight(before: Progress, height: bigint, atMs: number): Progress
 }
 
 function advanceTick(before: Tick | undefined, prices: Seen<PricesPage>, atMs: number): Tick | undefined {
-  // Prices that were derived from metrics have no timestamp.
+  // Prices derived from metrics have no timestamp.
   if (prices.state !== "up" || prices.value.isDerived) return before;
   const value = prices.value.tickedAtMs ?? 0;
   return before?.value === value ? before : { value, sinceMs: atMs, hasChanged: before !== undefined };

@@ -77,7 +77,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode(({ node: { prices }, poll: { majorPairs } }) => {
       if (prices.state !== "up") return UNREADABLE;
       const priced = new Set(prices.value.pairs);
-      // All missing is another condition, which mutes this one.
+      // If all are missing, another condition holds and mutes this one.
       const missing = majorPairs.filter((pair) => !priced.has(pair));
       if (missing.length === 0)
         return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
@@ -146,7 +146,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     },
     evaluate: eachNode(({ node: { prices }, history: { tick }, atMs }, limit) => {
       if (prices.state !== "up" || tick === undefined) return UNREADABLE;
-      // The age is the time since the last change that was seen, not the difference of two clocks.
+      // The age is the time since the last observed change, not the difference between two clocks.
       const ageMs = atMs - tick.sinceMs;
       if (ageMs <= limit("max_age"))
         return tick.hasChanged

@@ -73,7 +73,7 @@ const ACTION =
 const MIN_BLOCKS = threshold(
   "number",
   Number(ENOUGH_BLOCKS),
-  "blocks that the month must have before the alert can fire",
+  "minimum number of blocks in the month before the alert can fire",
 );
 
 /** Returns the parts shared by all conditions of a boundary. */
@@ -103,7 +103,7 @@ function crossedWithin(
 ): string {
   return windows
     .map((window) => {
-      // A rate of three days is small while the calls of only one are known.
+      // A three-day rate is small while the calls of only one day are known.
       const calls = `validator:oracle_calls:rate${window === "3d" ? "3d" : "6h"}`;
       const lossRate = `(${calls} * ${badShare(window)} > 0)`;
       const time = `${left} / on (chain_id, validator) group_left () ${lossRate}`;
@@ -152,7 +152,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("lost"),
-      // Acting changes nothing: a ticket.
+      // Action cannot change the outcome, so this is a ticket.
       severity: "warning",
       isSettled: true,
       title: `This month loses ${reward}`,
@@ -170,7 +170,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       raw: {
         expr: () => `${left} < 0 and ${enough}`,
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
-        // The end of a month in which calls have stopped: the loss remains.
+        // At the end of a month in which calls have stopped, the loss remains.
         example: {
           fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
           clears: recovered,
@@ -182,7 +182,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("rate-low"),
-      // Good blocks restore the rate, and nothing else does.
+      // Only good blocks restore the rate.
       severity: "warning",
       isSettled: true,
       title: `Success rate too low for ${reward}`,
@@ -228,7 +228,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
         value: "At the current loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
-        // Calls fail long enough for the condition to hold, then succeed again.
+        // Calls fail long enough for the condition to hold and then succeed again.
         example: {
           fires: failing,
           clears: succeeding,

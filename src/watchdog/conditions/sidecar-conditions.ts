@@ -79,11 +79,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       "On the sidecar's machine, find out what is slow: the processor, the disk, or the network to the node. Then restart the sidecar.",
     for: "1m",
     thresholds: {
-      client_timeout: threshold(
-        "duration",
-        2000,
-        "how long the node waits for a response; 1s for neutrond 9",
-      ),
+      client_timeout: threshold("duration", 2000, "the node's timeout for a response; 1s for neutrond 9"),
     },
     inhibits: ["oracle-calls-failing", "sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: SIDECAR_NOT_STORED,
@@ -114,7 +110,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action:
       "After a long outage of the sidecar, wait two minutes: the node reconnects by itself. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
-    // As long as that of sidecar-down, which mutes it: the end of an outage must not notify as a second one.
+    // As long as for sidecar-down, which mutes it, so that the end of an outage does not notify as a second outage.
     resolveFor: "30s",
     thresholds: {
       none_for: threshold("duration", 90_000, "time without a successful call"),
@@ -157,7 +153,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
           { series: 'app_oracle_response_latency_bucket{$,le="+Inf"}', step: 60 },
         ],
         clears: [
-          // A busy machine: a fifth of the calls is slow.
+          // A busy machine: a fifth of the calls are slow.
           continued('app_oracle_response_latency_bucket{$,le="512"}', 48),
           continued('app_oracle_response_latency_bucket{$,le="+Inf"}', 60),
         ],
@@ -166,7 +162,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode((input, limit) => {
       const { prices } = input.node;
       const slowAfterMs = limit("slow_after");
-      // Prices that were derived from metrics took the time of a query, not of the sidecar.
+      // For prices derived from metrics, the duration is that of a query, not of the sidecar.
       return prices.state !== "up" || prices.value.isDerived
         ? evaluateLatency(input, slowAfterMs)
         : resultOf(prices.durationMs > slowAfterMs, durationReason(prices.durationMs), prices.durationMs);
@@ -186,7 +182,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action: "Check the network: DNS, firewall, outbound ports 443 and 8443. Then restart the sidecar.",
     for: "30m",
     resolveFor: "2m",
-    thresholds: { max_rate: threshold("percent", 95, "the alert fires below this success rate") },
+    thresholds: { max_rate: threshold("percent", 95, "success rate below which the alert fires") },
     inhibits: LOSS_ALERTS,
     past: SIDECAR_NOT_STORED,
     raw: {
@@ -210,13 +206,13 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage ends, and its cost is known, when the node has connected again: up to two minutes after the sidecar is back. A sidecar that
-  // is too slow for every node is another cause.
+  // The outage ends, and its cost is known, once the node has reconnected, up to two minutes after the sidecar is back. A sidecar
+  // that is too slow for every node is another cause.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
       : clear("the sidecar responds");
-  // An unreadable source alone shows nothing about the sidecar. The node's own calls show that the sidecar is down.
+  // An unreadable source alone says nothing about the sidecar. The node's own calls show whether the sidecar is down.
   if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, but the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(
@@ -238,7 +234,7 @@ function evaluateCalls(
   const { good, bad } = poll.recent["5m"];
   const all = nodeInputs(poll);
   const latest = all.map(latestCalls);
-  // One node's vote is enough. The last minutes still show the failures, but nobody can do anything any more.
+  // One node's vote is enough. The last minutes still show the failures, but there is nothing left to act on.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
   const noneMs = Math.min(
     ...all.map(({ history }) => atMs - Math.max(history.lastGoodMs ?? 0, history.seenSinceMs ?? atMs)),
@@ -304,13 +300,13 @@ function evaluateWebSockets({ node, history, atMs, poll }: NodeInput, maxRate: n
   const working = providers.filter(([, one]) => isWorking(one));
   const state = `${providers.length - working.length} of ${providers.length} WebSocket providers fail`;
   if (working.length > 0) return clear(state);
-  // A provider that was seen for a short time only may be about to send.
+  // A provider that was first seen recently may be about to send.
   if (providers.some(([, { sinceMs }]) => atMs - sinceMs <= SILENT_MS))
     return cannotSee("no message has been seen yet");
   const { good, bad } = poll.recent["30m"];
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;
-  // Without any price the node counts successes, but the chain counts missed votes.
+  // Without any price, the node counts successes, but the chain counts missed votes.
   if (valueOf(prices)?.pairs.length === 0) return active(`${state}, and no pair has a price`);
   return percent < maxRate
     ? active(`${state}, and ${percent.toFixed(2)} % of calls succeeded in the last 30 minutes`)

@@ -136,7 +136,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
       ? []
       : [Number(height - lastSignedHeight)];
   });
-  // Several nodes can sign for one validator. Use the one that signed last.
+  // Several nodes may sign for one validator, so use the one that signed last.
   const lag = lags.length === 0 ? undefined : Math.min(...lags);
   if (lag !== undefined && lag > maxBlocks)
     return active(`the validator's last signature is ${lag} blocks old`, lag);
@@ -166,14 +166,14 @@ function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult
   if (votesUnseen !== undefined) return cannotSee(votesUnseen);
   const isInSet = valueOf(poll.observation.chain.validator)?.isInSet;
   if (isSyncing === true || isInSet === false) return cannotSee("the node is not taking part now");
-  // A node without any call since its start, and not known to sign for the validator, may be a full node.
+  // A node that has made no call since its start and is not known to sign for the validator may be a full node.
   const votes = votingPower > 0n || success + failure > 0n;
   if (!votes) return cannotSee("nothing shows that this node votes");
   const blocks = nodeBlockAge(input);
   if (blocks === undefined || !isProducing([blocks], stallAfterMs))
     return cannotSee("the node has no new block");
   const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);
-  // Calls made while the watchdog could not see the node have no known time.
+  // The times of calls made while the watchdog could not see the node are unknown.
   const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
     return active(

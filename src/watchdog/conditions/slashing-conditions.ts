@@ -141,12 +141,12 @@ function evaluateWindow(
   const isNear = presentMs !== undefined && presentMs <= limit("jailed_within");
   if (isFull && !needsMisses) return active(windowReason(window), used);
   if (isNear || (isFull && rate.kind === "jail")) {
-    // An outage that has just ended is still in the rate, and nobody can act on it any more. Single misses are in between.
+    // The rate still contains an outage that has just ended, but nobody can act on it any more. Single misses are in between.
     return rate.kind === "jail" && rate.growth.isOver === true
       ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
       : active(windowReason(window), used);
   }
-  // After a start of the watchdog, too few readings say how quickly the window fills.
+  // After a watchdog start, there are too few readings to tell how quickly the window fills.
   if (rate.kind === "unknown" || (rate.kind === "jail" && presentMs === undefined))
     return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
   return clear(windowText(window));

@@ -47,7 +47,7 @@ function evaluatePlan(
   const { upgrade: seen = { state: "not-configured" } } = observation.chain;
   if (seen.state === "not-configured") return cannotSee("no chain is configured");
   if (seen.state === "absent") return clear("the chain has no upgrade module");
-  // The plan that was seen last holds while the chain cannot be asked.
+  // While the chain cannot be queried, the last known plan applies.
   if (upgrade === undefined)
     return seen.state === "up" ? clear("no upgrade is planned") : cannotSee("the plan cannot be read");
   const text = `upgrade ${countdownText(upgrade, observation.atMs)}`;

@@ -23,7 +23,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
       "Give the machine more processor time or a faster disk, or divide the validators among several watchdogs.",
     for: "1m",
     resolveFor: "2m",
-    thresholds: { max_late: threshold("duration", 2000, "how late a poll may begin") },
+    thresholds: { max_late: threshold("duration", 2000, "maximum lateness of a poll") },
     inhibits: [
       "cannot-see-votes",
       "cannot-see-node",

@@ -60,35 +60,35 @@ const fileSchema = z.strictObject({
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9998")
-        .describe("address of the watchdog's own HTTP server: page, status, metrics, health")
+        .describe("address of the watchdog's HTTP server for page, status, metrics and health")
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .exactOptional()
         .describe(
-          "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
         .exactOptional()
         .describe(
-          "bearer token for requests that change something, such as silences; default: control-token in state_dir; a secret",
+          "bearer token for requests that change something, e.g. silences; default: control-token in state_dir; a secret",
         )
         .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
     .prefault({})
-    .describe("the watchdog's own HTTP server"),
+    .describe("the watchdog's HTTP server"),
   ...identity,
   state_dir: z
     .string()
     .min(1)
     .optional()
-    .describe("folder for the state file; without it, restarting the watchdog begins a new count")
+    .describe("folder for the state file; without it, each restart starts a new count")
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
     .describe(
-      "source of node and sidecar metrics: scrape reads their pages, prometheus reads what a Prometheus server has stored; each entry in validators can have its own",
+      "source of node and sidecar metrics: scrape reads their pages, prometheus reads samples stored by a Prometheus server; each entry in validators can override it",
     ),
   prometheus: prometheus
     .optional()
@@ -98,15 +98,17 @@ const fileSchema = z.strictObject({
   backfill: backfill
     .optional()
     .describe(
-      "fills gaps in the readings with data from Prometheus, after the watchdog was down or scrapes failed",
+      "fills gaps in the readings with data from Prometheus after watchdog downtime or failed scrapes",
     ),
   sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits for all scrapes"),
-  chain: chain.optional().describe("the chain itself; block times decide in which month a block is counted"),
+  chain: chain
+    .optional()
+    .describe("the chain itself; block times determine the month in which a block is counted"),
   tls: tlsSchema("sources and receivers"),
   policy: policy.prefault({}).describe("a month's reward by success rate"),
   validators: validators.optional().meta({ commentedOut: true }),
   alerts: alertsSchema,
-  notify: notifySchema.describe("receivers of notifications, and when they get them"),
+  notify: notifySchema.describe("who receives notifications, and when"),
   links: linksSchema,
   maintenance: z
     .array(maintenanceField)
@@ -128,7 +130,7 @@ const fileSchema = z.strictObject({
   status_page: statusPageSchema
     .optional()
     .describe(
-      "public read-only page with 90 days of bars, on its own server, which may be reachable from the internet; without this section, there is none",
+      "public read-only page with 90 days of bars, on a separate server that may be reachable from the internet; without this section, there is no such page",
     ),
   log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });
@@ -152,7 +154,7 @@ export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)
-    return `the configuration has no notify.channels, and the running one has ${count}: nobody would be notified`;
+    return `the configuration has no notify.channels, but the running one has ${count}: nobody would be notified`;
   const namesOf = (config: WatchdogDaemonConfig) => config.validators.map(({ target }) => target.name);
   const kept = namesOf(after);
   if (namesOf(before).some((name) => kept.includes(name))) return undefined;

@@ -29,18 +29,18 @@ function sectionIssues(
   { prometheus: section, backfill: filling }: ValidatorKeys,
   stored?: Path,
 ): readonly Issue[] {
-  const wanted = "a section prometheus with its url";
+  const wanted = "a prometheus section with a url";
   if (section === undefined)
     return [
       ...(stored === undefined
         ? []
-        : [[stored, issueText("is prometheus, but there is none", wanted)] as const]),
+        : [[stored, issueText("is prometheus, but no prometheus section exists", wanted)] as const]),
       ...(filling === undefined
         ? []
-        : [[["backfill"], issueText("needs Prometheus, but there is none", wanted)] as const]),
+        : [[["backfill"], issueText("needs Prometheus, but no prometheus section exists", wanted)] as const]),
     ];
   if (stored !== undefined || filling !== undefined) return [];
-  return [[["prometheus"], issueText("is not used", "source: prometheus, or a section backfill")]];
+  return [[["prometheus"], issueText("has no effect", "source: prometheus, or a backfill section")]];
 }
 
 type Issue = readonly [path: Path, text: string];
@@ -52,15 +52,15 @@ function nodeIssues(
   hasBackfill: boolean,
 ): readonly Issue[] {
   const { labels, sidecar_labels: ofSidecar } = node;
-  const expected = "labels such as {instance: 10.0.0.1:26660}";
+  const expected = "labels, e.g. {instance: 10.0.0.1:26660}";
   if (source === "scrape") {
     const unused: Issue[] = [];
     if (hasBackfill && labels === undefined)
-      unused.push([[], issueText("has no labels, and backfill selects series by them", expected)]);
+      unused.push([[], issueText("has no labels, but backfill selects series by labels", expected)]);
     if (!hasBackfill && labels !== undefined)
-      unused.push([["labels"], issueText("is not used", "source: prometheus, or a section backfill")]);
+      unused.push([["labels"], issueText("has no effect", "source: prometheus, or a backfill section")]);
     if (ofSidecar !== undefined)
-      unused.push([["sidecar_labels"], issueText("is not used", "source: prometheus")]);
+      unused.push([["sidecar_labels"], issueText("has no effect", "source: prometheus")]);
     return unused;
   }
   const { node: url, oracle_metrics, sidecar_metrics } = node;
@@ -70,6 +70,6 @@ function nodeIssues(
   if (labels !== undefined) return scraped;
   return [
     ...scraped,
-    [[], issueText("has no labels, and source: prometheus selects series by them", expected)],
+    [[], issueText("has no labels, but source: prometheus selects series by labels", expected)],
   ];
 }

@@ -20,17 +20,17 @@ export const identity = {
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "the chain that the node must be on; with a wrong node URL, the first start fails; changing to a different chain begins a new ledger",
+      "chain id that the node must have; with a wrong node URL, the first start fails; changing it starts a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
-    .describe("the validator's consensus address, needed to read its votes and its signing window")
+    .describe("the validator's consensus address, needed to read its votes and signing window")
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
     .describe(
-      "the validator's operator address; with it and chain, the watchdog asks the chain what it counted and pays, and whether the validator is jailed",
+      "the validator's operator address; with it and chain, the watchdog queries the chain's counts and payments, and whether the validator is jailed",
     )
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
@@ -62,20 +62,20 @@ const nodeUrls = {
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
-      node: fallbackUrls().describe("further URLs of the node's metrics page"),
-      prices: fallbackUrls().describe("further URLs of the price API"),
-      oracle_metrics: fallbackUrls().describe("further URLs of the oracle metrics"),
-      sidecar_metrics: fallbackUrls().describe("further URLs of the sidecar's metrics page"),
+      node: fallbackUrls().describe("additional URLs of the node's metrics page"),
+      prices: fallbackUrls().describe("additional URLs of the price API"),
+      oracle_metrics: fallbackUrls().describe("additional URLs of the oracle metrics"),
+      sidecar_metrics: fallbackUrls().describe("additional URLs of the sidecar's metrics page"),
     })
     .optional()
     .describe(
-      "further URLs of the same node and sidecar, for instance through a second network or a proxy, tried in this order when one does not respond; other nodes belong in nodes",
+      "additional URLs of the same node and sidecar, e.g. through a second network or a proxy, tried in this order if a URL does not respond; other nodes belong in nodes",
     )
     .meta({ example: { node: ["http://10.1.0.1:26660/metrics"] }, commentedOut: true }),
   grpc: targetField()
     .optional()
     .describe(
-      "host:port of the node's gRPC server, from which the sidecar reads its markets: it must accept connections",
+      "host:port of the node's gRPC server, from which the sidecar reads its markets; it must accept connections",
     )
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
@@ -98,17 +98,17 @@ export const sources = z.strictObject({
     .array(targetField())
     .max(20)
     .default([])
-    .describe("host:port that must be reachable from this machine: outbound HTTPS")
+    .describe("host:port targets that must be reachable from this machine (outbound HTTPS)")
     .meta({ example: ["api.binance.com:443", "api.coinbase.com:443"] }),
   deadline: durationField(100)
     .prefault("4s")
-    .describe("limit for one scrape of one source, including the body"),
+    .describe("deadline for scraping one source, including the body"),
   max_page_bytes: z
     .int()
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe("scraping a larger metrics page fails"),
+    .describe("maximum size of a metrics page; scraping a larger page fails"),
 });
 
 const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
@@ -116,7 +116,7 @@ const node = z.strictObject({ name: nameField().describe("unique within the vali
 export const validators = z
   .array(
     z.strictObject({
-      name: nameField().describe("unique; names the validator in the state file, the API and the metrics"),
+      name: nameField().describe("unique name for the validator in the state file, the API and the metrics"),
       ...identity,
       source: source.optional().describe("where the metrics come from; default: the top-level setting"),
       nodes: z
@@ -124,10 +124,10 @@ export const validators = z
         .min(1)
         .max(20)
         .describe(
-          "nodes that vote for this validator; in each poll, only the node with the highest share of good blocks counts",
+          "nodes that vote for this validator; each poll counts only the node with the highest share of good blocks",
         ),
-      chain: chain.optional().describe("like the top-level section, for this validator"),
-      policy: policy.prefault({}).describe("like the top-level section, for this validator"),
+      chain: chain.optional().describe("as the top-level section, but for this validator"),
+      policy: policy.prefault({}).describe("as the top-level section, but for this validator"),
     }),
   )
   .min(1)
@@ -166,7 +166,7 @@ export interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
 /** Refuses files that combine the single-validator keys with `validators`, and names that are not unique. */
 export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
   if (file.validators === undefined) return;
-  const message = issueText("is used together with validators", "this key within each validator");
+  const message = issueText("cannot be combined with validators", "this key within each validator");
   for (const key of givenKeys(file, { ...identity, chain }))
     context.addIssue({ code: "custom", path: [key], message });
   for (const key of givenKeys(file.sources, nodeUrls))
@@ -193,7 +193,7 @@ function refuseDuplicates(
       context.addIssue({
         code: "custom",
         path: [...path, index, "name"],
-        message: issueText("is used twice", "a unique name"),
+        message: issueText("is a duplicate", "a unique name"),
       });
     seen.add(name);
   }
@@ -274,7 +274,7 @@ function toNodes(
   nodes: readonly NodeKeys[],
 ): Pick<ValidatorTarget, "nodes" | "isStored"> {
   if (from === "scrape") return { nodes: nodes.map(toNode) };
-  // Nothing is scraped by default. null switches the sidecar off, as it does for scrapes.
+  // Nothing is scraped by default. As for scrapes, null turns the sidecar off.
   return {
     isStored: true,
     nodes: nodes.map((given) => toNode({ ...given, prices: given.prices ?? null, oracle_metrics: null })),
@@ -310,13 +310,13 @@ function toNode(given: NodeKeys): NodeTarget {
 /** Field for "host:port". */
 function targetField() {
   return z.string().refine((text) => parseListenAddress(text) !== undefined, {
-    error: issueText("is not a host and a port", '"host:port", such as "127.0.0.1:9090"'),
+    error: issueText("is not a host and a port", '"host:port", e.g. "127.0.0.1:9090"'),
   });
 }
 
 /** Field for the name of a validator or node. */
 function nameField() {
   return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
-    error: issueText("is not a name", 'letters, digits, "-", "_" and ".", at most 63'),
+    error: issueText("is not a valid name", 'letters, digits, "-", "_" and ".", at most 63'),
   });
 }

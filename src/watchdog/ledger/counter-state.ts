@@ -104,7 +104,7 @@ function nextConflict(
     const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
     return { first: last, last, alternates: isRecent };
   }
-  // During a conflict, counters that fall are the other node's. Those of two nodes that started together can also grow.
+  // During a conflict, falling counters belong to the other node. If both nodes started together, the counters may also grow.
   const isBack = !conflict.alternates && relationOf(baseline, last) === "same";
   if (relation !== "same" || isBack) return { first: last, last, alternates: true };
   const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;
@@ -155,8 +155,8 @@ export function advance(baseline: Baseline | undefined, reading: CounterReading,
 /** Returns the step for a node's first reading, which has no baseline. */
 function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
   const { processStartMs, success: good, failure: bad } = reading;
-  // The counters cover the time since the start of the node. Without a start, or with one in the future, which means that
-  // the clocks differ, the months of the blocks are not known. Counting then begins at zero.
+  // The counters cover the time since the start of the node. If the start is missing, or in the future because the clocks differ,
+  // the blocks' months are unknown. Counting then starts at zero.
   const isPlaced = processStartMs !== undefined && processStartMs <= baseline.atMs;
   return {
     counts: isPlaced ? { good, bad, unknown: 0n } : NO_BLOCKS,
@@ -185,7 +185,7 @@ function relationOf(baseline: Baseline, reading: Baseline): Relation {
   const blocks = growthOf(baseline, reading);
   const calls = reading.success + reading.failure;
   const growth = calls - baseline.success - baseline.failure;
-  // Without heights, and when the chain itself began again at a lower height.
+  // Without heights, or when the chain itself restarted at a lower height.
   if (blocks === undefined) {
     if (!hasFallen && baseline.height !== undefined && reading.height !== undefined) return "other";
     if (isLater !== undefined && (hasFallen || isLater)) return isLater ? "restarted" : "other";
@@ -195,8 +195,8 @@ function relationOf(baseline: Baseline, reading: Baseline): Relation {
   const isNew = calls <= most;
   if (hasFallen) return isNew ? "restarted" : "other";
   if (growth > most) return "other";
-  // After a long gap in polling, the new counters can exceed the old ones in spite of a restart. A process that goes on has a call for each
-  // block, except the one that is being made, whatever the clocks of both machines say of its start.
+  // After a long gap in polling, the new counters may exceed the old ones despite a restart. A process that kept running has a call
+  // for each block except the current one, whatever the two machines' clocks say about its start.
   const isShort = isLater === true ? growth < blocks : isLater === false && growth + 1n < blocks;
   return isNew && isShort ? "restarted" : "same";
 }

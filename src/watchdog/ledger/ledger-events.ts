@@ -265,7 +265,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = metrics.state === "up" ? metrics.value.version : undefined;
   const page = sidecar.state === "up" ? sidecar.value : undefined;
-  // Some builds of the sidecar have no version on one of the two pages.
+  // Some sidecar builds have no version on one of the two pages.
   const sidecarVersion = [page?.version, prices.state === "up" ? prices.value.version : ""].find(
     (version) => version !== undefined && version !== "" && version.length <= MAX_VERSION,
   );
@@ -297,7 +297,7 @@ function sidecarRestart(
 ): readonly LedgerEvent[] {
   if (startMs === undefined || sidecarStartMs === undefined || sidecarSeenMs === undefined) return [];
   if (startMs - sidecarStartMs <= START_TOLERANCE_MS) return [];
-  // A process that ran beside the first one is another sidecar at the same URL.
+  // A process that ran alongside the first is another sidecar at the same URL.
   if (startMs < sidecarSeenMs - CLOCK_TOLERANCE_MS) return [];
   const fromMs = Math.min(sidecarSeenMs, startMs);
   return [{ kind: "sidecar-restart", fromMs, toMs: startMs, text: "the sidecar restarted" }];
@@ -309,7 +309,7 @@ function versionChange(
   now: string | undefined,
   atMs: number,
 ): readonly LedgerEvent[] {
-  // A label that is absent, or new, is no change: the SDK's server_info leaves the page 1,000 s after the start of the node.
+  // An absent or new label is not a change: the SDK's server_info disappears from the page 1,000 s after the node starts.
   if (before === undefined || now === undefined || isPartOf(now, before) || isPartOf(before, now)) return [];
   return [eventAt("version-change", atMs, `the ${what}'s version changed from ${before} to ${now}`)];
 }

@@ -37,7 +37,7 @@ export function ledgerTime(checkpoint: CountedTo | undefined, observation: Obser
   const head = currentHead(observation);
   if (head !== undefined) {
     const { blockTimeMs: timeMs, monthEdge: edge, height } = head;
-    // A block at the height of the checkpoint, or above it, is later than all that were counted.
+    // A block at or above the checkpoint's height is later than all counted blocks.
     const isProven = checkpoint?.height !== undefined && height >= checkpoint.height;
     return { timeMs, edge, isProven, closes: () => true };
   }
@@ -47,7 +47,7 @@ export function ledgerTime(checkpoint: CountedTo | undefined, observation: Obser
   return {
     timeMs: atMs,
     isProven: atMs < counted - TOLERANCE_MS,
-    // A clock that went steadily over the end of the month is not wrong by a step.
+    // A clock that ran steadily past the end of the month has not stepped.
     closes: (month) => sinceMs <= nextMonthMs(monthStartMs(month)) || atMs - sinceMs >= CLOSE_AFTER_MS,
   };
 }

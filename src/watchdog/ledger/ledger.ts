@@ -195,7 +195,7 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
       ? steps.find(({ node }) => node === source.checkpoint?.node)?.step
       : undefined;
   if (first === undefined) return addAnchor(anchors, now);
-  // The counts since the start of the node give a first mean immediately.
+  // The counts since the node's start give a first mean immediately.
   const made = first.counts.good + first.counts.bad;
   return [{ timeMs: first.fromMs, height: now.height - made }, now];
 }
@@ -233,7 +233,7 @@ function valueOf<T>(seen: Seen<T>): T | undefined {
 /** Adds a height to the anchors: one per hour for the last day, and one older anchor. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
   const last = anchors.at(-1);
-  // A lower height is another chain with the same name: the mean begins again.
+  // A lower height means another chain with the same name, so the mean starts again.
   if (last !== undefined && now.height < last.height) return [now];
   if (last !== undefined && now.timeMs - last.timeMs < ANCHOR_EVERY_MS) return anchors;
   const recent = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);

@@ -103,8 +103,8 @@ export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
   if (isNoBlocks(entry.counts)) return rollups;
   const months = new Map(rollups.months);
   const spans = { minute: rollups.minute, hour: rollups.hour, day: rollups.day };
-  // Months are split by height where the chain says which block begins the month. Days and hours follow the same split, so
-  // that the days of a month add up to it.
+  // Months are split by height if the chain tells which block starts the month. Days and hours follow the same split, so that a
+  // month's days add up to the month.
   for (const part of splitByMonth(entry)) {
     const month = openMonth(months, monthOf(part.toMs));
     const coveredFromMs = Math.max(entry.fromMs, monthStartMs(month));
@@ -125,7 +125,7 @@ function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month
 function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: Entry): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
-  // By number: what is older than a wrong clock's time is still there when that is corrected.
+  // Limit by number: entries older than a wrong clock's time then remain when the clock is corrected.
   const next = rollups.slice(-Math.floor(RETENTION_MS[span] / spanMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
@@ -183,7 +183,7 @@ function distribute(
   const firstMs = startOf(Math.max(fromMs, oldestMs), spanMs);
   let sumBefore = upTo(firstMs);
   for (let startMs = firstMs; startMs <= toMs; startMs += spanMs) {
-    // Differences of running sums: rounding each share down on its own would lose blocks.
+    // Use differences of running sums, because rounding down each share separately would lose blocks.
     const sum = upTo(startMs + spanMs);
     shares.push({ startMs, counts: subtractCounts(sum, sumBefore) });
     sumBefore = sum;
@@ -203,7 +203,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   for (let startMs = fromMs; monthOf(startMs) < monthOf(toMs); startMs = nextMonthMs(startMs)) {
     const edgeMs = nextMonthMs(startMs);
     const share = shareByHeight(segment, edgeMs) ?? shareByTime(segment, edgeMs - startMs);
-    // One millisecond before the edge: the end of the month that the blocks belong to.
+    // One millisecond before the edge, i.e. the end of the month to which the blocks belong.
     if (!isNoBlocks(share)) parts.push({ counts: share, fromMs: startMs, toMs: edgeMs - 1 });
     remaining = subtractCounts(remaining, share);
   }

@@ -92,7 +92,7 @@ export function countPoll(
     return { source: { ...source, counterStates }, steps, counts: NO_BLOCKS, conflicts };
   const { node, step, counts, fromHeight } = chosen;
   const { height, atMs } = step.baseline;
-  // A sample is older than the poll, and so than the latest block of the chain.
+  // A sample is older than the poll, and thus older than the chain's latest block.
   const timed = atMs < options.atMs ? { ...options, timeMs: Math.min(options.timeMs, atMs) } : options;
   const checkpoint: Checkpoint = {
     atMs,
@@ -150,7 +150,7 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
     const part = uncountedPart(step, checkpoint);
     return part === undefined ? [] : [{ ...step, ...part }];
   });
-  // Before the first reading there is nothing to compare: the first node that makes calls counts.
+  // Before the first reading, there is nothing to compare, so the first node that makes calls counts.
   if (checkpoint === undefined) return candidates.find(({ counts }) => !isNoBlocks(counts)) ?? candidates[0];
   return candidates.reduce<ChosenStep | undefined>((best, candidate) => {
     if (best === undefined) return candidate;
@@ -165,20 +165,20 @@ function uncountedPart(
   checkpoint: Checkpoint | undefined,
 ): Pick<ChosenStep, "counts" | "fromHeight"> | undefined {
   const whole = { counts: step.counts, fromHeight: before?.height };
-  // The node that counted last continues where it was: its own counters decide, to the block.
+  // The node that counted last continues from where it was: its own counters decide, exact to the block.
   if (checkpoint === undefined || (node === checkpoint.node && before?.atMs === checkpoint.atMs))
     return whole;
   const { height } = step.baseline;
   if (checkpoint.height === undefined || height === undefined)
     return before === undefined ? undefined : whole;
   if (height <= checkpoint.height) return undefined;
-  // A node that was not read before shows how high the chain is, but not what happened to the blocks up to there.
+  // A node that was not read before shows the chain's height, but not the results of the blocks up to it.
   const from = before?.height ?? height;
   const known = before === undefined ? NO_BLOCKS : step.counts;
   const overlap = checkpoint.height - from;
   if (overlap <= 0n)
     return { counts: addCounts(known, { ...NO_BLOCKS, unknown: -overlap }), fromHeight: checkpoint.height };
-  // Only the number of the blocks up to the checkpoint is known here, not their results: they get the mean of the step.
+  // Only the number of blocks up to the checkpoint is known here, not their results, so they get the step's mean.
   const counted = partOfCounts(known, overlap, height - from);
   return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
@@ -187,7 +187,7 @@ function uncountedPart(
 function compareShares(a: BlockCounts, b: BlockCounts): number {
   const [totalA, totalB] = [allBlocks(a), allBlocks(b)];
   if (totalA === 0n || totalB === 0n) return Number(totalA > 0n) - Number(totalB > 0n);
-  // Cross products: a division of bigints would truncate.
+  // Compare cross products, because dividing bigints would truncate.
   const difference = a.good * totalB - b.good * totalA;
   if (difference === 0n) return 0;
   return difference > 0n ? 1 : -1;
@@ -205,7 +205,7 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
   if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
   if (options.firstCovers === "period")
     return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
-  // Minutes and hours of an estimate would only repeat its mean.
+  // An estimate's minutes and hours would only repeat its mean.
   const days = spans.filter((span) => span === "day");
   const fromMs = Math.min(Math.max(step.fromMs, monthStartMs(monthOf(toMs))), toMs);
   return { ...common, fromMs, spans: days, isEstimated: true };

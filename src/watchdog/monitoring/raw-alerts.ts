@@ -108,9 +108,9 @@ function monthRecord(kind: "good" | "all"): RecordSpec {
       const grown = `((${now} - ${seen(times)} >= 0) or (${now} and ${seen(times)}))`;
       return [
         `  ${grown} + (${before} * ${sameMonth} or ${now} * 0)`,
-        // While the node cannot be read, the sum stays.
+        // While the node cannot be read, the sum is unchanged.
         `or (${before} * ${sameMonth} > 0)`,
-        // The first evaluation counts nothing: the counter may be years old.
+        // The first evaluation counts nothing, because the counter may be years old.
         `or ${now} * 0`,
       ].join("\n");
     },

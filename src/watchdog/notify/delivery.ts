@@ -78,7 +78,7 @@ export async function runDelivery(
     known: Set<string>,
     tries: number,
   ): Promise<boolean> => {
-    // A message with several alerts fails as a whole: its events are tried alone too.
+    // A message with several alerts fails as a whole, so also try its events one by one.
     const isMixed = batch.some(({ event }) => event.key !== batch[0]?.event.key);
     let isAccepted = false;
     for (let left = tries; left > 0; ) {
@@ -102,12 +102,12 @@ export async function runDelivery(
   };
   while (!signal.aborted) {
     try {
-      // The events stay in the outbox until they are delivered or dead letters. A failure therefore delays all later ones of
-      // this alert: a receiver never gets "resolved" before "firing".
+      // The events stay in the outbox until they are delivered or dead letters. A failure thus delays all later events of this
+      // alert, so a receiver never gets "resolved" before "firing".
       const batch = await nextBatch(channel, groupWaitMs, deps, signal);
       const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
-      // Removed after the receiver accepted it, not before: a crash in between repeats the events with the same ids
-      // instead of losing them.
+      // Remove them only after the receiver has accepted them: a crash in between repeats the events with the same ids instead of
+      // losing them.
       if (attempt.outcome === "delivered") outbox.remove(batch);
       else if (attempt.outcome !== "failed")
         outbox.bury(batch, { atMs: clock.nowMs(), reason: attempt.reason });
@@ -125,7 +125,7 @@ export async function runDelivery(
       }
       if (outbox.others(name, []).every(({ event }) => tried.has(event.id))) tried.clear();
       const isAccepted = await sendOthers(batch, tried, MAX_TRIES);
-      // The receiver may be well again. If not, the content is the cause, and nothing is urgent.
+      // The receiver may have recovered. If not, the content is the cause, and nothing is urgent.
       const isWell = isAccepted && !isSuspect;
       isSuspect = isAccepted;
       if (!isWell) await pause(batch, pauseMs);
@@ -146,7 +146,7 @@ async function nextBatch(
   if (maxEvents === 1) return first;
   const ageMs = clock.nowMs() - (first[0]?.event.atMs ?? 0);
   const waitMs = groupWaitMs - ageMs;
-  // An age below zero: the clock was set back.
+  // A negative age means that the clock was set back.
   if (ageMs >= 0 && waitMs > 0) await clock.sleep(waitMs, signal);
   return outbox.next(name, maxEvents, signal);
 }
@@ -199,7 +199,7 @@ async function deliverOnce(
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const code = error instanceof ChannelError ? error.facts.code : undefined;
-  // Repeating changes nothing: the operator learns of it immediately, by the other channels too.
+  // Repeating changes nothing, so tell the operator immediately, through the other channels too.
   if (code === "gone") return "rejected";
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }

@@ -20,19 +20,19 @@ export interface NotifyConfig extends NotificationOptions {
   readonly network?: NetworkOptions;
 }
 
-const REMINDERS = 'up to ten durations such as "1h, 4h, 24h", each at least 1s, or "0s" for none';
+const REMINDERS = 'up to ten durations of at least 1s, e.g. "1h, 4h, 24h", or "0s" for none';
 
 /** Accepts "12h" or "1h, 4h, 24h" and outputs ms. "0s" means no reminders. */
 const reminder = (initial: string, severity: string) =>
   z
-    .string({ error: issueText("is not a text", REMINDERS) })
+    .string({ error: issueText("is not a string", REMINDERS) })
     .transform((text, context) => {
       if (text.trim() === "0s") return [];
       const parts = text.split(",");
       const times = parts.flatMap((part) => parseDurationMs(part.trim()) ?? []);
       if (times.length === parts.length && times.length <= 10 && times.every((ms) => ms >= 1000))
         return times;
-      context.addIssue(issueText("is not a list of usable durations", REMINDERS));
+      context.addIssue(issueText("is not a list of valid durations", REMINDERS));
       return z.NEVER;
     })
     .prefault(initial)
@@ -41,14 +41,14 @@ const reminder = (initial: string, severity: string) =>
 const deadMan = z
   .strictObject({
     url: secretUrlField()
-      .describe("URL that expects a request while the watchdog is working; a secret")
+      .describe("URL to which a request is sent while the watchdog is working; a secret")
       .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
     failure_url: secretUrlField()
       .optional()
-      .describe("URL that gets a request while the watchdog is not working; a secret")
+      .describe("URL to which a request is sent while the watchdog is not working; a secret")
       .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
     interval: durationField(1000).prefault("1m").describe("time between requests"),
-    deadline: durationField(100).prefault("10s").describe("limit for one request"),
+    deadline: durationField(100).prefault("10s").describe("deadline for one request"),
   })
   .transform(
     (file): DeadManConfig => ({
@@ -62,25 +62,25 @@ const deadMan = z
 /** Section `notify.escalation`. If there are no steps, nobody is notified. */
 const escalationSchema = z
   .strictObject({
-    min_severity: z.enum(SEVERITIES).default("critical").describe("less severe alerts are not escalated"),
+    min_severity: z.enum(SEVERITIES).default("critical").describe("minimum severity of alerts to escalate"),
     steps: z
       .array(
         z.strictObject({
-          after: durationField(1000).describe("time since the first notification without an acknowledgement"),
+          after: durationField(1000).describe("time without acknowledgement since the first notification"),
           channels: z
             .array(z.string())
             .min(1)
             .max(20)
-            .describe("names of the channels that are notified then; they get no other alerts"),
+            .describe("channels to notify at this step; they get no other alerts"),
         }),
       )
       .max(5)
       .default([])
-      .describe("steps, shortest time first; without any, nothing is escalated")
+      .describe("steps, shortest time first; if empty, nothing is escalated")
       .meta({ example: [{ after: "15m", channels: ["on-call"] }], commentedOut: true }),
   })
   .prefault({})
-  .describe("other channels for alerts that nobody acknowledges; Alertmanager has its own escalation")
+  .describe("other channels for unacknowledged alerts; Alertmanager has its own escalation")
   .transform(({ min_severity: minSeverity, steps }) => ({
     minSeverity,
     steps: steps.map(({ after, channels }) => ({ afterMs: after, channels })),
@@ -92,10 +92,10 @@ export const notifySchema = z
       .array(channelSchema)
       .max(20)
       .default([])
-      .describe("receivers of notifications; without any, notifications go to the log only"),
+      .describe("notification channels; without channels, notifications go only to the log"),
     group_wait: durationField(0)
       .prefault("10s")
-      .describe("time within which one validator's alerts are combined into one message"),
+      .describe("period in which a validator's alerts are combined into one message"),
     reminders: z
       .strictObject({
         critical: reminder("1h, 4h, 8h, 24h", "critical"),
@@ -110,7 +110,7 @@ export const notifySchema = z
     runbooks: httpUrlField()
       .optional()
       .describe(
-        "URL of the runbook folder; default: the runbooks that the watchdog serves at links.watchdog, or without that, the file name",
+        "URL of the runbook folder; default: the runbooks served by the watchdog at links.watchdog or, without that key, the file name",
       )
       .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z
@@ -120,7 +120,7 @@ export const notifySchema = z
     dead_man: deadMan
       .optional()
       .describe(
-        "a monitor that raises an alarm when the watchdog's requests stop; they are sent only while it reads the node, counts, and stores its state",
+        "a monitor that raises an alarm when the watchdog's requests stop; requests are sent only while the watchdog reads the node, counts, and stores its state",
       ),
   })
   .prefault({})
@@ -130,7 +130,7 @@ export const notifySchema = z
     for (const [index, name] of names.entries()) {
       if (names.indexOf(name) === index) continue;
       const path = ["channels", index, "name"];
-      context.addIssue({ code: "custom", path, message: issueText("is used twice", "a unique name") });
+      context.addIssue({ code: "custom", path, message: issueText("is a duplicate", "a unique name") });
     }
   })
   .transform(
@@ -160,7 +160,7 @@ function refuseEscalation(
       context.addIssue({
         code: "custom",
         path: [...path, "after"],
-        message: issueText("is not later than the step before", "a longer time"),
+        message: issueText("is not later than the previous step", "a longer time"),
       });
     for (const [at, name] of channels.entries())
       if (!usable.includes(name))
@@ -168,7 +168,7 @@ function refuseEscalation(
           code: "custom",
           path: [...path, "channels", at],
           message: issueText(
-            "is not a channel that can be escalated to",
+            "is not a channel for escalation",
             `a notify channel of a kind other than ${[...STATE_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`,
           ),
         });

@@ -29,7 +29,7 @@ type Row = PriceComparison | NotCompared;
 
 /** Compares the sidecars' prices with the chain's and with the median of all sidecars. Empty if no comparison is configured. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
-  // One sidecar alone has no median, which is normal.
+  // A single sidecar has no median, which is normal.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
   if (comparisons.length + refused.length === 0) return undefined;
   const rows: readonly Row[] = [...comparisons, ...refused];

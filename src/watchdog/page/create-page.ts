@@ -248,7 +248,7 @@ function fleetPage(input: WatchdogPageInput): PageContent {
   const { tone, headline } = fleetPayStatus(all);
   return {
     title: `${countedTitle(input)}${headline} – oracle watchdog`,
-    // What was polled longest ago decides how old the page is.
+    // The oldest poll determines the page's age.
     asOfMs: Math.min(...input.statuses.map(timeOf)),
     json: "/api/status",
     sections: [

@@ -252,7 +252,7 @@ export function ratePoints(
     const soFar = successRate(sum);
     return soFar === undefined ? [] : [{ atMs: Math.min(nowMs, dayMs + SPANS.day), ratio: toRatio(soFar) }];
   });
-  // The month's own count is exact; days are shares of it.
+  // The month's own count is exact, and days are shares of it.
   return rate === undefined ? points : [...points.slice(0, -1), { atMs: nowMs, ratio: toRatio(rate) }];
 }
 

@@ -51,7 +51,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   const rate = rateText(status);
   const short = tier === "none" ? "losing all" : "losing";
   const [worst] = firingOf(status.alerts);
-  // The cause says more than the rate, which the line below has.
+  // The cause says more than the rate, which the line below shows.
   if (worst?.rule.severity === "critical")
     return payStatus("bad", "losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
   if (tier === "none") return payStatus("bad", "losing", short, `Losing: this month pays nothing at ${rate}`);
@@ -81,7 +81,7 @@ function paidStatus(
       `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const pending = status.alerts.find(
-    // What waits for the end of the grace is probably an echo of what has ended.
+    // An alert that waits for the grace period's end is probably an echo of one that has ended.
     ({ state, rule }) =>
       state?.phase === "pending" && state.heldUntilMs === undefined && rule.severity !== "info",
   );

@@ -184,7 +184,7 @@ export function createPlots({
       known.set(validator, { key, part });
       return part;
     } catch {
-      // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
+      // The page matters most when something fails, e.g. the disk with the state. The state in memory is enough for it.
       return monthPart(source, range, endMs);
     }
   };

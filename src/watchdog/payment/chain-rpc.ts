@@ -33,7 +33,7 @@ const PAGE = 'per_page=10&order_by="asc"';
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
-    // Errors of the RPC come with HTTP 500 and a JSON body, which says more than the status.
+    // RPC errors come with HTTP 500 and a JSON body, which says more than the status.
     return resultOf(await readText(page, MAX_BYTES), page.status);
   };
   return {
@@ -73,7 +73,7 @@ function quoted(query: string): string {
 function resultOf(text: string, status: number): JsonField {
   const failure = new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
   if (status !== 200 && parseJson(text) === undefined) throw failure;
-  const body = responseField(text, "the response of chain.rpc is not CometBFT's");
+  const body = responseField(text, "the response from chain.rpc does not come from CometBFT");
   const error = body.member("error");
   if (isRecord(error.value)) {
     const reason = `${error.member("message").asText()} ${error.member("data").asText()}`.trim();

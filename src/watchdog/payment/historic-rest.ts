@@ -42,7 +42,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
       try {
         return toDisplayUnit(text, denom);
       } catch (error) {
-        // The unit is only how the amount is written.
+        // The unit only affects how the amount is written.
         return onSourceError(() => undefined)(error);
       }
     },

@@ -46,7 +46,7 @@ export function createPaymentReader(
       if (typeof next !== "bigint") return source.find({ ...input, first: next, rpc, rest }, signal);
       const block = await rpc.header(next, signal);
       bounds = block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
-      // What was read stays when a later read fails.
+      // Earlier results are kept if a later read fails.
       search = { month: closed.month, bounds, reads: search.reads + 1 };
     }
     return undefined;
@@ -252,7 +252,7 @@ function nextBlockToRead(
 ): bigint | BlockTimeAt {
   if (before === undefined) {
     if (after.height <= 1n) return after;
-    // Each step back is longer than the one before: the chain may be faster than assumed.
+    // Each step back is longer than the previous one, because the chain may be faster than assumed.
     const blocks = Math.ceil((after.timeMs - startMs) / ASSUMED_BLOCK_MS) + 10;
     const back = BigInt(blocks) * 2n ** BigInt(Math.min(step, 30));
     return after.height > back ? after.height - back : 1n;

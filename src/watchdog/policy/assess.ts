@@ -132,7 +132,7 @@ export function rotationRisk(
   const inLast = (count: number): number => before.slice(0, count).filter((month) => below.has(month)).length;
   return {
     inARow,
-    // Without the oldest month of the window, which leaves it when the current month closes.
+    // Omit the window's oldest month, which leaves the window when the current month closes.
     inWindow: inLast(WINDOW - 1),
     state: riskOf(inARow, inLast),
     months: before.filter((month) => below.has(month)).toReversed(),

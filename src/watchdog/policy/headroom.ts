@@ -29,7 +29,7 @@ export function headroomOf(
     const least = policy.least[boundary];
     const state = stateOf(month, least);
     const seen = missesLeft(month, least);
-    // The blocks that were not seen can still make up for those that were.
+    // Unseen blocks can still make up for the counted ones.
     const misses = state === "open" && seen < 0n ? 0n : seen;
     return {
       boundary,
@@ -71,7 +71,7 @@ function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockT
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {
-  // No block remains to change the outcome: impossible when lost, nothing required otherwise.
+  // No block remains to change the outcome: impossible if lost, otherwise nothing is required.
   if (remaining === 0n) return misses < 0n ? Number.POSITIVE_INFINITY : 0;
   return Number(remaining - misses) / Number(remaining);
 }

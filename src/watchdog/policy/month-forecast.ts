@@ -89,7 +89,7 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
   const shares = usable(days).map((day) => badShare(day) ?? 0);
   const own = badShare({ good: month.good, bad: month.bad, unknown: 0n }) ?? 0;
-  // Without a block in the last days: as on the last day that has some.
+  // If the last days have no blocks, use the last day that has some.
   const recent = badShare(last["3d"]) ?? shares.at(-1) ?? own;
   const lasting = Math.min(badShare(last["6h"]) ?? recent, recent);
   const recurring = shares.slice(-RECURRING_DAYS).toSorted((a, b) => a - b);
@@ -133,7 +133,7 @@ function projectMisses(
   const chance = TENTH * chanceOf(share, Number(sum.good + sum.bad), Number(remaining));
   const low = Math.min(at(0.1), Math.floor(Number(middle) - chance));
   const high = Math.max(at(0.9), Math.ceil(Number(middle) + chance));
-  // No bound leaves the blocks that remain.
+  // No bound exceeds the remaining blocks.
   const within = (count: number): bigint => BigInt(Math.max(0, Math.min(Number(remaining), count)));
   return { low: within(low), middle, high: within(high) };
 }
@@ -159,7 +159,7 @@ function blocksOf(share: number, blocks: bigint): bigint {
  */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
   const shares = periods.map((period) => badShare(period) ?? 0);
-  // One draw of n + 1 is a day that was not seen yet.
+  // One in n + 1 draws is a day that has not been observed yet.
   shares.push(Math.max(LEAST_UNSEEN, ...shares));
   let state = 20_261_001;
   const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);

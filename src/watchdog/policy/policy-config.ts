@@ -11,9 +11,9 @@ export const policy = z.strictObject({
   curve: z
     .enum(CURVES)
     .default("linear")
-    .describe("reward between the two boundaries: linear, or as the chain's revenue module computes it"),
-  full_percent: percent.default(98).describe("at or above this success rate, the reward is paid in full"),
-  none_percent: percent.default(95).describe("below this success rate, there is no reward"),
+    .describe("reward between the two boundaries: linear, or computed as in the chain's revenue module"),
+  full_percent: percent.default(98).describe("success rate from which the reward is paid in full"),
+  none_percent: percent.default(95).describe("success rate below which there is no reward"),
   reward: z
     .number()
     .min(0)
@@ -23,18 +23,18 @@ export const policy = z.strictObject({
   currency: z
     .string()
     .regex(CURRENCY, {
-      error: issueText("is not a currency name", 'up to 16 letters and digits such as "USD"'),
+      error: issueText("is not a currency name", 'up to 16 letters and digits, e.g. "USD"'),
     })
     .optional()
     .describe("currency of reward, shown next to amounts; with from_chain, the chain's currency")
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))
-    .describe("time without a missed block after which an incident ends"),
+    .describe("an incident ends after this time without a missed block"),
   from_chain: z
     .boolean()
     .default(false)
-    .describe("use the chain's revenue module parameters while they can be read"),
+    .describe("use the chain's revenue module parameters while they are readable"),
 });
 
 /** Converts a percentage to a fraction with 18 decimal places. */

@@ -57,7 +57,7 @@ export interface ComparedPrices {
 /** A sidecar's prices in one poll, by pair. */
 export const storedPrices = z.strictObject({
   atMs: z.number(),
-  // Long enough for any price from a sidecar.
+  // Enough digits for any price from a sidecar.
   prices: storedPairs(z.string(), storedInteger(78)),
 });
 
@@ -108,7 +108,7 @@ function compareOne(
   if (price === undefined) return { ...pairOf, reason: "the sidecar has no price" };
   if (blockTimeMs === undefined || stored.price === 0n)
     return { ...pairOf, reason: "the chain has no price" };
-  // The clocks of this machine and of the chain can differ a little.
+  // This machine's clock and the chain's may differ slightly.
   const ageMs = Math.max(0, own.atMs - blockTimeMs);
   if (ageMs > maxAgeMs) {
     const seconds = Math.round(ageMs / 1000);
@@ -116,7 +116,7 @@ function compareOne(
   }
   const since = recent.filter(({ atMs }) => atMs >= blockTimeMs - BEFORE_BLOCK_MS && atMs <= own.atMs);
   const past = since.flatMap(({ prices }) => prices.get(pair) ?? []);
-  // Both prices are scaled to the larger number of decimals, so nothing is rounded. A sidecar that states none uses the chain's.
+  // Both prices are scaled to the larger number of decimals, so nothing is rounded. A sidecar that reports none uses the chain's.
   const from = own.decimals.get(pair) ?? stored.decimals;
   const to = stored.decimals ?? from;
   const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);

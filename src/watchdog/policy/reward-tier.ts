@@ -47,7 +47,7 @@ export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
 
 /** Returns how many of `total` blocks may be bad without the rate falling below a boundary. */
 export function allowedMisses(total: bigint, least: Dec18): bigint {
-  // Rounded down: one miss more is below the boundary.
+  // Rounded down, so that one more miss is below the boundary.
   return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 

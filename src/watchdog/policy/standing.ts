@@ -61,7 +61,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
   const allowed = allowedMisses(params);
   const counted = minInt(indexOffset, windowBlocks);
   const needed = missed > allowed ? 1n : allowed + 1n - missed;
-  // The first block in which the validator can be jailed at all.
+  // The earliest block in which the validator can be jailed.
   const earliest = height === undefined ? 1n : startHeight + windowBlocks + 1n - height;
   const isJailable = allowed < windowBlocks;
   return {
@@ -71,7 +71,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
     allowed,
     left: maxInt(allowed - missed, 0n),
     signed: counted === 0n ? undefined : { good: maxInt(counted - missed, 0n), total: counted },
-    // A miss in the place of an old miss does not count, and after a whole window every place is a miss.
+    // A miss that replaces an old miss does not count, and after an entire window every slot is a miss.
     ifAllMissed: isJailable
       ? { least: maxInt(needed, earliest), most: maxInt(minInt(needed + missed, windowBlocks), earliest) }
       : undefined,

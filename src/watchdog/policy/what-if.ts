@@ -46,7 +46,7 @@ export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefin
   const month: SeenMonth = { good: counts.good, bad: counts.bad, remaining };
   const inMonth = misses > remaining ? remaining : misses;
   const expected = forecast.middle.total - forecast.middle.good - counts.bad;
-  // The bad share that is expected anyway also applies to the blocks after the event, not to those that it makes bad.
+  // The bad share that is expected anyway also applies to blocks after the event, but not to blocks that the event makes bad.
   const later = remaining === 0n ? 0n : (expected * (remaining - inMonth)) / remaining;
   const without = outcomeOf(endRate(month, expected), policy);
   const after = outcomeOf(endRate(month, inMonth + later), policy);

@@ -49,7 +49,7 @@ type Standing = "chain" | "sources" | "alone" | "refuted";
 
 /** Creates a clock that trusts the machine's clock until the first poll. */
 export function createBelievedClock(machine: Clock): BelievedClock {
-  // The monotonic clock has fractions of a millisecond. Times that are stored have none.
+  // The monotonic clock has fractions of a millisecond, but stored times don't.
   const nowMs = (): number => Math.round(offsetMs + machine.monotonicMs());
   const offset = (): number => Math.round(machine.nowMs() - machine.monotonicMs());
   let offsetMs = offset();
@@ -102,7 +102,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
     hosts = new Map(latest.map((one) => [one.host, one]));
     if (Math.abs(offset() - seen.offsetMs) > DRIFT_MS) seen = { offsetMs: offset(), sinceMs: readMs };
     seen = { ...seen, offsetMs: offset() };
-    // As offsets, the times of different moments can be compared.
+    // Offsets make times from different moments comparable.
     const witnesses = [...hosts.values()]
       .filter((one) => one.timeMs >= NEVER_SET_MS)
       .map((one) => one.timeMs - one.readMs);
@@ -130,7 +130,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
         : refutedText(seen.offsetMs, witnesses);
       return doubt(text, isNear(best, offsetMs) && problem !== "" ? offsetMs : best);
     }
-    // The chain's newest block is later than the present.
+    // The chain's newest block is in the future.
     if (standingOf(offsetMs) === "refuted" && chainMs !== undefined && offsetMs < chainMs - TOLERANCE_MS)
       return doubt(behindText(seen.offsetMs + readMs, chainMs + readMs), chainMs);
     if (own === "refuted") return doubt(refutedText(seen.offsetMs, witnesses), offsetMs);

@@ -102,7 +102,7 @@ export function createPollLoop(
   const { name } = validator.target;
   const startedAtMs = clock.nowMs();
   const lastSuccessMs = new Map<string, number>();
-  // A watchdog of one validator needs no name in its log.
+  // With a single validator, the log needs no names.
   const logger = name === DEFAULT_VALIDATOR ? deps.logger : deps.logger.child({ validator: name });
   const logChanges = createChangeLog(logger);
   const options = {
@@ -156,8 +156,8 @@ export function createPollLoop(
       closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
     const polled = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint, closed }, signal);
     const observation = compareClock(polled);
-    // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
-    // a failed scrape: the operator can be replacing the node.
+    // Before the first successful scrape, a different chain is a configuration error and stops the watchdog. Later, it is a failed
+    // scrape, because the operator may be replacing the node.
     if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
     if (observation.nodes.some(({ metrics: page }) => page.state === "up")) {
       if (nodeReadMs === undefined) keeper.replace(onChain(keeper.current(), name, chainId));
@@ -168,7 +168,7 @@ export function createPollLoop(
       keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
     };
     const isFilled = (await deps.backfill?.(known, observation, save, signal)) ?? true;
-    // The state is read after the poll: during the poll, delivery can have removed notifications from it.
+    // Read the state after the poll, because delivery may have removed notifications during the poll.
     const evaluation = planEvaluation(keeper.current(), observation, {
       ...options,
       isFirst: last === undefined,
@@ -201,13 +201,13 @@ export function createPollLoop(
       }
     }
   };
-  // A poll with a backfill ends at the first query that fails, so with one deadline of Prometheus.
+  // A poll with a backfill ends at the first failed query, so within one Prometheus deadline.
   const pollMs = 2 * config.limits.deadlineMs + (config.prometheus?.connection.deadlineMs ?? 0);
   const aliveMs = ALIVE_INTERVALS * (config.intervalMs + pollMs) + 5000;
   metrics.showStatus(status());
   const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
   const problem = (): string | undefined => {
-    if (!isAlive()) return `the last poll of ${name} ended too long ago`;
+    if (!isAlive()) return `the last poll of ${name} was too long ago`;
     if (nodeReadMs !== undefined && clock.monotonicMs() - nodeReadMs <= WORK_MS) return undefined;
     return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
@@ -294,7 +294,7 @@ function requireChain(
       continue;
     const hint =
       target.chainId === undefined && config.stateDir !== undefined
-        ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain, or set chain_id to begin a new ledger`
+        ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain, or set chain_id to start a new ledger`
         : "";
     throw new WatchdogError({ code: "wrong-chain", expected }, `${metrics.failure.text}${hint}`);
   }
@@ -339,7 +339,7 @@ function logEvent(
 
 /** Logs each source that has failed, has recovered, or has failed with a different error code. */
 function logSources(observation: Observation, errorCodes: Map<string, string>, logger: Logger): void {
-  // A node needs its name only where there are several.
+  // A node's name is needed only if there are several.
   const several = observation.nodes.length > 1;
   for (const each of seenSources(observation)) {
     const { source, seen, node } = each;

@@ -94,8 +94,8 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
     ]);
     const egress = new Map(reached);
-    // The chain is read after the nodes, so that the latest block is none that a node has not counted yet: the ledger finds
-    // the first block of a month by height.
+    // Read the chain after the nodes, so that its latest block is never behind their counts: the ledger finds a month's first block
+    // by height.
     const chainSeen = await chain(counted, signal);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
@@ -216,7 +216,7 @@ function createScrapedNodePages(
         const options = { chainId, consensusAddress, pair: votes?.pair() };
         const own = withSkipped(toNodeReading(samples, options), skippedLines);
         const reading = votes?.compare(samples, own, deps.clock.monotonicMs()) ?? own;
-        // A `Date` before the start of the process is of another clock: a proxy's.
+        // A `Date` before the process's start comes from another clock, e.g. a proxy's.
         if (clockMs !== undefined && clockMs >= (reading.processStartMs ?? 0) - START_TOLERANCE_MS)
           return { ...reading, clockMs, clockReadAtMs };
         dates.delete(new URL(node.node).host);
@@ -269,7 +269,7 @@ function createStoredNodePages(
   const pricesOf = createPricesReader(node.prices, deps.read);
   const own = nodeLabels(node);
   const labels = sidecarLabels(node);
-  // Prometheus has its own deadline, for all validators together; each poll waits for it.
+  // Prometheus has its own deadline for all validators together, and each poll waits for it.
   const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
     scrape("Prometheus", signal, read);
   return async (chainId, signal) => {
@@ -325,7 +325,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
     { source: "grpc" as const, node: node.name, seen: node.grpc },
   ]);
   const egress = [...(nodes[0]?.egress.values() ?? [])];
-  // One target that cannot be reached is enough: the source shows the first one.
+  // One unreachable target is enough: the source shows the first.
   const worst = egress.find(({ state }) => state === "error") ?? egress[0];
   return [
     ...ofNodes,

@@ -108,7 +108,7 @@ async function createDriver(
   { url }: PrometheusConnection,
   send: (url: string, form: string) => Promise<void>,
 ): Promise<PrometheusDriver> {
-  // Only loaded for validators behind such an API: the library is large.
+  // Load the library only for validators behind such an API, because it is large.
   const { PrometheusDriver } = await import("prometheus-query");
   return new PrometheusDriver({
     endpoint: url.replace(/\/$/, ""),
@@ -218,7 +218,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
     if (length > MAX_TEXT + MAX_PLACE * (all.length + pointCount))
       throw new SourceError(
         { code: "too-large" },
-        `the Prometheus response has a series, a sample or a message of more than ${MAX_TEXT} characters; check prometheus.url and the labels`,
+        `a series, sample or message in the Prometheus response exceeds ${MAX_TEXT} characters; check prometheus.url and the labels`,
       );
   };
   for await (const chunk of body) {
@@ -279,7 +279,7 @@ function requireComplete(reply: unknown): void {
   const { warnings, data, isPartial } = reply;
   const [warning] = [
     ...(Array.isArray(warnings) ? warnings : []).map(String),
-    ...(isPartial === true ? ["it is marked as partial, so a storage node does not respond"] : []),
+    ...(isPartial === true ? ["it is marked as partial, so a storage node is not responding"] : []),
   ];
   if (warning !== undefined)
     throw new SourceError(

@@ -245,7 +245,7 @@ export function planGap(
   );
   if (checkpoint === undefined || times.length === 0) return undefined;
   const toMs = Math.max(...times);
-  // The rest of a gap whose filling was interrupted can be short.
+  // After an interrupted backfill, the rest of the gap may be short.
   const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
   if (toMs - checkpoint.atMs <= (filled?.toMs === checkpoint.atMs ? 0 : afterMs)) return undefined;
   return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };

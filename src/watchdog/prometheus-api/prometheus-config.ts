@@ -20,16 +20,14 @@ export function labelsField() {
       const { length } = Object.keys(labels);
       return length >= 1 && length <= 10;
     },
-    { error: issueText("has no labels, or too many", "1 to 10 labels, such as {instance: 10.0.0.1:26660}") },
+    { error: issueText("has no labels, or too many", "1 to 10 labels, e.g. {instance: 10.0.0.1:26660}") },
   );
 }
 
 /** The `prometheus` section: the connection shared by `source: prometheus` and `backfill`. */
 export const prometheus = z
   .strictObject({
-    url: httpUrlField()
-      .describe("URL of the API, without /api/v1")
-      .meta({ example: "http://127.0.0.1:9090" }),
+    url: httpUrlField().describe("API URL, without /api/v1").meta({ example: "http://127.0.0.1:9090" }),
     token: secretField()
       .optional()
       .describe("bearer token, instead of username and password; a secret")
@@ -39,7 +37,7 @@ export const prometheus = z
       .min(1)
       .max(256)
       .optional()
-      .describe("user name, with password")
+      .describe("user name; requires password")
       .meta({ example: "watchdog" }),
     password: secretField()
       .optional()
@@ -54,30 +52,30 @@ export const prometheus = z
     deadline: durationField(100)
       .prefault("10s")
       .refine((ms) => ms <= 60_000, { error: issueText("is too long", "at most 1m") })
-      .describe("limit for one query, including the body"),
+      .describe("deadline for one query, including the body"),
     max_response_bytes: z
       .int()
       .min(1024)
       .max(256 * 1024 * 1024)
       .default(32 * 1024 * 1024)
-      .describe("a larger response fails"),
+      .describe("maximum response size; a query with a larger response fails"),
     max_series: z
       .int()
       .min(100)
       .max(1_000_000)
       .default(50_000)
-      .describe("a response with more series fails; each takes about 1 kB of memory"),
+      .describe("maximum number of series in a response, at about 1 kB of memory each"),
     max_points: z
       .int()
       .min(1000)
       .max(20_000_000)
       .default(500_000)
-      .describe("a response with more samples fails; each takes about 100 bytes of memory"),
+      .describe("maximum number of samples in a response, at about 100 bytes of memory each"),
     stale_after: durationField(1000)
       .prefault("1m")
       .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
       .describe(
-        "samples older than this are not used; without newer ones, the watchdog cannot see the target; at least twice the scrape interval",
+        "maximum age of samples; without a newer sample, the watchdog cannot see the target; set it to at least twice the scrape interval",
       ),
   })
   .superRefine(({ token, username, password }, context) => {
@@ -85,7 +83,7 @@ export const prometheus = z
       context.addIssue({ code: "custom", path: [key], message });
     };
     if (token !== undefined && username !== undefined)
-      add("token", issueText("is used together with username", "either a token, or username and password"));
+      add("token", issueText("cannot be combined with username", "either a token, or username and password"));
     if (username !== undefined && password === undefined)
       add("username", issueText("has no password", "username and password"));
     if (username === undefined && password !== undefined)
@@ -93,18 +91,14 @@ export const prometheus = z
   });
 
 export const backfill = z.strictObject({
-  after: durationField(10_000)
-    .prefault("1m")
-    .describe("gaps in the readings that are longer than this are filled"),
+  after: durationField(10_000).prefault("1m").describe("minimum length of a gap in the readings to fill"),
   longest: durationField(60_000)
     .prefault("31d")
-    .describe(
-      "samples older than this are not read; the rest of a longer gap stays as the node's counters show it",
-    ),
+    .describe("maximum age of samples to read; the rest of a longer gap is counted from the node's counters"),
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(
-      "if backfilling fails for this long, the gap is counted without Prometheus; until then, counting pauses and alerts continue",
+      "if a backfill fails for this long, the gap is counted without Prometheus; until then, counting pauses while alerts continue",
     ),
 });
 

@@ -35,9 +35,9 @@ export function createFleet(
     const options = {
       metrics: [...TARGET_METRICS, ...metrics],
       sets: [...sets.values()],
-      // Two scrapes of the sidecar show which prices it updates.
+      // It takes two scrapes of the sidecar to see which prices it updates.
       rangeMs: 2 * staleMs,
-      // The polls of all validators begin within one interval, and each gets a result of its own interval.
+      // All validators' polls start within one interval, and each gets a result from its own interval.
       shareMs: intervalMs / 2,
     };
     return createSharedQuery(options, deps);
@@ -131,7 +131,7 @@ async function readReports(
   const name = own.has("validator") ? "exported_validator" : "validator";
   const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: consensusAddress }]);
   if (only === undefined) return [];
-  // `up` and the start of the process say which target it is; here they come from the query before.
+  // `up` and the process's start time identify the target; here they come from the previous query.
   const known = { name: "up", labels: own, points: [] };
   const series = [known, ...(await query(only.selector))];
   return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
@@ -153,7 +153,7 @@ function requireFresh(
   if (target === undefined || latest === undefined)
     throw new SourceError(
       { code: "stale" },
-      `Prometheus has no metrics of ${what} with ${labelsText(labels)} from the last ${staleMs / 500} s`,
+      `Prometheus has no metrics for ${what} with ${labelsText(labels)} from the last ${staleMs / 500} s`,
     );
   if (atMs - latest.atMs > staleMs)
     throw new SourceError(
@@ -177,7 +177,7 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesPage {
     );
   const pairs = [...latest.tickerUpdates].filter(([pair, count]) => {
     const known = before.tickerUpdates.get(pair) ?? 0n;
-    // A counter that fell began again at zero.
+    // A counter that fell has restarted at zero.
     return count > known || (count < known && count > 0n);
   });
   return {
@@ -260,7 +260,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
     const nowMs = clock.monotonicMs();
     if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
       const result = start(chunk);
-      // Whoever waits gets the error; nobody may wait any more.
+      // All waiting callers get the error; by now there may be none.
       result.catch(() => {});
       chunk.latest = { startedMs: nowMs, result };
     }
@@ -271,7 +271,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
       const isTooLarge = error instanceof SourceError && error.facts.code === "too-large";
       if (!isTooLarge || chunk.sets.length === 1) throw error;
       const half = Math.ceil(chunk.sets.length / 2);
-      // The first of all who wait splits the query.
+      // The first waiting caller splits the query.
       if (chunkOf.get(key) === chunk)
         for (const part of [chunk.sets.slice(0, half), chunk.sets.slice(half)]) add(part, chunk.of);
       return ask(key, signal);

@@ -70,7 +70,7 @@ function parseSampleValue(text: string): number {
   if (lower === "nan") return Number.NaN;
   if (/^\+?inf(?:inity)?$/.test(lower)) return Number.POSITIVE_INFINITY;
   if (/^-inf(?:inity)?$/.test(lower)) return Number.NEGATIVE_INFINITY;
-  throw new LineSyntaxError(text === "" ? "the value is missing" : `"${clip(text)}" is not a number`);
+  throw new LineSyntaxError(text === "" ? "missing value" : `"${clip(text)}" is not a number`);
 }
 
 /** Returns the quoted metric name found among the labels, the labels, and the position after the closing brace. */

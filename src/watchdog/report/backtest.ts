@@ -54,10 +54,10 @@ export function backtest(
   let checked: PastResults["results"] | undefined;
   let isQuiet = false;
   for (const { atMs: nowMs, results, misses } of polls) {
-    // All polls of an hour share their results.
+    // All polls within an hour share their results.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
-    // Most polls of a month change nothing.
+    // Most of a month's polls change nothing.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };
@@ -134,7 +134,7 @@ function pollsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .map((event) => {
-      // While the watchdog does not run it polls nothing: only the time from its start on was evaluated.
+      // While the watchdog is not running, it polls nothing, so only the time since its start was evaluated.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - intervalMs };
       return evaluateEvent(polled, ledger.validator, [rule], { intervalMs, afterMs: rule.resolveForMs });

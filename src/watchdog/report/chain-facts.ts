@@ -142,7 +142,7 @@ function pricesText(
   reference: PriceReference,
 ): readonly string[] {
   const own = comparisons.filter((one) => one.reference === reference);
-  // One sidecar alone has no median, which is normal.
+  // A single sidecar has no median, which is normal.
   const refused = reference === "chain" ? notCompared.filter((one) => one.reference === reference) : [];
   const [worst] = own.toSorted((a, b) => Number(deviationBps(b) - deviationBps(a)));
   const name = reference === "chain" ? "the chain's" : "those of all sidecars";

@@ -64,7 +64,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
   const fromMs = monthStartMs(month);
   const toMs = nextMonthMs(fromMs);
   const hours = ledger.hours(fromMs, toMs);
-  // Nothing after the end of the month is in the facts, so that they do not change when the month is over.
+  // The facts contain nothing after the end of the month, so they do not change once the month is over.
   const events = ledger
     .events(fromMs, toMs)
     .filter(({ kind }) => kind !== "month-sealed")
@@ -75,7 +75,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Minutes are stored for 12 hours: with them, the facts of a closed month would change when they are deleted.
+  // Minutes are stored for only 12 hours; if they were used, a closed month's facts would change upon their deletion.
   const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
   const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
@@ -132,7 +132,7 @@ export function tierChanges(facts: MonthFacts): readonly string[] {
   const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];
   const bad = rate.total - rate.good;
-  // Each boundary lies between the tier at its own place in the list and the next worse one.
+  // Each boundary separates the tier at the same position in the list from the next worse tier.
   const place = TIERS.indexOf(tier);
   const [upper, lower] = [BOUNDARIES[place - 1], BOUNDARIES[place]];
   return [

@@ -66,7 +66,7 @@ function evaluateAt(
   atMs: number,
 ): PastResults {
   const recent = (windowMs: number): BlockCounts => sumCounts(view.minutes(atMs - windowMs, atMs));
-  // One millisecond before the end: the end of the last hour belongs to the next month.
+  // One millisecond before the end, because the end of the last hour belongs to the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
   const results = evaluateConditions(rules, {
     ...inputOf(view.validator, atMs),
@@ -86,7 +86,7 @@ export function evaluateEvent(
   rules: readonly AlertRule[],
   { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
 ): readonly PastResults[] {
-  // The last poll of a halt still has no new block; the last one of a gap is the first that read a node again.
+  // The last poll of a halt still has no new block; the last poll of a gap is the first to read a node again.
   const overMs = kind === "halt" ? toMs + intervalMs : toMs;
   const found: PastResults[] = [];
   const evaluate = (atMs: number, poll: ConditionInput): void => {

@@ -262,7 +262,7 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
-    // An older watchdog does not say it.
+    // Older watchdogs don't report it.
     quiet_ms: z.number().default(SPECIFIED_POLICY.quietMs),
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
@@ -276,7 +276,7 @@ const policy = z
   );
 const event = z
   .object({
-    // A newer watchdog may have kinds that this program does not know; they are shown by their text.
+    // A newer watchdog may report unknown kinds; show them by their text.
     kind: z.custom<LedgerEvent["kind"]>((kind) => typeof kind === "string"),
     from: z.number(),
     to: z.number(),
@@ -296,7 +296,7 @@ const wireData = z.object({
   days: bySource(rollup),
   hours: z.array(rollup),
   minutes: z.array(rollup),
-  // An older watchdog has none.
+  // Older watchdogs have none.
   misses: z.array(missRange).default([]),
   events: z.array(event),
   alerts: z.array(alertEpisode),

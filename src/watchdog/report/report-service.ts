@@ -46,7 +46,7 @@ export function createReportService(
 ): Service {
   const { logger } = deps;
   const run = async (signal: AbortSignal): Promise<void> => {
-    // Its own messages would go to the console.
+    // The library's own messages would go to the console.
     setLogger({
       info: () => {},
       debug: () => {},
@@ -62,7 +62,7 @@ export function createReportService(
     };
     const tasks = schedulesOf(config).map(([kind, expression]) => {
       const task = createTask(expression, () => start(kind, deps.clock.nowMs()), { timezone: "UTC" });
-      // Several times that were missed together are one report: of the latest one.
+      // If several times were missed together, create one report, for the latest.
       let missed: Date | undefined;
       task.on("execution:missed", async ({ date }) => {
         missed = date;

@@ -41,7 +41,7 @@ export function createWatchdogReports(
       file ??= open(stateDir);
       return read(file);
     } catch (error) {
-      // After an error of its disk a connection may never work again.
+      // After a disk error, a connection may never work again.
       close();
       if (storeProblem() === undefined) throw error;
       return absent;

@@ -22,7 +22,7 @@ const schedule = (initial: string) =>
     .string()
     .max(100)
     .refine((text) => /^\S+(?: \S+){4}$/.test(text) && validate(text), {
-      error: issueText("is not a schedule", 'a cron expression with five fields such as "0 7 * * *"'),
+      error: issueText("is not a schedule", 'a cron expression with five fields, e.g. "0 7 * * *"'),
     })
     .nullable()
     .default(initial);
@@ -30,10 +30,10 @@ const schedule = (initial: string) =>
 export const reportsSchema = z
   .strictObject({
     daily_at: schedule("0 7 * * *").describe(
-      "cron expression in UTC: when the handover report for the last 24 h is created; null: never",
+      "cron expression in UTC for creating the handover report for the last 24 h; null: never",
     ),
     monthly_at: schedule("30 0 1 * *").describe(
-      "cron expression in UTC: when last month's reports are created; null: never",
+      "cron expression in UTC for creating last month's reports; null: never",
     ),
     directory: z
       .string()

@@ -36,7 +36,7 @@ function standingItems(
       : jail.state === "jailed"
         ? [`jailed: ${releaseText(jail, nowMs)}.`]
         : [];
-  // A jailed validator has no window until it is released.
+  // A jailed validator has no window until its release.
   if (jailed.length > 0) return jailed;
   if (window === undefined) return [`signing window: ${windowNote}.`];
   const signed =

@@ -225,7 +225,7 @@ function rootsOf(alerts: readonly ActiveAlert[]): readonly Root[] {
 
 function causedBy(root: ActiveAlert, alerts: readonly ActiveAlert[]): readonly ActiveAlert[] {
   const found = new Set([root]);
-  // A set visits what is added to it while it is visited.
+  // Iterating a set also visits elements added during the iteration.
   for (const cause of found)
     for (const alert of alerts) if (cause.state === "firing" && causes(cause, alert)) found.add(alert);
   return [...found].slice(1);

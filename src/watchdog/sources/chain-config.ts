@@ -6,19 +6,19 @@ import { parseCoin } from "./payment-result.ts";
 
 export const chain = z.strictObject({
   rest: endpointField(undefined, { hasKey: true })
-    .describe("REST URL of a node on the chain")
+    .describe("REST URL of one of the chain's nodes")
     .meta({ example: "http://127.0.0.1:1317" }),
   fallbacks: z
     .array(endpointField(undefined, { hasKey: true }))
     .max(4)
     .exactOptional()
-    .describe("REST URLs of other nodes on the chain, tried in this order when one does not respond")
+    .describe("REST URLs of other nodes on the chain, tried in this order if a node does not respond")
     .meta({ example: ["https://rest.example"], commentedOut: true }),
   module: z
     .string()
     .regex(/^[a-z0-9]{1,30}$/)
     .default("neutron")
-    .describe("name of the chain in the paths of its own modules"),
+    .describe("the chain's name in the paths of its own modules"),
   pairs: z
     .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
     .max(100)
@@ -27,24 +27,24 @@ export const chain = z.strictObject({
   rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(
-      "CometBFT RPC of a node on the chain; used to search for a closed month's payment, and for block times while REST does not respond",
+      "CometBFT RPC URL of one of the chain's nodes; used to search for a closed month's payment, and for block times while REST does not respond",
     )
     .meta({ example: "http://127.0.0.1:26657" }),
   payment: z
     .strictObject({
       payer: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
-        .describe("account that pays by transaction; without it, the revenue module's events are searched"),
+        .describe("account that pays by transaction; default: search the revenue module's events"),
       recipient: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
         .describe("account that is paid; default: the account of operator_address"),
       full: z
         .string()
         .refine((text) => parseCoin(text) !== undefined, {
-          error: issueText("is not an amount", 'an integer and a denomination, such as "2500000000untrn"'),
+          error: issueText("is not an amount", 'an integer and a denomination, e.g. "2500000000untrn"'),
         })
         .exactOptional()
-        .describe("what a full month pays by transaction, in the base unit"),
+        .describe("payment by transaction for a full month, in the base unit"),
     })
     .exactOptional()
     .describe("who pays the validator, if not the chain's revenue module")
@@ -61,7 +61,7 @@ export const chain = z.strictObject({
 /** Field for a bech32 address with a matching prefix. */
 export function addressField(prefix: RegExp, example: string) {
   return z.string().refine((text) => hasPrefix(text, prefix), {
-    error: issueText("is not such an address", `bech32, such as ${example}`),
+    error: issueText("is not a valid address", `bech32, e.g. ${example}`),
   });
 }
 

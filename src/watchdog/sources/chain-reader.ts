@@ -133,8 +133,8 @@ async function readRevenue(
   const view = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
   if (operatorAddress === undefined) return view;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
-  // The chain answers 400 for a validator without a block in the period, and 500 while it has no price to pay with. The
-  // parameters are known all the same.
+  // The chain returns 400 for a validator without a block in the period, and 500 while it has no price to pay with. The parameters
+  // are known nevertheless.
   const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
   return stats === undefined ? view : { ...view, stats: toRevenueStats(stats) };
 }
@@ -199,5 +199,5 @@ function decimalsOf(field: JsonField): { readonly decimals?: number } {
 function asInteger(field: JsonField): bigint {
   const text = field.asText();
   if (/^\d{1,78}$/.test(text)) return BigInt(text);
-  throw field.error(field.path, "a whole number");
+  throw field.error(field.path, "an integer");
 }

@@ -71,7 +71,7 @@ export function lacksModule(status: number, text: string): boolean {
 }
 
 /** Starts validating a response. Errors begin with `problem` and name the field. Throws {@link SourceError} if it is not JSON. */
-export function responseField(text: string, problem = "the response is not a chain's"): JsonField {
+export function responseField(text: string, problem = "the response does not come from a chain"): JsonField {
   const value = parseJson(text);
   const root = new JsonField(value, "", (path, expected) => {
     const what = path === "" ? "it" : path;

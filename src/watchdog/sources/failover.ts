@@ -61,11 +61,11 @@ export function createFailoverReader(
     for (const [attempt, index] of indexes.entries()) {
       const isLast = attempt === indexes.length - 1;
       const target = urlOf(group, index, url);
-      // The signal of a request also ends the reading of its body, so only an attempt that failed is ended.
+      // A request's signal also aborts reading its body, so abort only failed attempts.
       const end = new AbortController();
       onAbort(signal, (reason) => end.abort(reason));
       try {
-        const what = `a response of ${group.names[index]}`;
+        const what = `a response from ${group.names[index]}`;
         const page = await withDeadline(what, partMs, signal, () => read(target.href, end.signal, sent));
         const isAvailable = !UNAVAILABLE.has(page.status);
         if (isAvailable) group.failedMs.delete(index);

@@ -99,7 +99,7 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   // Process metrics have no chain_id label.
   const own = samples.filter(({ labels }) => (labels.get("chain_id") ?? chain) === chain);
   const first = (pattern: RegExp): Sample | undefined => own.find(({ name }) => pattern.test(name));
-  // A local chain's node signs for several validators.
+  // A local chain's node may sign for several validators.
   const ofValidator = (pattern: RegExp): Sample | undefined => {
     const all = own.filter(({ name }) => pattern.test(name));
     const { consensusAddress } = options;
@@ -135,7 +135,7 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   });
 }
 
-const VOTES_UNSEEN = `the page has no ${RESPONSES} and no other metric of the oracle, so it does not show whether the node votes; check [oracle] enabled and metrics_enabled in the node's app.toml, and that no collector drops or renames the app_ metrics`;
+const VOTES_UNSEEN = `the page has neither ${RESPONSES} nor any other oracle metric, so it does not show whether the node votes; check [oracle] enabled and metrics_enabled in the node's app.toml, and that no collector drops or renames the app_ metrics`;
 
 /** Maximum length of a program's version. Longer texts are not considered versions. */
 export const MAX_VERSION = 60;
@@ -206,7 +206,7 @@ function countReports(
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
-  // `process_start_time_seconds` and other process metrics are on every page, so they do not prove that it is a node's.
+  // Every page has `process_start_time_seconds` and other process metrics, so they don't prove that the page belongs to a node.
   const chains = new Set(
     samples.filter(({ name }) => isNodeFamily(name)).flatMap(({ labels }) => labels.get("chain_id") ?? []),
   );
@@ -216,24 +216,24 @@ function chooseChain(samples: readonly Sample[], selected: string | undefined): 
   if (first === undefined)
     throw new SourceError(
       { code: "not-a-node" },
-      "the page has no node metrics; check that the URL is the node's and that its Prometheus metrics are on",
+      "the page has no node metrics; check that the URL is the node's and that its Prometheus metrics are enabled",
     );
   if (selected !== undefined)
     throw new SourceError(
       { code: "wrong-chain" },
-      `the node is on chain ${[...chains].join(", ")}, not on ${selected}; check sources.node and chain_id`,
+      `the node is on chain ${[...chains].join(", ")}, expected ${selected}; check sources.node and chain_id`,
     );
   if (others.length > 0)
     throw new SourceError(
       { code: "several-chains" },
-      `the page has several chains (${[...chains].join(", ")}); choose one with chain_id`,
+      `the page contains several chains (${[...chains].join(", ")}); select one with chain_id`,
     );
   return first;
 }
 
 /** Returns the number of oracle calls with this status; 0 if the series does not exist. */
 function sumOf(samples: readonly Sample[], status: string): bigint {
-  // The node creates a series at its first event: without a failure since the start there is no `Failure` series.
+  // The node creates a series at its first event, so without a failure since its start there is no `Failure` series.
   return samples
     .filter(({ name, labels }) => name === RESPONSES && labels.get("status") === status)
     .reduce((sum, sample) => sum + requireCount(sample), 0n);

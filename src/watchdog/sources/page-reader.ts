@@ -59,7 +59,7 @@ const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "E
  * time.
  */
 export function createHttpPageReader(network: NetworkOptions = {}): HttpPageReader {
-  // Connections per origin. Two sources can have the same host and port.
+  // Connections per origin. Two sources may share a host and port.
   const settings = { connections: 2, pipelining: 1, keepAliveTimeout: 30_000, maxHeaderSize: 16_384 };
   const kept = createRemoteConnections(settings, network);
   /** Opens a new connection for each request. */
@@ -81,7 +81,7 @@ export function createHttpPageReader(network: NetworkOptions = {}): HttpPageRead
       const response = await send(from, { method, signal, headers, body: form ?? null });
       const { statusCode: status, headers: received, body } = response;
       const to = REDIRECTS.has(status) ? locationOf(received["location"], from) : undefined;
-      // Credentials in headers go no further than to the host that they are for, and not from TLS to plain text.
+      // Never send credentials in headers to another host, or from TLS to plain text.
       const isSafe = to !== undefined && typeof followRedirect(from, to.href) !== "string";
       if (isSafe && method === "GET" && hops < MAX_REDIRECTS) {
         await body.dump({ limit: 65_536, signal });
@@ -141,7 +141,7 @@ async function* decompressed(body: Readable, header: string): AsyncGenerator<Uin
     throw notReadable(encoding, "the watchdog asks for gzip");
   }
   try {
-    // Its error is the decompressor's.
+    // Its error comes from the decompressor.
     yield* pipeline(body, decompressor, () => {});
   } catch (error) {
     throw error instanceof Error && "errno" in error ? notReadable(encoding, errorText(error)) : error;
@@ -150,10 +150,7 @@ async function* decompressed(body: Readable, header: string): AsyncGenerator<Uin
 
 function notReadable(encoding: string, reason: string): SourceError {
   const name = /^[\w.*, -]{1,40}$/.test(encoding) ? encoding : "an unknown encoding";
-  return new SourceError(
-    { code: "compressed" },
-    `the response is compressed with ${name} and cannot be read: ${reason}`,
-  );
+  return new SourceError({ code: "compressed" }, `cannot decompress the response (${name}): ${reason}`);
 }
 
 /** Calls `onChunk` with each chunk of the body. Throws {@link SourceError} if the body exceeds `maxBytes`. */
@@ -165,8 +162,7 @@ async function forEachChunk(
   let length = 0;
   for await (const chunk of page.body) {
     length += chunk.length;
-    if (length > maxBytes)
-      throw new SourceError({ code: "too-large" }, `the page is larger than ${maxBytes} bytes`);
+    if (length > maxBytes) throw new SourceError({ code: "too-large" }, `the page exceeds ${maxBytes} bytes`);
     onChunk(chunk);
   }
 }
@@ -188,9 +184,9 @@ export async function requireOk(page: Page): Promise<Page> {
 /** Creates an error with a response's status and, for a redirect, its target. `detail` quotes the response. */
 export function statusError(who: string, { status, redirect }: Page, detail = ""): SourceError {
   const text = REDIRECTS.has(status)
-    ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); set that URL if it is right`
+    ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); configure that URL if it is correct`
     : `${who} answered HTTP ${status}${redirect === undefined ? "" : ` after a redirect to ${redirect}`}`;
-  const advice = DENIALS.has(status) ? "; set its credentials if it needs any" : "";
+  const advice = DENIALS.has(status) ? "; configure credentials if they are required" : "";
   return new SourceError({ code: "http-status" }, `${text}${detail}${advice}`);
 }
 
@@ -219,8 +215,8 @@ export async function readMetricsPage(
 ): Promise<Pick<Page, "clockMs"> & { readonly samples: readonly Sample[]; readonly skippedLines?: number }> {
   const page = await requireOk(await read(url, signal));
   const samples = new Map<string, Sample>();
-  // A node's page can have 5 MB, and the watchdog needs a few lines of it. The parser gets each chunk as it arrives, and
-  // only wanted samples stay in memory.
+  // A node's page may have 5 MB, but the watchdog needs only a few lines. The parser gets each chunk as it arrives, and only wanted
+  // samples stay in memory.
   const parser = createPrometheusTextParser({
     needs,
     sample: (sample) => {
@@ -229,7 +225,7 @@ export async function readMetricsPage(
       if (samples.has(series))
         throw new SourceError(
           { code: "not-metrics" },
-          `the page has the duplicate series ${clip(series, 120)}`,
+          `the page has a duplicate series ${clip(series, 120)}`,
         );
       samples.set(series, ownSample(sample));
     },

@@ -110,7 +110,7 @@ async function comparePay(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  // The chain answers 500 while it has no price to pay with.
+  // The chain returns 500 while it has no price to pay with.
   const root = await findModule(`/${module}/revenue/validators_stats`, rest, signal).catch(
     onSourceError(() => "no statistics" as const, "http-status"),
   );
@@ -158,7 +158,7 @@ function comparisonOf(
   address: string,
 ): Compared {
   const own = shares.get(address);
-  if (own === undefined) return `the chain counts no ${MEASURE_NAMES[measure]} for this validator`;
+  if (own === undefined) return `the chain has no ${MEASURE_NAMES[measure]} for this validator`;
   const others = [...shares].filter(([other]) => other !== address).map(([, share]) => share);
   const compared = comparePeers(own, others);
   return compared === undefined

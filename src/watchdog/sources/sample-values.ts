@@ -10,7 +10,7 @@ const MAX_COUNT = 1_000_000_000_000;
 /** Returns a count. Throws {@link SourceError} for a fraction or a value outside 0 to 10^12. */
 export function requireCount({ name, value }: Sample, what = "a number of blocks"): bigint {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_COUNT) return BigInt(value);
-  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not ${what}`);
+  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, expected ${what}`);
 }
 
 /** A chain id: CometBFT's limit of 50 characters, only visible ASCII. It is part of keys, headers and notification URLs. */
@@ -23,7 +23,7 @@ export function requireChainId(text: string): string {
   const rest = text.length > 20 ? ` and ${text.length - 20} more` : "";
   throw new SourceError(
     { code: "bad-value" },
-    `the chain id is ${start}${rest}, which is not 1 to 50 visible ASCII characters`,
+    `the chain id is ${start}${rest}, expected 1 to 50 visible ASCII characters`,
   );
 }
 
@@ -43,7 +43,7 @@ const MAX_SECONDS = 253_402_300_799;
 /** Converts a time from seconds to ms. Throws {@link SourceError} outside the years 1970 to 9999. */
 export function requireTimeMs({ name, value }: Sample): number {
   if (value >= 0 && value <= MAX_SECONDS) return Math.round(value * 1000);
-  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a time`);
+  throw new SourceError({ code: "bad-value" }, `${name} is ${value}, expected a time`);
 }
 
 /** The year 2014: no chain process is older. */
@@ -75,7 +75,7 @@ export function histogramOf(samples: readonly Sample[], family: string): Histogr
   const buckets = new Map<number, bigint>();
   for (const sample of of("_bucket")) {
     const bound = Number(sample.labels.get("le"));
-    // "+Inf" is the count.
+    // "+Inf" contains the count.
     if (Number.isFinite(bound)) buckets.set(bound, (buckets.get(bound) ?? 0n) + requireEvents(sample));
   }
   return {

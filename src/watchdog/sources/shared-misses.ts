@@ -85,7 +85,7 @@ function hasFallen(before: VoteReports | undefined, now: VoteReports | undefined
 }
 
 function compareVotes(own: string, before: VotesByValidator, now: VotesByValidator): VoteComparison {
-  // A validator whose counts do not grow is not in the set any more.
+  // A validator whose counts don't grow is no longer in the set.
   const active = [...now].flatMap(([address, { total, withPrice }]) => {
     const start = before.get(address);
     const seen = Number(total - (start?.total ?? 0n));

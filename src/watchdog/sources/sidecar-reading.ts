@@ -180,7 +180,7 @@ export async function readPrices(
   }
   throw new SourceError(
     { code: "http-status" },
-    `there is no price API at ${urls.map((url) => new URL(url).pathname).join(", ")}`,
+    `no price API found at ${urls.map((url) => new URL(url).pathname).join(", ")}`,
   );
 }
 
@@ -199,9 +199,9 @@ export function parsePrices(text: string, url: string): PricesPage {
   return {
     pairs: priced.map(([pair]) => pair).toSorted(),
     prices: new Map(priced),
-    // Before its first update a sidecar reports Go's zero time, which lies in the year 1.
+    // Before its first update, a sidecar reports Go's zero time, which is in year 1.
     tickedAtMs: tickedAtMs <= 0 ? undefined : tickedAtMs,
-    // The version is only informative, so a version of another type is not a reason to reject the prices.
+    // The version is only informative, so don't reject the prices because of its type.
     version: typeof version === "string" ? version : "",
     url,
   };
@@ -212,10 +212,10 @@ function parseBody(text: string): unknown {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch (cause) {
-    const reason = text.trimStart().startsWith("<") ? "it is HTML, not prices" : errorText(cause);
+    const reason = text.trimStart().startsWith("<") ? "got HTML instead of prices" : errorText(cause);
     throw notPrices(reason);
   }
-  throw notPrices("it is not a JSON object");
+  throw notPrices("expected a JSON object");
 }
 
 function notPrices(reason: string): SourceError {

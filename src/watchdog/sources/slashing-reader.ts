@@ -100,7 +100,7 @@ async function readTerms(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<UnjailTerms> {
-  // A command without a price is better than none, and than no reading of the jail.
+  // A command without a price is better than no command or no jail state.
   const gasPrice = await rest
     .find("/feemarket/v1/gas_prices", signal)
     .then((root) => root && toGasPrice(root))

@@ -51,14 +51,14 @@ export function asFraction(field: JsonField): Dec18 {
     const value = parseDec18(field.asText());
     if (value >= 0n) return value;
   } catch {
-    // The error below says what was expected.
+    // The error below states the expected value.
   }
-  throw field.error(field.path, "a decimal of zero or more");
+  throw field.error(field.path, "a non-negative decimal");
 }
 
 /** Parses "600s" or "0.5s". */
 function asDurationMs(field: JsonField): number {
   const match = /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(field.asText());
-  if (match === null) throw field.error(field.path, 'a duration such as "600s"');
+  if (match === null) throw field.error(field.path, 'a duration, e.g. "600s"');
   return Number(match[1]) * 1000 + Number((match[2] ?? "0").padEnd(3, "0").slice(0, 3));
 }

@@ -75,7 +75,7 @@ function createSetView(
     const view = { size: members.length, isInSet: own !== undefined, votingPower: own?.votingPower ?? 0n };
     if (own === undefined || block?.signers === undefined) return view;
     const { height, signers } = block;
-    // Decoding a set of addresses takes longer than the rest of a poll, and the set hardly changes.
+    // Decoding all addresses of a set takes longer than the rest of a poll, and the set rarely changes.
     keys = new Map(
       members.map((one) => [one.address, keys.get(one.address) ?? toBase64(decodeBech32(one.address).bytes)]),
     );
@@ -95,7 +95,7 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
-    // A part of the set would say that the others are not in it.
+    // With only part of the set, the other validators would look as if they were not in it.
     if (found.length === 0 || page + 1 === MAX_PAGES)
       throw root.error("validators", `all ${total} of the set, of which ${members.length} were received`);
     set = root.member("block_height").required().asHeight().toString();

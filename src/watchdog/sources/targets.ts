@@ -133,7 +133,7 @@ function selectorOf(metrics: readonly string[], sets: readonly Labels[]): string
     if (only !== undefined && values.length === 1) return `${name}=${quoted(only)}`;
     return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
   });
-  // Metrics are patterns of our own.
+  // The metrics are our own patterns.
   return `{__name__=~${quoted(metrics.join("|"))},${matchers.join(",")}}`;
 }
 

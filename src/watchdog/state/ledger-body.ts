@@ -8,7 +8,7 @@ import { EMPTY_SOURCE, type SourceLedger } from "../ledger/source-ledger.ts";
 
 const integer = z.string().transform((text, context) => {
   if (/^-?\d{1,30}$/.test(text)) return BigInt(text);
-  context.addIssue("not a whole number");
+  context.addIssue("not an integer");
   return z.NEVER;
 });
 const baseline = z.object({
@@ -19,7 +19,7 @@ const baseline = z.object({
   processStartMs: z.number().exactOptional(),
   atMs: z.number(),
 }) satisfies z.ZodType<Baseline>;
-// Older programs stored the last reading only, and took each change for two nodes.
+// Older versions stored only the last reading and treated each change as two nodes.
 const conflict = z
   .object({ first: baseline.optional(), last: baseline, alternates: z.boolean().default(true) })
   .transform(({ first, ...rest }) => ({ ...rest, first: first ?? rest.last }));
@@ -34,7 +34,7 @@ const checkpoint = z.object({
   height: integer.exactOptional(),
   node: z.string(),
 });
-// The stored names differ from those of the code: a state file of every version must stay readable.
+// The stored names differ from the names in the code, because state files from every version must stay readable.
 const source = z.object({ tracks: z.record(z.string(), counterState), cursor: checkpoint.exactOptional() });
 const processes = z.object({
   sidecarSeenMs: z.number().exactOptional(),
@@ -76,7 +76,7 @@ export function encodeLedgerBody(ledger: Ledger): string {
 
 /** Decodes the output of {@link encodeLedgerBody}. Throws for any other text. */
 export function decodeLedgerBody(text: string): Ledger {
-  // A migration stored null for a key that is absent. The reviver removes it.
+  // A migration stored null for absent keys. The reviver removes it.
   const json: unknown = JSON.parse(text, (_key, value: unknown) => value ?? undefined);
   const { sources, processes: seen, nextEventId, ...rest } = body.parse(json);
   const sourceOf = (name: LedgerSource): SourceLedger => {

@@ -252,7 +252,7 @@ function writePeriods(
       source,
       ...values,
     );
-  // A wrong clock counted blocks in it.
+  // It contains blocks counted with a wrong clock.
   for (const name of before.months.keys())
     if (!rollups.months.has(name)) remove("ledger_months", "month = ?", name);
   const month = prepared(
@@ -282,7 +282,7 @@ function writePeriods(
       while ((stored[index]?.startMs ?? Infinity) < startMs) index += 1;
       if (stored[index] === value) continue;
       hasNew ||= stored[index]?.startMs !== startMs;
-      // In one list: the driver takes longer to collect single values than to bind them.
+      // Pass one list: collecting single values takes the driver longer than binding them.
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
     const [oldest] = rollups[span];

@@ -1,7 +1,7 @@
 /** State file migrations (`src/platform/storage/sqlite-database.ts`). Each needs the prior version in `test/fixtures/state`. */
 export const MIGRATIONS: readonly string[] = [
-  // "IF NOT EXISTS": older programs created the tables before they set the version. A crash in between left a file of
-  // version 0 with tables.
+  // "IF NOT EXISTS": older versions created the tables before setting the version, so a crash in between left a version 0 file with
+  // tables.
   `CREATE TABLE IF NOT EXISTS mark (
      id INTEGER PRIMARY KEY CHECK (id = 1), chain_id TEXT NOT NULL, success INTEGER NOT NULL, failure INTEGER NOT NULL,
      height INTEGER, process_start_ms INTEGER, at_ms INTEGER NOT NULL) STRICT;
@@ -11,7 +11,7 @@ export const MIGRATIONS: readonly string[] = [
      id INTEGER PRIMARY KEY CHECK (id = 1), phase TEXT NOT NULL, since_ms INTEGER NOT NULL, seen_ms INTEGER NOT NULL,
      reason TEXT NOT NULL) STRICT;
    CREATE TABLE IF NOT EXISTS notices (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
-  // Version 1 knew one alert, "all-prices-missing", of severity "critical".
+  // Version 1 had one alert, "all-prices-missing", with severity "critical".
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, phase TEXT NOT NULL, since_ms INTEGER NOT NULL, last_active_ms INTEGER NOT NULL,
      reason TEXT NOT NULL) STRICT;
@@ -20,7 +20,7 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE mark RENAME TO baseline;
    ALTER TABLE notices RENAME TO notifications;
    UPDATE notifications SET body = json_set(body, '$.severity', 'critical');`,
-  // Version 2 knew one validator without a name, and one receiver, a webhook. Each firing alert had been notified.
+  // Version 2 had one unnamed validator and one receiver, a webhook. Each firing alert had sent a notification.
   `CREATE TABLE alert_states (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
    CREATE TABLE silences (position INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
    CREATE TABLE outbox (position INTEGER PRIMARY KEY, channel TEXT NOT NULL, body TEXT NOT NULL) STRICT;
@@ -44,7 +44,7 @@ export const MIGRATIONS: readonly string[] = [
        'cost', json_object('blocks', '0')))) ELSE '{}' END) FROM alerts;
    DROP TABLE alerts;
    DROP TABLE notifications;`,
-  // Version 3 knew one validator with one node, and months only.
+  // Version 3 had one validator with one node, and only months.
   `CREATE TABLE ledgers (validator TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
    INSERT INTO ledgers SELECT 'default', json_object('chainId', chain_id, 'sources', json_object('calls', json_object(
      'tracks', json_object('node', json_object('baseline', json_object('chainId', chain_id,
@@ -71,7 +71,7 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE alert_history (
      validator TEXT NOT NULL, alert TEXT NOT NULL, since_ms INTEGER NOT NULL, body TEXT NOT NULL,
      PRIMARY KEY (validator, alert, since_ms)) STRICT, WITHOUT ROWID;`,
-  // Version 5 forgot with its process what the last polls had shown.
+  // Version 5 lost the last polls' results on exit.
   `CREATE TABLE trails (validator TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;`,
   // Version 6 had no counts from Prometheus.
   `ALTER TABLE ledger_months ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
@@ -80,14 +80,14 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE rollups ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_bad INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_unknown INTEGER NOT NULL DEFAULT 0;`,
-  // Version 7 had bad blocks by minute, hour and day only.
+  // Version 7 had only bad blocks by minute, hour and day.
   `CREATE TABLE miss_ranges (
      validator TEXT NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, first_height INTEGER, last_height INTEGER,
      good INTEGER NOT NULL, bad INTEGER NOT NULL, PRIMARY KEY (validator, from_ms)) STRICT, WITHOUT ROWID;`,
-  // Version 8 did not search the payments of months.
+  // Version 8 did not search for monthly payments.
   `CREATE TABLE payments (
      validator TEXT NOT NULL, month TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (validator, month)) STRICT, WITHOUT ROWID;`,
-  // Version 9 forgot with its process where a receiver has moved to.
+  // Version 9 lost receivers' new addresses on exit.
   `CREATE TABLE channel_moves (channel TEXT PRIMARY KEY, from_id TEXT NOT NULL, to_id TEXT NOT NULL) STRICT;`,
 ];
 

@@ -85,7 +85,7 @@ function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
     counterStates: (states) => mapValues(states, (state) => shiftCounter(state, shift)),
     checkpoint: (checkpoint) => {
       const { atMs, timeMs } = checkpoint;
-      // Blocks that were dated by the clock, not by the chain, end where it was. Those that it dated too late are corrected in the ledger.
+      // Blocks dated by the clock instead of the chain end at the clock's time. The ledger corrects blocks dated too late.
       const isByClock = timeMs === atMs && shift(0) > 0;
       return { ...checkpoint, atMs: shift(atMs), timeMs: isByClock ? shift(timeMs) : timeMs };
     },

@@ -30,8 +30,8 @@ export type OpenDatabase = (file: string, options: Database.Options) => Database
 
 /** Opens or creates the state file in a folder. Throws {@link WatchdogError} if the folder is in use or the file unreadable. */
 export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
-  // Two watchdogs on one state would both count every block. SQLite's own locks last for one transaction only, so the
-  // folder is locked until `close`.
+  // Two watchdogs with the same state would both count every block. SQLite's own locks last for only one transaction, so lock the
+  // folder until `close`.
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
     const file = join(folder, STATE_FILE);
@@ -39,7 +39,7 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       createDatabaseFile(file);
       return openDatabase(file, open);
     });
-    // What the file has. Each save writes the differences. A save that failed changes nothing here: the next one writes its
+    // The file's contents. Each save writes the differences. A failed save changes nothing here, so the next save writes its
     // differences too.
     let stored = EMPTY_STATE;
     const load = (): WatchdogState => {
@@ -55,8 +55,8 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       reopen: () => {
         closeQuietly(database);
         database = withFolderError(folder, () => {
-          // The folder is not the one that was opened, such as that of a disk which is not mounted any more. A new file
-          // would hide what the old one has.
+          // The folder is not the one that was opened, e.g. because its disk is no longer mounted. A new file would hide the old
+          // one's contents.
           if (!existsSync(file)) throw new Error(`${STATE_FILE} no longer exists`);
           return openDatabase(file, open);
         });
@@ -81,7 +81,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   const database = open(file, { timeout: 5000 });
   try {
     database.pragma("journal_mode = WAL");
-    // FULL: a committed transaction survives a power failure. The default of WAL mode (NORMAL) can lose the last ones.
+    // FULL: a committed transaction survives a power failure. WAL mode's default (NORMAL) can lose the last transactions.
     database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;
@@ -115,7 +115,7 @@ function withFolderError<T>(folder: string, work: () => T): T {
 function adviceOn(cause: unknown): string {
   if (isDiskFull(cause)) return MAKE_ROOM;
   return isDamaged(cause)
-    ? `${STATE_FILE} is damaged: put a backup in its place, or move it away; without it, counting starts over and past months are lost`
+    ? `${STATE_FILE} is damaged; restore a backup, or move the file away: counting then starts over, and past months are lost`
     : "check state_dir";
 }
 
@@ -224,6 +224,6 @@ function requireVersion(database: Database.Database, folder: string): void {
     .parse(database.pragma("user_version"));
   if (version !== MIGRATIONS.length)
     throw new Error(
-      `the state in ${folder} has format ${version}, and this program reads format ${MIGRATIONS.length}; start the watchdog once to upgrade it, or use a newer relaywatch`,
+      `the state in ${folder} has format ${version}, but this program reads format ${MIGRATIONS.length}; start the watchdog once to upgrade it, or use a newer relaywatch`,
     );
 }

@@ -64,15 +64,15 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
   };
   const save = (next: WatchdogState): void => {
     try {
-      // A connection whose disk had an error may never work again. Each save writes the complete state, so the next
-      // successful one stores what this one missed.
+      // After a disk error, a connection may never work again. Each save writes the complete state, so the next successful save
+      // stores what this one missed.
       if (failure !== undefined) store.reopen();
       store.save(next);
       if (failure !== undefined)
         logger.warn("state stored again", { failed_since: isoTime(failure.sinceMs) });
       failure = undefined;
     } catch (error) {
-      // A full disk must not end the watchdog: it goes on with the state in memory.
+      // A full disk must not stop the watchdog: it continues with the state in memory.
       fail(error);
     }
   };
@@ -94,7 +94,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     for (;;) {
       const deliveries = nextDeliveries(state.alerting.outbox, channel, limit);
       if (deliveries.length > 0) return deliveries;
-      // No change is missed: nothing runs between the check above and the call of `next`, which registers immediately.
+      // No change is missed: nothing runs between the check above and the call to `next`, which registers immediately.
       await changed.next(signal);
     }
   };

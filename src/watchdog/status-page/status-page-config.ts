@@ -48,19 +48,19 @@ function titleField() {
 export const statusPageSchema = z.strictObject({
   listen: listenField()
     .prefault("127.0.0.1:9995")
-    .describe("address of the status page's own HTTP server, which serves no other page"),
+    .describe("address of the status page's separate HTTP server"),
   hosts: hostNamesField()
     .optional()
     .describe(
-      "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+      "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
     )
     .meta({ example: ["status.example"] }),
-  title: titleField().default("Oracle status").describe("heading of the page"),
+  title: titleField().default("Oracle status").describe("page heading"),
   validators: z
     .array(
       z.strictObject({
-        name: z.string().describe("the validator's name in this file"),
-        title: titleField().optional().describe("its name on the page; default: its name in this file"),
+        name: z.string().describe("the validator's name in this configuration"),
+        title: titleField().optional().describe("its name on the page; default: name"),
       }),
     )
     .min(1)
@@ -73,9 +73,9 @@ export const statusPageSchema = z.strictObject({
     .min(1)
     .default([...COMPONENT_NAMES])
     .describe(
-      "rows for each validator: prices are the node's calls to its sidecar; votes are what is in the blocks, for validators with a consensus_address",
+      "rows per validator: prices shows the node's calls to its sidecar; votes shows the votes in blocks, for validators with a consensus_address",
     ),
-  amounts: z.boolean().default(false).describe("show pay, and what incidents cost"),
+  amounts: z.boolean().default(false).describe("show pay and incident costs"),
 });
 
 type StatusPageFile = z.output<typeof statusPageSchema>;
@@ -96,11 +96,11 @@ export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): 
     context.addIssue({ code: "custom", path: ["status_page", "validators", ...place], message });
   };
   if (shown === undefined && known.length > MAX_SHOWN)
-    refuse(`is missing, and there are ${known.length} validators`, `a list of at most ${MAX_SHOWN}`);
+    refuse(`is missing, but there are ${known.length} validators`, `a list of at most ${MAX_SHOWN}`);
   for (const [index, name] of (shown ?? []).entries()) {
     if (!known.includes(name))
-      refuse("is not a validator of this file", known.slice(0, 5).join(", "), index, "name");
-    else if (shown?.indexOf(name) !== index) refuse("is used twice", "each validator once", index, "name");
+      refuse("is not a validator in this configuration", known.slice(0, 5).join(", "), index, "name");
+    else if (shown?.indexOf(name) !== index) refuse("is a duplicate", "each validator once", index, "name");
   }
 }
 

@@ -185,7 +185,7 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
       known.set(validator, { cutMs, atMs: nowMs, past });
       return past;
     } catch {
-      // The page is needed most when something fails, such as the disk with the state.
+      // The page is needed most when something fails, e.g. the disk with the state.
       return found?.past ?? read(deps.ledger(validator));
     }
   };

@@ -93,7 +93,7 @@ function parseNode(json: JsonField, depth: number): GasNode {
 }
 
 function wrongField(path: string, expected: string): Error {
-  return new Error(`profile${path === "" ? "" : ` ${path}`}: ${expected} was expected`);
+  return new Error(`profile${path === "" ? "" : ` ${path}`}: expected ${expected}`);
 }
 
 export function profileRequestJson(request: ProfileRequest): JsonObject {

@@ -76,7 +76,7 @@ function decode(base64: string): Uint8Array {
   try {
     return fromBase64(base64);
   } catch (cause) {
-    throw new ProfileError({ code: "profile-bad-request" }, "base64 was expected", { cause });
+    throw new ProfileError({ code: "profile-bad-request" }, "expected base64", { cause });
   }
 }
 

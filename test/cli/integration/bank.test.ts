@@ -130,7 +130,7 @@ describe("relaywatch tx bank send", () => {
         },
         signatures: [],
       });
-    expect((await send(...words, "--from", "nobody")).message).toContain("an address or the name of a test");
+    expect((await send(...words, "--from", "nobody")).message).toContain("an address or a test account name");
   });
 
   it("signs with a key of an SDK keyring", async () => {

@@ -42,6 +42,6 @@ it("wrong words are refused with what was expected", async () => {
   expect((await tx("vote", "1", "maybe")).usage).toContain(
     "Allowed choices are yes, abstain, no, no_with_veto",
   );
-  expect((await tx("vote", "one", "yes")).usage).toContain("a whole number below 2^64 was expected");
+  expect((await tx("vote", "one", "yes")).usage).toContain("expected an integer below 2^64");
   expect((await tx("weighted-vote", "1", "yes:1")).usage).toContain("is not an option with its weight");
 });

@@ -45,7 +45,7 @@ it("upgrade: a plan is made and dropped", async () => {
   expect(await tx("upgrade", "cancel-software-upgrade")).toMatchObject(DONE);
   expect(await json("upgrade", "plan")).toEqual({ plan: null });
   expect((await tx("upgrade", "software-upgrade", "v9", "0")).usage).toContain(
-    "a height above zero was expected",
+    "expected a height above zero",
   );
 });
 

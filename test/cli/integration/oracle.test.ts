@@ -185,7 +185,7 @@ describe("without a watchdog", () => {
       const offset = String(silent.offset);
       const { out, message } = await runCommand(["relayer", ...words, "--port-offset", offset], stop.signal);
       expect(`${out}${message}`).toContain(
-        `icq-relayer does not respond at 127.0.0.1:${portsAt(silent.offset).relayer}; start it, or select another one with --url or --port-offset`,
+        `icq-relayer does not respond at 127.0.0.1:${portsAt(silent.offset).relayer}; start it, or select another relayer with --url or --port-offset`,
       );
     },
   );
@@ -434,7 +434,7 @@ describe("alerts", () => {
     );
     expect(await cli("alerts", "ack", "nothing", "--note", "x")).toMatchObject({
       exitCode: 2,
-      message: 'there is no alert "nothing"; relaywatch alerts list --all prints the names',
+      message: 'there is no alert "nothing"; list the names with relaywatch alerts list --all',
     });
     expect((await cli("alerts", "ack")).exitCode).toBe(2);
     const by = { author: "ann", note: "new disk", at: "2026-10-20T04:00:00.000Z" };

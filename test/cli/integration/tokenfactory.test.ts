@@ -67,7 +67,7 @@ describe("relaywatch tx tokenfactory", () => {
 
   it("rejects a hook that is not a JSON object", async () => {
     const { usage } = await tx("operator", "update-params", "--hook", "1");
-    expect(usage).toContain("a JSON object was expected");
+    expect(usage).toContain("expected a JSON object");
   });
 });
 

@@ -156,15 +156,15 @@ describe("relaywatch tx vesting", () => {
 
   it.each([
     ["no JSON", "{", "in JSON"],
-    ["no periods", "{}", 'an object with "start_time" and "periods" was expected'],
-    ["no time", '{"periods":[]}', "start_time: seconds were expected"],
-    ["a negative time", '{"start_time":-1,"periods":[]}', "a whole number below 2^64 was expected"],
+    ["no periods", "{}", 'expected an object with "start_time" and "periods"'],
+    ["no time", '{"periods":[]}', "start_time: expected seconds"],
+    ["a negative time", '{"start_time":-1,"periods":[]}', "expected an integer below 2^64"],
     [
       "no coins",
       '{"start_time":1,"periods":[{"length_seconds":1}]}',
-      'periods with "coins" and "length_seconds"',
+      'expected periods with "coins" and "length_seconds"',
     ],
-    ["no length", '{"start_time":1,"periods":[{"coins":"1untrn"}]}', "length_seconds: seconds were expected"],
+    ["no length", '{"start_time":1,"periods":[{"coins":"1untrn"}]}', "length_seconds: expected seconds"],
     [
       "half a coin",
       '{"start_time":1,"periods":[{"coins":"1","length_seconds":1}]}',

@@ -99,13 +99,13 @@ describe("relaywatch tx wasm", () => {
     });
     expect(await tx("alice", "instantiate", "5", "{}", "--label", "x")).toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining("--no-admin was expected"),
+      message: expect.stringContaining("or --no-admin"),
     });
-    expect((await tx("alice", "execute", CONTRACT, "{")).usage).toContain("JSON was expected");
+    expect((await tx("alice", "execute", CONTRACT, "{")).usage).toContain("expected JSON");
     expect((await tx("alice", "execute", CONTRACT, "{}", "--amount", "5")).usage).toContain(
       "amount with its denomination",
     );
-    expect((await query("smart", CONTRACT, "{")).usage).toContain("JSON was expected");
+    expect((await query("smart", CONTRACT, "{")).usage).toContain("expected JSON");
   });
 });
 
@@ -117,7 +117,7 @@ describe("relaywatch tx wasm, the other commands", () => {
     expect(created).toMatchObject({ ...DONE, out: expect.stringContaining(`contract: ${predicted}`) });
     expect(await tx("alice", "instantiate2", "5", "{}", "xyz", "--label", "a", "--no-admin")).toMatchObject({
       exitCode: 2,
-      message: "salt xyz: 1 to 64 bytes of hex (see --ascii and --b64) were expected",
+      message: "salt xyz: expected 1 to 64 bytes of hex (see --ascii and --b64)",
     });
   });
 
@@ -151,7 +151,7 @@ describe("relaywatch tx wasm, the other commands", () => {
     expect(rowsOf(await query("contract-state", "raw", address, toHex(utf8("msg")))).at(-1)).toEqual([
       toBase64(utf8('{"ok":{}}')),
     ]);
-    expect((await query("contract-state", "raw", address, "xyz")).usage).toContain("hex was expected");
+    expect((await query("contract-state", "raw", address, "xyz")).usage).toContain("expected hex");
     expect((await query("contract-state", "smart", address, '{"ok":"e30="}')).out).toContain("{}");
     const download = join(folder, "download.wasm");
     expect(await query("code", "5", download)).toMatchObject(DONE);

@@ -98,8 +98,8 @@ describe("an external signer", () => {
   });
 
   it.each([
-    ["no-signature", "returned no signature: r and s"],
-    ["refuses", "refused to respond to sign: the limit of the day is reached"],
+    ["no-signature", "returned no valid signature: expected r and s"],
+    ["refuses", "returned an error for sign: the limit of the day is reached"],
     ["crash", "ended with exit code 3"],
     ["garbage", "wrote a line that is not a JSON object"],
     ["endless", "wrote a line that is too long"],

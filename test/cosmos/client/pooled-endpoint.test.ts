@@ -87,8 +87,8 @@ describe("a pooled endpoint", () => {
     expect(await search(21n, 89n)).toBe("tx_search");
     // In this order in one request.
     expect(methods).toEqual(["status", "tx_search"]);
-    await expect(search(20n, 91n)).rejects.toThrow("node has the blocks 20 to 90, without block 91");
-    await expect(search(19n, 90n)).rejects.toThrow("node has the blocks 20 to 90, without block 19");
+    await expect(search(20n, 91n)).rejects.toThrow("node has blocks 20 to 90, but not block 91");
+    await expect(search(19n, 90n)).rejects.toThrow("node has blocks 20 to 90, but not block 19");
     expect(endpoint.health()).toMatchObject({ state: "good", failures: 0 });
   });
 

@@ -76,7 +76,7 @@ describe("a block", () => {
     const [a, b] = [endpoint("a", { block: short }), endpoint("b", { block: whole })];
     const { block } = createCometReads(createEndpointPool([a, b]), signal);
     expect(await block(7)).toEqual({ block: { txs: [utf8("a"), utf8("b")] }, endpoint: "b" });
-    expect(a.health().distrusted).toContain("a: block of 7 has other transactions than its header");
+    expect(a.health().distrusted).toContain("a: block of 7 has transactions that do not match its header");
   });
 });
 

@@ -90,7 +90,7 @@ describe("send", () => {
       { client, signer, clock, random: () => 0.5, logger: silentLogger },
     );
     await expect(send(sender)).rejects.toThrow(
-      /^the chain showed no new block for 90 s: it is not known whether transaction [0-9A-F]{64} is in a block$/i,
+      /^the chain had no new block for 90 s: unknown whether transaction [0-9A-F]{64} is in a block$/i,
     );
     expect(calls).toBeGreaterThan(100);
     expect(calls).toBeLessThan(200);

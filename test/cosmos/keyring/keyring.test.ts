@@ -58,15 +58,15 @@ describe("a keyring of the SDK", () => {
 
   it("says what is wrong and what there is", async () => {
     expect(await open({ ...relayer, name: "relayr" })).toMatch(
-      /keyring-test has no key relayr: it has relayer, second key, watch only/,
+      /keyring-test has no key relayr; it has relayer, second key, watch only/,
     );
     expect(await open({ ...relayer, home: "/nowhere" })).toMatch(/\/nowhere\/keyring-test has no keys/);
     expect(await open({ ...relayer, name: "../keyring-file/relayer" })).toMatch(
       /has no key \.\.\/keyring-file\/relayer/,
     );
-    expect(await open({ ...relayer, backend: "file" })).toContain("the backend file needs a password");
+    expect(await open({ ...relayer, backend: "file" })).toContain("the file backend needs a password");
     expect(await open({ ...relayer, backend: "file", password: new Secret("wrong") })).toContain(
-      "the password does not open relayer",
+      "wrong password for relayer",
     );
     expect(await open({ ...relayer, name: "watch only" })).toContain("is an offline key");
   });
@@ -75,7 +75,7 @@ describe("a keyring of the SDK", () => {
     const copy = copyOfHome();
     cpSync(join(copy, "keyring-file", "relayer.info"), join(copy, "keyring-test", "other.info"));
     expect(await open({ ...relayer, home: copy, name: "other" })).toContain(
-      "does not belong to the backend test",
+      "does not belong to the test backend",
     );
     const file = join(copy, "keyring-test", "relayer.info");
     const token = readFileSync(file, "utf8");
@@ -85,11 +85,11 @@ describe("a keyring of the SDK", () => {
         .map((part, at) => (at === index ? `${part.startsWith("A") ? "B" : "A"}${part.slice(1)}` : part))
         .join(".");
     for (const [content, problem] of [
-      [changed(1), "does not open it"],
-      [changed(3), "does not open it"],
-      [changed(4), "does not open it"],
-      [changed(0), "it is not encrypted with"],
-      ["seed words in a text file", "it is not a compact JWE"],
+      [changed(1), "cannot decrypt it"],
+      [changed(3), "cannot decrypt it"],
+      [changed(4), "cannot decrypt it"],
+      [changed(0), "not encrypted with"],
+      ["seed words in a text file", "not a compact JWE"],
       ["x".repeat(70_000), "is larger than"],
     ] as const) {
       writeFileSync(file, content);
@@ -107,6 +107,6 @@ describe("a keyring of the SDK", () => {
     const costly = json.replace(/"p2c":\d+/, '"p2c":2000000000');
     expect(costly).not.toBe(json);
     writeFileSync(file, [Buffer.from(costly).toString("base64url"), ...others].join("."));
-    expect(await open({ ...relayer, home: copy })).toContain("no usable p2s and p2c");
+    expect(await open({ ...relayer, home: copy })).toContain("no valid p2s and p2c");
   });
 });

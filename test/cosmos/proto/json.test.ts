@@ -158,27 +158,27 @@ describe("messageFromJson", () => {
   });
 
   it.each([
-    ["a list", [], "(root): an object (neutron.interchainqueries.MsgSubmitQueryResult) was expected"],
+    ["a list", [], "(root): expected an object (neutron.interchainqueries.MsgSubmitQueryResult)"],
     [
       "an unknown member",
       { nope: 1 },
       "nope: neutron.interchainqueries.MsgSubmitQueryResult has no such field",
     ],
-    ["a string for an integer", { query_id: "1x" }, "query_id: a uint64 was expected"],
-    ["a negative for an unsigned", { query_id: -1 }, "query_id: a uint64 was expected"],
-    ["2^64", { query_id: "18446744073709551616" }, "query_id: a uint64 was expected"],
-    ["a number that lost digits", { query_id: 2 ** 53 }, "query_id: a uint64 was expected"],
-    ["a number for a string", { sender: 1 }, "sender: a string was expected"],
+    ["a string for an integer", { query_id: "1x" }, "query_id: expected a uint64"],
+    ["a negative for an unsigned", { query_id: -1 }, "query_id: expected a uint64"],
+    ["2^64", { query_id: "18446744073709551616" }, "query_id: expected a uint64"],
+    ["a number that lost digits", { query_id: 2 ** 53 }, "query_id: expected a uint64"],
+    ["a number for a string", { sender: 1 }, "sender: expected a string"],
     [
       "invalid base64 in a nested message",
       { result: { kv_results: [{}, { key: "A" }] } },
-      "result.kv_results[1].key: not base64: standard alphabet with padding was expected",
+      "result.kv_results[1].key: not base64: expected the standard alphabet with padding",
     ],
-    ["an object for a list", { result: { kv_results: {} } }, "result.kv_results: a list was expected"],
+    ["an object for a list", { result: { kv_results: {} } }, "result.kv_results: expected a list"],
     [
       "an Any without a type",
       { result: { block: { header: {} } } },
-      "result.block.header.@type: a type URL was expected",
+      "result.block.header.@type: expected a type URL",
     ],
   ])("names the path of %s", (_name, json, text) => {
     expect(error("neutron.interchainqueries.MsgSubmitQueryResult", json)).toBe(`bad-json ${text}`);
@@ -204,7 +204,7 @@ describe("messageFromJson", () => {
   ] as const)("%s.%s is %s", (typeName, field, type, [least, most]) => {
     for (const value of [least, most]) expect(error(typeName, { [field]: value.toString() })).toBe("none");
     for (const value of [least - 1n, most + 1n])
-      expect(error(typeName, { [field]: value.toString() })).toBe(`bad-json ${field}: ${type} was expected`);
+      expect(error(typeName, { [field]: value.toString() })).toBe(`bad-json ${field}: expected ${type}`);
   });
 
   it("rejects invalid numbers, booleans and enums", () => {
@@ -213,10 +213,10 @@ describe("messageFromJson", () => {
     );
     expect(error("cosmos.base.v1beta1.Coin", { amount: "x" })).toBe('bad-json amount: not an integer: "x"');
     expect(error("cosmos.base.query.v1beta1.PageRequest", { reverse: 1 })).toBe(
-      "bad-json reverse: true or false was expected",
+      "bad-json reverse: expected true or false",
     );
     expect(error("neutron.harpoon.HookSubscription", { hooks: ["NO"] })).toBe(
-      "bad-json hooks[0]: a neutron.harpoon.HookType was expected",
+      "bad-json hooks[0]: expected a neutron.harpoon.HookType",
     );
   });
 });

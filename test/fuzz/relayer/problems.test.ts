@@ -36,13 +36,13 @@ const CASES: readonly Case[] = [
     code: "local-not-followed",
     set: ({ local }, isOn) => local.set("catching-up", isOn),
     within: 65,
-    text: /the local chain is not followed: its node is catching up and at height \d+; check SIM_CHAIN_RPC/,
+    text: /the local chain is not followed: its node is catching up, at height \d+; check SIM_CHAIN_RPC/,
   },
   {
     code: "local-not-followed",
     set: ({ local }, isOn) => local.set("no-lists", isOn),
     within: 80,
-    text: /its list of queries could not be read for \d+ s \(unknown query path\); check SIM_CHAIN_RPC/,
+    text: /its query list could not be read for \d+ s \(unknown query path\); check SIM_CHAIN_RPC/,
   },
   {
     code: "local-no-new-block",
@@ -90,13 +90,13 @@ const CASES: readonly Case[] = [
     code: "account-cannot-pay",
     set: ({ local }, isOn) => local.set("empty-account", isOn),
     within: 35,
-    text: /account neutron1relayer has 0 untrn, and a transaction costs about 0; send it untrn/,
+    text: /account neutron1relayer has 0 untrn, but a transaction costs about 0; send it untrn/,
   },
   {
     code: "remote-catching-up",
     set: ({ remotes }, isOn) => remotes[0]?.set("catching up", isOn),
     within: 10,
-    text: /the node of remote-1 is catching up and at height \d+/,
+    text: /the node of remote-1 is catching up, at height \d+/,
   },
   {
     code: "client-expires-soon",
@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
     code: "lease-unknown",
     set: ({ setGate }, isOn) => setGate({ leaseError: isOn ? "connection refused" : undefined }),
     within: 2,
-    text: /it is not known whether another one does: connection refused; repair the database/,
+    text: /it is unknown whether another one does: connection refused; repair the database/,
   },
   {
     code: "not-sending",

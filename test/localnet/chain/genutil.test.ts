@@ -67,10 +67,10 @@ describe("transactions of a genesis document", () => {
   });
 
   it.each<readonly [string, JsonValue, string]>([
-    ["a list", { gen_txs: {} }, "app_state.genutil.gen_txs: a list was expected"],
+    ["a list", { gen_txs: {} }, "app_state.genutil.gen_txs: expected a list"],
     ["a misspelt field", { gentxs: [] }, "app_state.genutil.gentxs: no such field (known: gen_txs)"],
-    ["something else", [], "app_state.genutil: an object was expected"],
-    ["a transaction without a body", { gen_txs: [{}] }, "body and auth_info were expected"],
+    ["something else", [], "app_state.genutil: expected an object"],
+    ["a transaction without a body", { gen_txs: [{}] }, "expected body and auth_info"],
     ["more than the account has", { gen_txs: [genesisTx("20000000")] }, "app_state.genutil.gen_txs[0]"],
     ["a wrong sequence", { gen_txs: [genesisTx(undefined, 1n)] }, "account sequence mismatch"],
     ["the same one twice", { gen_txs: [genesisTx(), genesisTx()] }, "app_state.genutil.gen_txs[1]"],

@@ -35,7 +35,7 @@ describe("the addresses of a message", () => {
     const send = message("Send", "cosmos.bank.v1beta1.Msg");
     expect(() => requireOwnAddresses(send, { to_address: sender }, sender)).not.toThrow();
     expect(() => requireOwnAddresses(send, { to_address: foreign }, sender)).toThrow(
-      "to_address: cosmos1… is an address on another chain; one that begins with neutron was expected",
+      "to_address: expected an address that begins with neutron; cosmos1… is an address on another chain",
     );
     const delegate = message("Delegate", STAKING);
     expect(() => requireOwnAddresses(delegate, { validator_address: VALIDATOR }, sender)).not.toThrow();
@@ -62,11 +62,11 @@ describe("the inputs of a command", () => {
   });
 
   it.each([
-    [[VALIDATOR, "5", "7"], "an amount with its denomination"],
-    [[VALIDATOR, "5untrn", "-"], "a whole number below 2^64"],
+    [[VALIDATOR, "5", "7"], "an amount with a denomination"],
+    [[VALIDATOR, "5untrn", "-"], "expected an integer below 2^64"],
     [[VALIDATOR, "5untrn"], "missing required argument"],
     [[VALIDATOR.replace("q", "p"), "5untrn", "7"], "a letter may be wrong"],
-    [["validator", "5untrn", "7"], "a bech32 address was expected"],
+    [["validator", "5untrn", "7"], "expected a bech32 address"],
   ])("refuse %j", (words, text) => {
     expect(() => parse(STAKING, "CancelUnbondingDelegation", HEIGHT, ...words)).toThrow(text);
   });

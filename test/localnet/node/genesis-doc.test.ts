@@ -38,9 +38,11 @@ describe("a genesis document", () => {
       encodeGenesis(DOCUMENT),
     );
     expect(() => parseGenesis(withMember(["profile"], "mainnet"))).toThrow(
-      "genesis document, profile: specification or deployed was expected",
+      "genesis document, profile: expected specification or deployed",
     );
-    expect(() => parseGenesis(withMember(["profile"], null))).toThrow("profile: specification or deployed");
+    expect(() => parseGenesis(withMember(["profile"], null))).toThrow(
+      "profile: expected specification or deployed",
+    );
   });
 
   it("is rejected when it is not JSON", () => {
@@ -48,39 +50,39 @@ describe("a genesis document", () => {
   });
 
   it("is rejected when it is not an object", () => {
-    expect(() => parseGenesis([])).toThrow("the genesis document: an object was expected");
+    expect(() => parseGenesis([])).toThrow("the genesis document: expected an object");
   });
 
   it.each([
-    ["chain_id", 5, "chain_id: 1 to 50 characters were expected"],
-    ["chain_id", "", "chain_id: 1 to 50 characters were expected"],
-    ["chain_id", "a b", "chain_id: 1 to 50 characters were expected"],
-    ["app_state", undefined, "app_state: an object was expected"],
-    ["validators", undefined, "validators: at least one was expected"],
-    ["validators", [], "validators: at least one was expected"],
-    ["validators.1", 7, "validators[1]: an object was expected"],
-    ["validators.1.pub_key", undefined, "validators[1].pub_key: an object was expected"],
-    ["validators.1.pub_key.type", "secp256k1", "validators[1].pub_key.type: an ed25519 key was expected"],
-    ["validators.1.pub_key.value", "AAAA", "validators[1].pub_key.value: a key of 32 bytes was expected"],
-    ["validators.1.pub_key.value", "*", "validators[1].pub_key.value: base64 was expected"],
-    ["validators.1.power", "0", "validators[1].power: a positive number in quotes was expected"],
-    ["validators.1.power", 5, "validators[1].power: a number in quotes was expected"],
-    ["genesis_time", undefined, "genesis_time: an RFC 3339 time was expected"],
-    ["genesis_time", "now", "genesis_time: an RFC 3339 time was expected"],
-    ["initial_height", "0", "initial_height: a positive number in quotes was expected"],
-    ["consensus_params", undefined, "consensus_params: an object was expected"],
-    ["consensus_params.block", undefined, "consensus_params.block: an object was expected"],
-    ["consensus_params.block.max_gas", 5, "consensus_params.block.max_gas: a number in quotes was expected"],
+    ["chain_id", 5, "chain_id: expected 1 to 50 characters"],
+    ["chain_id", "", "chain_id: expected 1 to 50 characters"],
+    ["chain_id", "a b", "chain_id: expected 1 to 50 characters"],
+    ["app_state", undefined, "app_state: expected an object"],
+    ["validators", undefined, "validators: expected at least one"],
+    ["validators", [], "validators: expected at least one"],
+    ["validators.1", 7, "validators[1]: expected an object"],
+    ["validators.1.pub_key", undefined, "validators[1].pub_key: expected an object"],
+    ["validators.1.pub_key.type", "secp256k1", "validators[1].pub_key.type: expected an ed25519 key"],
+    ["validators.1.pub_key.value", "AAAA", "validators[1].pub_key.value: expected a key of 32 bytes"],
+    ["validators.1.pub_key.value", "*", "validators[1].pub_key.value: expected base64"],
+    ["validators.1.power", "0", "validators[1].power: expected a positive number in quotes"],
+    ["validators.1.power", 5, "validators[1].power: expected a number in quotes"],
+    ["genesis_time", undefined, "genesis_time: expected an RFC 3339 time"],
+    ["genesis_time", "now", "genesis_time: expected an RFC 3339 time"],
+    ["initial_height", "0", "initial_height: expected a positive number in quotes"],
+    ["consensus_params", undefined, "consensus_params: expected an object"],
+    ["consensus_params.block", undefined, "consensus_params.block: expected an object"],
+    ["consensus_params.block.max_gas", 5, "consensus_params.block.max_gas: expected a number in quotes"],
     [
       "consensus_params.evidence.max_bytes",
       "1x",
-      "consensus_params.evidence.max_bytes: a number in quotes was expected",
+      "consensus_params.evidence.max_bytes: expected a number in quotes",
     ],
-    ["consensus_params.abci", undefined, "consensus_params.abci: an object was expected"],
+    ["consensus_params.abci", undefined, "consensus_params.abci: expected an object"],
     [
       "consensus_params.block.max_bytes",
       "9".repeat(19),
-      "consensus_params.block.max_bytes: a 64-bit integer was expected",
+      "consensus_params.block.max_bytes: expected a 64-bit integer",
     ],
   ])("is rejected when %s is %j", (path, value, message) => {
     const document = withMember(path.split("."), value);

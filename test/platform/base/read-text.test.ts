@@ -27,13 +27,13 @@ describe("a file that is read as text", () => {
   it("is complete up to its limit, also when a character crosses the end of a chunk", () => {
     const text = `a${"ü".repeat(70_000)}`;
     expect(readTextFile(fileWith("a", text), 140_001)).toBe(text);
-    expect(() => readTextFile(fileWith("a", text), 140_000)).toThrow("it is larger than 140000 bytes");
+    expect(() => readTextFile(fileWith("a", text), 140_000)).toThrow("it exceeds 140000 bytes");
     expect(readTextFile(fileWith("empty", ""), 10)).toBe("");
     expect(readTextFile("/dev/null", 10)).toBe("");
   });
 
   it("is read no further than the limit when it has no size", () => {
-    expect(() => readTextFile("/dev/zero", 1000)).toThrow("it is larger than 1000 bytes");
+    expect(() => readTextFile("/dev/zero", 1000)).toThrow("it exceeds 1000 bytes");
   });
 
   it("can be a pipe whose writer comes later and takes pauses", () => {
@@ -60,7 +60,7 @@ describe("a body that is read as text", () => {
     const get = async (limit: number) =>
       readTextBody((await request(`http://127.0.0.1:${port}`)).body, limit);
     expect(await get(200_000)).toHaveLength(100_000);
-    await expect(get(199_999)).rejects.toThrow("the response has more than 199999 bytes");
+    await expect(get(199_999)).rejects.toThrow("the response exceeds 199999 bytes");
     server.closeAllConnections();
     server.close();
   });

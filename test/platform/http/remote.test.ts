@@ -27,9 +27,7 @@ describe("a server on another machine", () => {
     (proxy) => {
       const reach = (): unknown =>
         proxyOf(new URL("http://rpc.example"), { environment: { HTTP_PROXY: proxy } });
-      expect(reach).toThrow(
-        "the variable HTTP_PROXY is not the URL of an HTTP proxy (expected http://HOST:PORT)",
-      );
+      expect(reach).toThrow("variable HTTP_PROXY is not an HTTP proxy URL (expected http://HOST:PORT)");
     },
   );
 

@@ -99,13 +99,13 @@ describe("parseConfig", () => {
       "  - 7",
     ].join("\n");
     expect(errorsOf(text)).toEqual([
-      'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
+      'w.yaml:1:11: interval: is a number (expected a duration, e.g. "30s")',
       "w.yaml:2:6: fee: is a number (expected a whole number in quotes)",
-      'w.yaml:3:9: listen: is not an address to listen on (expected "host:port", such as "127.0.0.1:9998")',
-      "w.yaml:5:8: node.url: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+      'w.yaml:3:9: listen: is not a listen address (expected "host:port", e.g. "127.0.0.1:9998")',
+      "w.yaml:5:8: node.url: is not a valid URL (expected http:// or https://, without user name, password or fragment)",
       "w.yaml:6:12: node.retries: is too large (expected 9 or less)",
       "w.yaml:7:3: node.colour: unknown key (expected one of the documented keys)",
-      'w.yaml:8:8: level: is not one of the allowed values (expected "info", "debug")',
+      'w.yaml:8:8: level: is not an allowed value (expected "info", "debug")',
       "w.yaml:9:7: hook: is text (expected a reference, {file: path} or {env: NAME}, not the secret itself)",
       "w.yaml:12:5: pairs.1: is a number (expected text)",
     ]);
@@ -120,7 +120,7 @@ describe("parseConfig", () => {
 
   it("reports a missing key at its section", () => {
     expect(errorsOf("level: info\nnode:\n  retries: 2\n")).toEqual([
-      "w.yaml:2:1: node.url: is missing (expected a URL such as http://127.0.0.1:26660/metrics)",
+      "w.yaml:2:1: node.url: is missing (expected a URL, e.g. http://127.0.0.1:26660/metrics)",
     ]);
     expect(errorsOf("")).toEqual(["w.yaml:1:1: node: is missing (expected a section)"]);
     expect(errorsOf("node:\n")).toEqual(["w.yaml:1:1: node: is empty (expected a section)"]);
@@ -157,9 +157,9 @@ describe("parseConfig", () => {
       "w.yaml:2:1: hook: cannot be read: ENOENT (expected a readable file with the secret in it)",
     );
     expect(errors("{}")).toBe(
-      "w.yaml:2:1: hook: does not name exactly one place for the secret (expected either file or env)",
+      "w.yaml:2:1: hook: must refer to the secret in exactly one way (expected either file or env)",
     );
-    expect(errors("{env: HOOK, file: /run/token}")).toContain("does not name exactly one place");
+    expect(errors("{env: HOOK, file: /run/token}")).toContain("must refer to the secret in exactly one way");
   });
 });
 
@@ -170,6 +170,6 @@ describe("readConfigText", () => {
     writeFileSync(file, "node: {url: 'https://x.example/metrics'}\n");
     expect(parseConfig(readConfigText(file), schema).node.url).toBe("https://x.example/metrics");
     expect(() => readConfigText(join(folder, "none.yaml"))).toThrow(ConfigError);
-    expect(() => readConfigText(join(folder, "none.yaml"))).toThrow(/none\.yaml: there is no such file$/);
+    expect(() => readConfigText(join(folder, "none.yaml"))).toThrow(/none\.yaml: file not found$/);
   });
 });

@@ -104,14 +104,14 @@ describe("environment variables", () => {
   it("are reported by their names, all errors together", () => {
     expect(errorsOf("every: 1\n", { APP_GAS_LIMIT: "many", APP_GAS_MAXPRICE: "1", APP_IDS: "[a" })).toBe(
       [
-        "APP_GAS_MAXPRICE: is not the variable of any key (expected for example APP_GAS_MAX_PRICE, for gas.max_price)",
-        "APP_IDS: is not YAML (expected a value as in the file)",
+        "APP_GAS_MAXPRICE: does not correspond to any key (expected for example APP_GAS_MAX_PRICE, for gas.max_price)",
+        "APP_IDS: is not YAML (expected a value as in the YAML file)",
         "APP_GAS_LIMIT: gas.limit: is text (expected a number)",
-        'a.yaml:1:8: every: is a number (expected a duration such as "30s")',
+        'a.yaml:1:8: every: is a number (expected a duration, e.g. "30s")',
       ].join("\n"),
     );
     expect(errorsOf("store: text\n", { APP_STORE_SIZE: "2" })).toBe(
-      "APP_STORE_SIZE: store.size: has no place: store is text in the file (expected a section there)",
+      "APP_STORE_SIZE: store.size: cannot be set, because store is text in the file (expected a section there)",
     );
   });
 
@@ -125,7 +125,7 @@ describe("environment variables", () => {
       APP_PORT_9999_TCP_ADDR: "10.0.0.1",
     };
     expect(read("", links).config.on).toBe(false);
-    expect(errorsOf("", { APP_PORT: "9999" })).toContain("APP_PORT: is not the variable of any key");
+    expect(errorsOf("", { APP_PORT: "9999" })).toContain("APP_PORT: does not correspond to any key");
   });
 
   it("replace the localnet, and so its options", () => {

@@ -57,7 +57,11 @@ describe("certificatesField", () => {
   });
 
   it.each([
-    ["text without a certificate", () => "hello", `file ca.pem has no certificate (expected PEM: ${PEM})`],
+    [
+      "text without a certificate",
+      () => "hello",
+      `file ca.pem contains no certificate (expected PEM: ${PEM})`,
+    ],
     ["an empty file", () => "", "file ca.pem is empty (expected the secret in it)"],
   ])("refuses %s with its reason", (_, file, message) => {
     expect(messagesOf(file)).toEqual([message]);

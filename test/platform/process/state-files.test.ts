@@ -203,7 +203,7 @@ describe("a store of a newer program", () => {
     const before = readFileSync(join(folder, RELAYER_FILE));
     await expect(openTestStore(folder)).rejects.toThrow(RelayError);
     await expect(openTestStore(folder)).rejects.toThrow(
-      `a newer relaywatch wrote it (it has format ${newer}, but this program supports at most format ${newer - 1}); use that relaywatch, or another state_dir`,
+      `it was written by a newer relaywatch (format ${newer}, but this version supports at most format ${newer - 1}); use that relaywatch, or another state_dir`,
     );
     expect(readFileSync(join(folder, RELAYER_FILE))).toEqual(before);
   });

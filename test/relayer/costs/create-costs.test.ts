@@ -196,7 +196,7 @@ describe("the costs of a relayer", () => {
     fail(new Error("database is locked"));
     await clock.advance(30_000);
     const after = costs.view();
-    expect(after.incomplete).toBe("the costs cannot be read: database is locked");
+    expect(after.incomplete).toBe("cannot read the costs: database is locked");
     expect([after.readAtMs, after.windows]).toEqual([before.readAtMs, before.windows]);
     fail(undefined);
     costs.recordIncomplete("no index");

@@ -169,12 +169,8 @@ describe("recoverPayments", () => {
     const many = Array.from({ length: 40 }, () => transaction([submit(3n)]));
     const { progress, recover } = setUp(many);
     await recover();
-    expect(progress[0]).toBe(
-      "10 of 40 transactions from earlier processes were read, the rest take about 3 s",
-    );
-    expect(progress[1]).toBe(
-      "20 of 40 transactions from earlier processes were read, the rest take about 2 s",
-    );
+    expect(progress[0]).toBe("read 10 of 40 transactions from earlier processes; about 3 s left");
+    expect(progress[1]).toBe("read 20 of 40 transactions from earlier processes; about 2 s left");
   });
 
   it("reads nothing before the sums have begun", async () => {

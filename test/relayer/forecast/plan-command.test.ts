@@ -78,15 +78,15 @@ describe("relaywatch relayer plan", () => {
   });
 
   it.each([
-    [[], /give a number of queries with --queries, or a relayer/],
-    [["--queries", "9", "--url", "http://x"], /--url needs --config or --from-env/],
+    [[], /specify a number of queries with --queries, or a relayer/],
+    [["--queries", "9", "--url", "http://x"], /--url requires --config or --from-env/],
     [["--queries", "0"], /from 1 to 1,000,000/],
     [["--queries", "1000001"], /from 1 to 1,000,000/],
-    [["--queries", "10", "--period", "0"], /a whole number from 1 was expected/],
-    [["--queries", "10", "--gas", "5G"], /an amount of gas/],
-    [["--queries", "10", "--gas", "0"], /an amount of gas from 1 such/],
-    [["--queries", "10", "--ceiling", "0"], /a price such as/],
-    [["--queries", "10", "--ceiling", "1e3"], /a price such as/],
+    [["--queries", "10", "--period", "0"], /expected a positive integer/],
+    [["--queries", "10", "--gas", "5G"], /a gas amount/],
+    [["--queries", "10", "--gas", "0"], /expected a gas amount of at least 1, e.g./],
+    [["--queries", "10", "--ceiling", "0"], /expected a price/],
+    [["--queries", "10", "--ceiling", "1e3"], /expected a price/],
   ])("refuses %j", async (args, message) => {
     const refused = await plan(...args);
     expect(refused).toMatchObject({ exitCode: 2 });

@@ -122,7 +122,7 @@ describe("the gate", () => {
     const { gate, admit, world, clock, store } = await openGateTest({ dailyFee: 10n, reserve: 1n });
     world.role = "unknown";
     await admit(5n);
-    expect(gate.status().refusal).toMatch(/^it is not known/);
+    expect(gate.status().refusal).toMatch(/^unknown which process submits/);
     world.role = "leader";
     expect(gate.status().refusal).toBeUndefined();
     let isFull = true;
@@ -147,7 +147,7 @@ describe("the gate", () => {
   it("refuses while nobody knows which process has the lease", async () => {
     const { admit, world } = await openGateTest();
     world.role = "unknown";
-    const reason = "it is not known which process submits: the lease has not been read yet";
+    const reason = "unknown which process submits: the lease has not been read yet";
     expect(await admit(5n)).toEqual({ admitted: false, reason });
   });
 
@@ -156,7 +156,7 @@ describe("the gate", () => {
     world.role = "starting";
     expect(await admit(5n)).toEqual({
       admitted: false,
-      reason: "this process does not submit yet: it is reading what the previous process did",
+      reason: "this process does not submit yet: it is reading the previous process's transactions",
     });
   });
 
@@ -188,7 +188,7 @@ describe("the gate", () => {
     await clock.advance(2_000);
     expect(await refused).toEqual({
       admitted: false,
-      reason: "the store is too slow or cannot write: database or disk is full",
+      reason: "the store is too slow or not writable: database or disk is full",
     });
     expect(gate.status()).toMatchObject({
       store: { error: "database or disk is full" },
@@ -269,7 +269,7 @@ describe("the gate", () => {
     expect(await second.admit(21n, {}, { vault: 21n })).toEqual({
       admitted: false,
       rules: ["vault"],
-      reason: "the daily_fee of vault in urgency is used up for today (UTC)",
+      reason: "urgency: daily_fee of vault is used up for today (UTC)",
     });
     // All others are sent, so this is no reason why nothing is.
     expect(second.gate.status().refusal).toBeUndefined();
@@ -290,8 +290,7 @@ describe("the gate", () => {
     expect(await admit(6n)).toMatchObject({ admitted: true });
     expect(await admit(6n)).toEqual({
       admitted: false,
-      reason:
-        "the balance of 994 minus the fee of 6 is below spending.reserve of 990: send coins to the account",
+      reason: "balance 994 minus fee 6 is below spending.reserve 990; send coins to the account",
     });
     expect(gate.status().reserve).toEqual({ reserve: 990n, balance: 994n, readAtMs: 10 * DAY_MS });
     expect(await admit(4n)).toMatchObject({ admitted: true });
@@ -318,7 +317,7 @@ describe("the gate", () => {
     world.balance = new Error("no endpoint");
     expect(await admit(1n)).toMatchObject({
       admitted: false,
-      reason: "the balance cannot be read, so spending.reserve cannot be checked: no endpoint",
+      reason: "cannot check spending.reserve, because the balance is unknown: no endpoint",
     });
     world.balance = 100n;
     await clock.advance(5_000);

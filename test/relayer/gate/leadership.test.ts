@@ -85,7 +85,7 @@ describe("a leader that cannot lead", () => {
     await clock.advance(TTL_MS / 4);
     expect(leadership.status()).toMatchObject({
       role: "standby",
-      error: "it has seen no block of the local chain for 8 s",
+      error: "it has not seen a local block for 8 s",
     });
     expect(calls).toEqual(["prepare", "lead", "loss", "release"]);
     const { acquisitions } = world;
@@ -105,7 +105,7 @@ describe("a leader that cannot lead", () => {
     await clock.advance(2 * TTL_MS);
     expect(leadership.leads()).toBe(true);
     await clock.advance(TTL_MS / 2);
-    const error = "its transactions have reached no node for 9 s";
+    const error = "no node has accepted its transactions for 9 s";
     expect(leadership.status()).toMatchObject({ role: "standby", error });
     await clock.advance(5 * TTL_MS);
     expect(leadership.leads()).toBe(false);
@@ -190,7 +190,7 @@ describe("leadership", () => {
       progress: undefined,
     });
     await clock.advance(0);
-    expect(leadership.status().error).toBe("the lease cannot be read: connection refused");
+    expect(leadership.status().error).toBe("cannot read the lease: connection refused");
     world.attempt = taken;
     await clock.advance(TTL_MS / 4);
     expect(leadership.status()).toEqual({
@@ -205,7 +205,7 @@ describe("leadership", () => {
     await clock.advance(1);
     expect(leadership.status()).toMatchObject({
       role: "unknown",
-      error: "the lease cannot be read: connection refused",
+      error: "cannot read the lease: connection refused",
     });
     world.attempt = taken;
     await clock.advance(TTL_MS / 4);
@@ -313,7 +313,7 @@ describe("leadership", () => {
     const { leadership, clock, stop } = openLeadership({ attempt });
     await clock.advance(0);
     expect(leadership.status().error).toBe(
-      "the lease local-1/neutron1other covers a connection of this process: two instances with different signers serve it",
+      "another instance with a different signer serves one of this process's connections: it has the lease local-1/neutron1other",
     );
     await stop();
   });

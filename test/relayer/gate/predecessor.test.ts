@@ -96,7 +96,7 @@ describe("the transactions of the previous process", () => {
     // Without results on their way there is nothing to look up.
     expect(searches).toEqual([]);
     expect(progress.at(0)).toMatch(
-      /^waiting for 2 transactions of the previous process to be included, at most 20 s more$/,
+      /^waiting for 2 transactions from the previous process to be included, at most 20 s more$/,
     );
     expect(progress.at(-1)).toBeUndefined();
   });

@@ -43,7 +43,9 @@ it("a transaction that no local transaction can hold is a dead letter with its s
     await vi.waitFor(async () => {
       expect(await deadLetters(net)).toEqual([
         expect.objectContaining({
-          message: expect.stringMatching(/^the result has \d{5} bytes; a transaction may have 10000$/),
+          message: expect.stringMatching(
+            /^the result has \d{5} bytes, above the limit of 10000 per transaction$/,
+          ),
         }),
       ]);
     }, WAIT);

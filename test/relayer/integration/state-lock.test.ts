@@ -35,7 +35,7 @@ describe("state_dir", () => {
     const holder = await startHolder();
     await expect(openTestStore(stateDir)).rejects.toMatchObject({
       facts: { code: "state-in-use", stateDir, pid: holder.pid },
-      message: `state_dir ${stateDir} is in use by process ${holder.pid}: stop that relayer first. A second relayer needs its own state_dir and signer`,
+      message: `state_dir ${stateDir} is in use by process ${holder.pid}; stop that relayer first. A second relayer needs its own state_dir and signer`,
     });
   });
 
@@ -54,7 +54,7 @@ describe("state_dir", () => {
   it("names the host of a holder in another container, and does without an unreadable name", async () => {
     const store = await openTestStore(stateDir);
     writeFileSync(join(stateDir, "lock.pid"), "1\n3f2a9c\n");
-    await expect(openTestStore(stateDir)).rejects.toThrow("is in use by process 1 of host 3f2a9c: stop");
+    await expect(openTestStore(stateDir)).rejects.toThrow("is in use by process 1 of host 3f2a9c; stop");
     writeFileSync(join(stateDir, "lock.pid"), "?");
     await expect(openTestStore(stateDir)).rejects.toThrow("is in use by another process: stop");
     await store.close();

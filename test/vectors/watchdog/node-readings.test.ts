@@ -105,7 +105,7 @@ describe("recorded node pages", () => {
     };
     expect(error("metrics/sidecar-8002.prom")).toMatch(/^not-a-node: the page has no node metrics/);
     expect(error("metrics/node-26660-healthy.prom", "neutron-1")).toBe(
-      "wrong-chain: the node is on chain test-1, not on neutron-1; check sources.node and chain_id",
+      "wrong-chain: the node is on chain test-1, expected neutron-1; check sources.node and chain_id",
     );
   });
 });
@@ -240,7 +240,7 @@ describe("price responses", () => {
   });
 
   it.each([
-    ["<html>", /HTML, not prices/],
+    ["<html>", /HTML instead of prices/],
     ["[]", /not a JSON object/],
     ["{", /does not come from a price sidecar/],
     ['{"prices":{}}', /timestamp is not present/],

@@ -372,7 +372,7 @@ describe("e-mail", () => {
       await expect(send(channel, ...events)).rejects.toMatchObject({
         facts: { code: "refused", status: 452 },
         message:
-          "the mail server refused b@validator.example (452 4.2.2 mailbox full); the other recipients have it",
+          "the mail server refused b@validator.example (452 4.2.2 mailbox full); the other recipients received it",
       });
     expect(got()).toEqual([
       ["a@validator.example", "[FIRING, critical] test-1 default: Sidecar down"],
@@ -554,7 +554,7 @@ describe("a receiver that does not accept", () => {
     const chats = () => receiver.received.map(({ body }) => isRecord(body) && body["chat_id"]);
     expect(chats()).toEqual(["-4001", "-1009000000001", "-1009000000001", "-1009000000001"]);
     expect(said).toEqual([
-      { channel: "tg", advice: 'the chat is a supergroup now: chat_id: "-1009000000001"' },
+      { channel: "tg", advice: 'the chat is now a supergroup; set chat_id: "-1009000000001"' },
     ]);
     // The operator has set another chat since then.
     if (config.kind !== "telegram") throw new Error("not Telegram");

@@ -84,7 +84,7 @@ describe("a compressed page", () => {
       return response.writeHead(200, { "content-encoding": "gzip" }).end(body);
     });
     expect(await read(`${url}/zstd`)).toBe(
-      "the response is compressed with zstd and cannot be read: the watchdog asks for gzip",
+      "cannot decompress the response (zstd): the watchdog asks for gzip",
     );
     expect(await read(`${url}/cut`)).toMatch(
       /compressed with gzip and cannot be read: unexpected end of file/,
@@ -96,7 +96,7 @@ describe("a compressed page", () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("# x\n".repeat(1_000_000)));
     });
-    expect(await read(url)).toBe("the page is larger than 10000 bytes");
+    expect(await read(url)).toBe("the page exceeds 10000 bytes");
   });
 });
 
@@ -159,7 +159,7 @@ describe("a redirect", () => {
     expect(await read(url)).toBe("7");
     expect(await read(`${url}/lost`)).toBe(`the source answered HTTP 404 after a redirect to ${url}/none`);
     expect(await read(`${url}/round`)).toBe(
-      `the source redirects to ${url}/round (HTTP 302); set that URL if it is right`,
+      `the source redirects to ${url}/round (HTTP 302); configure that URL if it is correct`,
     );
   });
 
@@ -174,10 +174,10 @@ describe("a redirect", () => {
       response.writeHead(302, path === "/none" ? {} : { location: `${to}/x?token=1` }).end();
     });
     expect(await read(url)).toBe(
-      `the source redirects to ${other.replace("127.0.0.1", "localhost")}/x (HTTP 302); set that URL if it is right`,
+      `the source redirects to ${other.replace("127.0.0.1", "localhost")}/x (HTTP 302); configure that URL if it is correct`,
     );
     expect(await read(`${url}/none`)).toBe(
-      "the source redirects to nowhere (HTTP 302); set that URL if it is right",
+      "the source redirects to nowhere (HTTP 302); configure that URL if it is correct",
     );
     expect(isFollowed).toBe(false);
   });

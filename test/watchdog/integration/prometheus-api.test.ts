@@ -193,14 +193,14 @@ describe("queries of the Prometheus API", () => {
       "a refusal of a proxy",
       answer(401, "<html>no</html>", "text/html"),
       "http-status",
-      "Prometheus answered HTTP 401; set its credentials if it needs any",
+      "Prometheus answered HTTP 401; configure credentials if they are required",
     ],
     ["an error without a body", answer(503, ""), "http-status", "Prometheus answered HTTP 503"],
     [
       "a redirect",
       (_request, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
       "http-status",
-      "Prometheus redirects to http://127.0.0.1:1/ (HTTP 302); set that URL if it is right",
+      "Prometheus redirects to http://127.0.0.1:1/ (HTTP 302); configure that URL if it is correct",
     ],
     [
       "a page that is not JSON",
@@ -230,7 +230,7 @@ describe("queries of the Prometheus API", () => {
       "a part of the result, as VictoriaMetrics says it",
       answer(200, MATRIX.replace(/\}$/, ',"isPartial":true}')),
       "incomplete",
-      "Prometheus returned an incomplete result: it is marked as partial, so a storage node does not respond",
+      "Prometheus returned an incomplete result: it is marked as partial, so a storage node is not responding",
     ],
     [
       "a response that is too large",

@@ -216,7 +216,7 @@ describe("over HTTP", () => {
     [
       "a redirect to another host",
       { status: 302, headers: { location: "http://user:pass@login.example/at?next=/" }, body: "" },
-      /^the source redirects to http:\/\/login\.example\/at \(HTTP 302\); set that URL if it is right$/,
+      /^the source redirects to http:\/\/login\.example\/at \(HTTP 302\); configure that URL if it is correct$/,
     ],
     ["an empty page", textReply(200, ""), /no node metrics/],
     ["a page that is too large", textReply(200, "# x\n".repeat(60_000)), /larger than 200000 bytes/],

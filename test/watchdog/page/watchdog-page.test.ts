@@ -87,7 +87,7 @@ describe("the pay status of a validator", () => {
     [
       "no poll",
       { ...HEALTHY, status: { polledAtMs: undefined } },
-      "unknown: Cannot see: the first poll has not ended yet",
+      "unknown: Cannot see: the first poll has not finished yet",
     ],
     [
       "a node that cannot be read",

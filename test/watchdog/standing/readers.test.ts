@@ -189,7 +189,7 @@ describe("createSlashingReader", () => {
 
   it("refuses a response that is no JSON object", async () => {
     await expect(createChain({ [`${SLASHING}/params`]: "[" }).slashing(signal)).rejects.toThrow(
-      "not a chain's",
+      "does not come from a chain",
     );
   });
 });
@@ -291,9 +291,9 @@ describe("createPeersReader", () => {
 
   it.each([
     ["the revenue module currently has no statistics", { [REVENUE]: 500 }],
-    ["the chain counts no paid votes for this validator", { [REVENUE]: { stats: [stats("x", 1, 1)] } }],
+    ["the chain has no paid votes for this validator", { [REVENUE]: { stats: [stats("x", 1, 1)] } }],
     [
-      "the chain counts no signed blocks for this validator",
+      "the chain has no signed blocks for this validator",
       { [`${SLASHING}/signing_infos`]: { info: [info("a", 0)] } },
     ],
   ])("says why it cannot see: %s", async (note, change) => {

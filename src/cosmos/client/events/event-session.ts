@@ -179,7 +179,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     try {
       await request(id, "subscribe", { query });
     } catch (error) {
-      // The node still has this subscription, so its events arrive.
+      // The node still has this subscription, so its events keep arriving.
       if (!isAlreadySubscribed(error)) throw error;
     }
     subscriptions.set(id, query);
@@ -196,8 +196,8 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     subscriptions.delete(id);
     deps.logger.warn("node cancelled a subscription", { endpoint: options.endpoint, query, reason });
     subscribe(id, query).then(
-      // The gap is reported after the renewal. A reader that reads the state at this notice then misses nothing: later
-      // changes arrive as events.
+      // Report the gap after the renewal. A reader that reads the state upon this notice misses nothing, because later changes
+      // arrive as events.
       () => deps.onGap(`the node cancelled a subscription: ${reason}`),
       (error: unknown) => session.abort(error),
     );
@@ -225,7 +225,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
       try {
         handle(decodeEventFrame(text, options.endpoint));
       } catch (error) {
-        // A frame that is not JSON-RPC: the peer is not a CometBFT node.
+        // The frame is not JSON-RPC, so the peer is not a CometBFT node.
         session.abort(error);
       }
     },

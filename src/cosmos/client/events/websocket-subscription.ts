@@ -66,8 +66,8 @@ export function createWebSocketSubscription(
         open: route.open,
         findBetter: createBetterFinder(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
-          // `missed` goes out only now that all queries are subscribed. Events are then complete from this point on, so
-          // the reader that reads the state at `missed` sees every change of the gap.
+          // Send `missed` only now that all queries are subscribed: events are complete from here on, so a reader that reads the
+          // state upon `missed` sees every change in the gap.
           if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
           hadConnection = true;
           isConnected = true;
@@ -94,7 +94,7 @@ export function createWebSocketSubscription(
         continue;
       } catch (error) {
         if (signal.aborted) return;
-        // One warning for an outage, not one for each try.
+        // Log one warning per outage, not one per attempt.
         const fields = { endpoint: route.name, error: errorText(error) };
         deps.logger[failuresInARow < routes.length ? "warn" : "debug"]("event stream failed", fields);
       } finally {

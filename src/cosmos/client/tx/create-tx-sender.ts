@@ -49,7 +49,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
       if (clock.monotonicMs() >= untilMs)
         throw new ClientError(
           { code: "timeout", endpoint: "the chain", method: "a new block", afterMs: deadlineMs },
-          `the chain showed no new block for ${deadlineMs / 1000} s: ${consequence}`,
+          `the chain had no new block for ${deadlineMs / 1000} s: ${consequence}`,
         );
       await clock.sleep(pollMs, signal);
     }
@@ -76,7 +76,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     let result = await broadcastOnce(draft, signal);
     if (result.kind === "skipped") {
       logger.info("sequence mismatch, sending once more", { address: window.address });
-      await poll(() => isOpen(signal), "the transaction is not sent", signal);
+      await poll(() => isOpen(signal), "the transaction was not sent", signal);
       result = await broadcastOnce(draft, signal);
     }
     if (result.kind === "refused" && result.cause !== undefined) throw result.cause;
@@ -103,7 +103,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
         const result = await broadcast({ messages, gasLimit }, signal);
         if (result.kind !== "in-flight") return toOutcome(result.tx, gasLimit, refusalOf(result));
         const { tx } = result;
-        const consequence = `it is not known whether transaction ${toHex(tx.hash)} is in a block`;
+        const consequence = `unknown whether transaction ${toHex(tx.hash)} is in a block`;
         return toOutcome(tx, gasLimit, await poll(() => confirmed(tx, signal), consequence, signal));
       }, signal),
     broadcast: (messages, gasLimit, signal) =>

@@ -104,7 +104,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       if (!isOpen(at.height))
         return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
-      // Set again below. An abort must not leave a sequence that was perhaps used.
+      // Set again below. An abort must not leave a sequence that may have been used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
@@ -117,7 +117,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       state.flights = remaining;
       const kinds = finals.map(({ confirmation }) => confirmation.kind);
       if (kinds.includes("lost")) state.isUncertain = true;
-      // A transaction that failed in its block used its sequence or not: the ante step that failed decides.
+      // Whether a transaction that failed in its block used its sequence depends on which ante step failed.
       if (remaining.length === 0 && (state.isUncertain || kinds.includes("failed")))
         [state.next, state.expected, state.isUncertain] = [undefined, undefined, false];
       return finals;
@@ -140,7 +140,7 @@ async function simulate(
 ): Promise<SimulationOutcome> {
   const { client, signer } = state.deps;
   const { memo } = state.options;
-  // The result of this read is not stored. A transaction may be included after it, and the sequence would be too low.
+  // The result of this read is not stored. A transaction may be included after the read, and the sequence would then be too low.
   const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
   let expected: bigint | undefined;
   for (let tries = 1; ; tries++) {
@@ -227,7 +227,7 @@ async function broadcastUntilClear(
     deps.logger.warn("no response to broadcast", { hash: toHex(hash), error: outcome.error.message });
     await deps.clock.sleep(backoffMs(tries - 1, BROADCAST_BACKOFF, deps.random), signal);
     const again = await broadcastOnce(deps, bytes, signal);
-    // A refusal says nothing about an earlier attempt, which may have arrived, and used the sequence or the funds.
+    // A rejection says nothing about an earlier attempt, which may have arrived and used the sequence or the funds.
     if (again.kind !== "refused") outcome = again;
   }
   return outcome;
@@ -264,7 +264,7 @@ function recordOutcomes(
       const reason = index === refusedAt ? outcome.log : "an earlier transaction was refused";
       return { kind: "skipped", reason, tx };
     }
-    // Unclear: the node has it or not. Behind a refused one: the node counted the refused one, the next block will not.
+    // Unclear: the node may have it. Behind a rejected transaction: the node counted that one, but the next block will not.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
     return { kind: "in-flight", tx, ...(outcome.kind === "unclear" ? { isUncertain: true } : {}) };
@@ -272,8 +272,8 @@ function recordOutcomes(
   const first = outcomes[refusedAt];
   const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
-    // CheckTx expects the mempool's sequence. It differs from the committed one while a transaction of another program is
-    // pending, and after a refusal behind the ante step that counts the sequence. The next block makes them equal.
+    // CheckTx expects the mempool's sequence. It differs from the committed sequence while another program's transaction is
+    // pending, and after a rejection behind the ante step that increments the sequence. The next block makes them equal.
     state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);

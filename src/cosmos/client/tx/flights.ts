@@ -66,7 +66,7 @@ export async function confirmFlights(
     : indexed;
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
-  // Once one was found alive, those behind it are in the same mempool.
+  // Once a transaction was found pending, all later transactions are in the same mempool.
   let mayBroadcast = true;
   for (const search of searches) {
     let { flight, found } = search;
@@ -77,20 +77,20 @@ export async function confirmFlights(
       const [again = search] = await findInBlocks([flight], height, pool, signal);
       ({ flight, found } = again);
     };
-    // An index may have holes: only the blocks show that none has it. The first broadcast of the same bytes does not wait for that.
+    // An index may have gaps: only the blocks show that none has it. The first broadcast of the same bytes does not wait for that.
     if (found === undefined && (isExpired || (isOverdue && flight.searchedTo !== undefined)))
       await searchBlocks();
     if (found === undefined && !isExpired && isOverdue) {
       const check = await checkFlight(flight, height, pool, signal);
       lost = check.lost;
       if (lost === undefined) {
-        // The next search begins where it was broadcast first.
+        // The next search starts at the height of the first broadcast.
         flight = { ...check.flight, searchedTo: flight.searchedTo ?? flight.checkedAt };
         mayBroadcast = false;
       } else await searchBlocks();
     }
     const { tx } = flight;
-    // Without a response nothing is known: it may be in a block.
+    // Without a response, nothing is known: it may be in a block.
     if (found === "unknown" || found === "no-index") remaining.push(flight);
     else if (found !== undefined) finals.push({ tx, confirmation: found });
     else if (lost === undefined) remaining.push(flight);
@@ -128,7 +128,7 @@ async function checkFlight(
   signal: AbortSignal,
 ): Promise<{ readonly flight: Flight; readonly lost?: string }> {
   const checked = { ...flight, checkedAt: height };
-  // Without a refusal the node has it, or may have taken it: a later refusal may be of a block that holds it.
+  // Without a rejection, the node has it or may have accepted it: a later rejection may come from a block that contains it.
   const taken = { flight: { ...checked, refused: undefined } };
   try {
     const outcome = await broadcastTransaction(pool, flight.bytes, signal);
@@ -137,8 +137,8 @@ async function checkFlight(
     const isSequence = isSequenceMismatch(outcome);
     const expected = isSequence ? expectedSequence(outcome.log) : undefined;
     if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
-    // Its sequence is used, or CheckTx refuses it before it looks at the sequence, for instance for want of funds. It may
-    // be included and not indexed yet.
+    // Its sequence is used, or CheckTx rejects it before checking the sequence, e.g. for lack of funds. It may be included but not
+    // indexed yet.
     const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
     return height >= refused.at + INDEX_SLACK
       ? { flight, lost: reason }
@@ -169,7 +169,7 @@ async function findInBlocks(
 ): Promise<readonly Search[]> {
   const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
   const first = starts.reduce(minInt, height) + 1n;
-  // No later block can have them.
+  // No later block can contain them.
   const end = flights.map(({ timeoutHeight }) => timeoutHeight).reduce(maxInt, 0n);
   const upTo = minInt(height, end);
   const last = minInt(upTo, first + MAX_SEARCHED_BLOCKS - 1n);
@@ -183,7 +183,7 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // Pruned at each endpoint: nothing can tell more. A recent block is lacking where a node is behind.
+        // Every endpoint has pruned the block, so nothing more can be learned. A recent block is missing while a node is behind.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
@@ -201,7 +201,7 @@ async function findInBlocks(
   }
   return flights.map((flight) => ({
     flight: { ...flight, searchedTo: maxInt(last, first - 1n) },
-    // Blocks that were not read yet may have it.
+    // A block that has not been read yet may contain it.
     found: found.get(toHex(flight.tx.hash)) ?? (last < upTo ? "unknown" : undefined),
   }));
 }
@@ -213,7 +213,7 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Promise<Search> {
   const { hash } = flight.tx;
-  // An index may have holes, so each endpoint is asked. One that has an index and not the transaction is enough to know.
+  // An index may have gaps, so ask every endpoint. One endpoint that has an index but not the transaction is enough.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
     isNotFound ||= readAnswer(error).lack === "transaction";
@@ -245,7 +245,7 @@ export function decodeFound(result: unknown, endpoint: string): FoundTransaction
   const { code, codespace = "", log = "", data = new Uint8Array(), gasWanted, gasUsed } = tx;
   if (code === 0) return { kind: "included", height, gasUsed, gasWanted, data };
   const failed = { kind: "failed", height, code, codespace, log, gasUsed } as const;
-  // The events of the ante handler, with the payment of the fee, stay when the messages fail.
+  // The ante handler's events, including the fee payment, remain if the messages fail.
   return tx.events.length > 0 ? failed : { ...failed, isUnpaid: true };
 }
 
@@ -280,7 +280,7 @@ export async function broadcastTransaction(
   try {
     const read = { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast };
     const outcome = await pool.read({ ...read, onFailed }, signal);
-    // A refusal after an unclear response, for instance of the sequence: a block may have the transaction already.
+    // A rejection after an unclear response, e.g. because of the sequence: a block may already contain the transaction.
     return outcome.kind === "refused" && unclear !== undefined
       ? { kind: "unclear", error: unclear }
       : outcome;

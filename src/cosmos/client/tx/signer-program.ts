@@ -113,7 +113,7 @@ export class SignerConnection {
       windowsHide: true,
     });
     this.#hasResponded = false;
-    // An error of the pipe ends the program too, and its end is what is reported.
+    // A pipe error also ends the program, and the exit is reported.
     child.stdin.on("error", () => {});
     child.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
       this.#ended(child, START_PROBLEMS[code] ?? `cannot be started (${code})`),
@@ -151,7 +151,7 @@ export class SignerConnection {
     if (!isRecord(response) || typeof id !== "string")
       return this.#stop(child, 'wrote a line that is not a JSON object with the "id" of a request');
     const pending = this.#sent.get(id);
-    // It missed its deadline.
+    // The request missed its deadline.
     if (pending === undefined) return;
     [this.#hasResponded, this.#hasWorked] = [true, true];
     this.#failures = 0;
@@ -179,9 +179,9 @@ export class SignerConnection {
     this.#sent.delete(id);
     this.#waiting.delete(id);
     const after = `did not respond within ${this.#program.deadlineMs} ms`;
-    const problem = this.#retry === undefined ? after : `${this.#lastProblem}; it is started again later`;
+    const problem = this.#retry === undefined ? after : `${this.#lastProblem}; it will be restarted later`;
     pending?.reject(this.error(problem));
-    // It may never respond again.
+    // The program may never respond again.
     if (sent !== undefined && this.#child !== undefined) this.#stop(this.#child, after);
   }
 

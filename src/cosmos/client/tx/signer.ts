@@ -51,7 +51,7 @@ export async function createSigner(key: SigningKey, prefix: string, feeGranter =
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
   const opened = privateKey(key).then((bytes) => DirectSecp256k1Wallet.fromKey(bytes, prefix));
   const wallet = await opened.catch((error: unknown) => {
-    // Any other text could contain a part of the key.
+    // Any other message could contain part of the key.
     throw error instanceof ClientError ? error : badKey(key.kind);
   });
   const [account] = await wallet.getAccounts();
@@ -70,12 +70,12 @@ export async function createSigner(key: SigningKey, prefix: string, feeGranter =
 async function privateKey(key: Exclude<SigningKey, { readonly kind: "external" }>): Promise<Uint8Array> {
   if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
   if (key.kind === "keyring") return readKeyringKey(key);
-  // The key is derived here, once. CosmJS' HD wallet derives it again for every signature.
+  // Derive the key once here; CosmJS's HD wallet would derive it again for every signature.
   return deriveKey(key.mnemonic.reveal(), key.hdPath ?? DEFAULT_HD_PATH);
 }
 
 function badKey(kind: string): ClientError {
-  return new ClientError({ code: "bad-key", kind }, `the ${kind} of the signing account cannot be used`);
+  return new ClientError({ code: "bad-key", kind }, `the signing account's ${kind} cannot be used`);
 }
 
 /** Content of a transaction, without its signature. */
@@ -182,13 +182,13 @@ async function askFor(
 ): Promise<Uint8Array> {
   const { error, [field]: text } = await connection.ask(request);
   if (typeof error === "string")
-    throw connection.error(`refused to respond to ${request["type"]}: ${problemText(error)}`);
+    throw connection.error(`returned an error for ${request["type"]}: ${problemText(error)}`);
   try {
     if (typeof text === "string" && text !== "") return fromBase64(text);
   } catch {
     // The error below reports it.
   }
-  throw connection.error(`returned no "${field}" in base64`);
+  throw connection.error(`returned no base64 "${field}"`);
 }
 
 const MAX_PROBLEM_CHARACTERS = 200;
@@ -207,7 +207,7 @@ function decodePublicKey(bytes: Uint8Array, name: string): Uint8Array {
   } catch {
     throw new ClientError(
       { code: "bad-key", kind: "external" },
-      `the signer program ${name} returned a public key that is not a secp256k1 key: 33 or 65 bytes, or DER, were expected`,
+      `the signer program ${name} returned a public key that is not a secp256k1 key: expected 33 or 65 bytes, or DER`,
     );
   }
 }
@@ -228,6 +228,6 @@ function lowSignature(bytes: Uint8Array, connection: SignerConnection): Uint8Arr
     const low = signature.hasHighS() ? Point.CURVE().n - s : s;
     return new Signature(r, low).toBytes("compact");
   } catch {
-    throw connection.error("returned no signature: r and s (64 bytes), or ASN.1 DER, were expected");
+    throw connection.error("returned no valid signature: expected r and s (64 bytes), or ASN.1 DER");
   }
 }

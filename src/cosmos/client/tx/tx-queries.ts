@@ -113,7 +113,7 @@ export function planGasPrice(basePrice: Dec18, policy: GasPricePolicy): Dec18 {
         price: formatDec18(basePrice),
         cap: formatDec18(policy.cap),
       },
-      `the chain's gas price of ${formatDec18(basePrice)}${policy.denom} exceeds the cap of ${formatDec18(policy.cap)}`,
+      `the chain's gas price ${formatDec18(basePrice)}${policy.denom} exceeds the cap of ${formatDec18(policy.cap)}`,
     );
   const wanted = mulDec18(basePrice, policy.multiplier);
   return wanted > policy.cap ? policy.cap : wanted;
@@ -143,7 +143,7 @@ export async function readAccount(
     if (!/not found/i.test(refusalLog(cause) ?? "")) throw cause;
     throw new ClientError(
       { code: "no-account", address },
-      `account ${address} does not exist on the chain yet: send it some coins`,
+      `account ${address} does not exist on the chain yet; send it some coins`,
       { cause },
     );
   }

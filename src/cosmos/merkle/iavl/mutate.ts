@@ -69,7 +69,7 @@ function removeLeft(node: Inner, key: Uint8Array, read: ReadNode): Removal | und
   const removal = removeBelow(childOf(node, "left", read), key, read);
   if (removal === undefined) return undefined;
   const right = childOf(node, "right", read);
-  // The sibling replaces this node. Its id and hash do not change, as in Go: no node is created for it.
+  // The sibling replaces this node. As in Go, its id and hash stay the same and no node is created.
   if (removal.root === undefined) return { root: right, newKey: node.key };
   return { root: balance(newInner(node.key, removal.root, right), read), newKey: removal.newKey };
 }

@@ -155,7 +155,7 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
   const writes: NodeBytes[] = [];
   let nonce = 0;
   const save = (node: IavlNode): void => {
-    // A node with an id was saved before, and so was its subtree.
+    // A node that has an id was saved before, along with its subtree.
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };

@@ -139,7 +139,7 @@ function* walk(
   const isAscending = order === "ascending";
   const isBelow = (key: Uint8Array): boolean => start !== undefined && compareBytes(key, start) < 0;
   const isAbove = (key: Uint8Array): boolean => end !== undefined && compareBytes(key, end) >= 0;
-  // A stack of functions, so that a subtree is read from the storage only when the iteration reaches it.
+  // A stack of functions, so that a subtree is loaded from storage only when the iteration reaches it.
   const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const node = next();

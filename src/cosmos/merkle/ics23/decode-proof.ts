@@ -99,8 +99,8 @@ function readNonExistence(
   bytes: Buffer,
   follower = createPathFollower(),
 ): NonExistenceProof {
-  // A message field that occurs again goes on with the same draft, as protobuf says. A copy for each occurrence would make
-  // decoding quadratic.
+  // Per protobuf, a repeated occurrence of a message field continues the same draft. A copy for each occurrence would make decoding
+  // quadratic.
   const proof: { left: ExistenceDraft | undefined; right: ExistenceDraft | undefined } = {
     left: undefined,
     right: undefined,
@@ -149,12 +149,12 @@ function readExistence(
       // The follower's cache holds the path of an earlier occurrence, so that path must not grow. MAX_STEPS bounds the copies.
       if (!isOwnPath) proof.path = [...proof.path];
       isOwnPath = true;
-      // Key, value and leaf come before the first step in every proof that a node writes.
+      // In every proof from a node, key, value and leaf come before the first step.
       if (proof.path.length === 0) run = follower?.(proof);
       run = readStep(reader, proof, run);
       continue;
     }
-    // A later field can replace the key, the value or the leaf that the run started from.
+    // A later field can replace the key, value or leaf that the run started from.
     run = undefined;
     if (reader.field === 1) {
       proof.keyStart = reader.startOfBytes("Key");

@@ -79,7 +79,7 @@ export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 
     add: (followed) => {
       const [first] = followed.path;
       const { applied, end } = followed;
-      // Without an applied step the whole path came from the cache.
+      // If no step was applied, the entire path came from the cache.
       if (first === undefined || applied.length === 0) return;
       const size = end - first.start;
       if (size > MAX_PATH_BYTES) return;

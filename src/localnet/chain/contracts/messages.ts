@@ -17,7 +17,7 @@ function readMessage(message: MessageJson): readonly [name: string, fields: Json
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];
   if (entries.length !== 1 || !isRecord(fields))
-    throw new ContractError("Error parsing into type Message: one variant with fields was expected");
+    throw new ContractError("Error parsing into type Message: expected one variant with fields");
   return [name, messageFields(fields)];
 }
 

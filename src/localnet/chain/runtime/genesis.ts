@@ -32,7 +32,7 @@ export function genesisSchema<T>(module: string, typeName: string, type: Message
     module,
     read: (json, variant) => {
       if (json === undefined) return undefined;
-      if (!isRecord(json)) throw new GenesisError(`app_state.${module}`, "an object was expected");
+      if (!isRecord(json)) throw new GenesisError(`app_state.${module}`, "expected an object");
       try {
         const bytes = messageFromJson(typeName, json, CANONICAL_CHAIN_NAME, variant);
         return type.decode(variant?.decode(typeName, bytes) ?? bytes);

@@ -231,7 +231,7 @@ export function parseHookType(text: string): number {
   if (known !== undefined) return known[1];
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const names = Object.keys(HookType).slice(1).join(", ");
-  throw new InvalidArgumentError(`a whole number from 0 to 999999999, or one of ${names} was expected`);
+  throw new InvalidArgumentError(`expected an integer from 0 to 999999999, or one of ${names}`);
 }
 
 /** The payload of a failed call is base64-encoded JSON. */

@@ -32,7 +32,7 @@ const WASM = {
 
 /** Returns a key in base64, as sent in the request. */
 function parseKey(text: string): string {
-  return toBase64(parsing(() => fromHex(text), "hex was expected."));
+  return toBase64(parsing(() => fromHex(text), "expected hex."));
 }
 
 /** Returns JSON text in base64, as sent in the request. */

@@ -96,7 +96,7 @@ export function moduleMessages(name: keyof typeof MODULE_MESSAGES): (context: Cl
 
 function parseHeight(text: string): string {
   if (/^[1-9]\d{0,17}$/.test(text)) return text;
-  throw new InvalidArgumentError("a height above zero was expected");
+  throw new InvalidArgumentError("expected a height above zero");
 }
 
 /** The chain accepts any address, but then rejects every transfer if it is not a contract. An empty address must be explicit. */

@@ -93,7 +93,7 @@ const validatorFile = z.strictObject({
   "commission-rate": z.string().transform(checkedBy(parseRate)),
   "commission-max-rate": z.string().transform(checkedBy(parseRate)),
   "commission-max-change-rate": z.string().transform(checkedBy(parseRate)),
-  "min-self-delegation": z.string().regex(/^\d{1,77}$/, "a whole number in quotes was expected"),
+  "min-self-delegation": z.string().regex(/^\d{1,77}$/, "expected an integer in quotes"),
 });
 
 /** Reads a validator file. Returns `MsgCreateValidator` without the address. Throws a `CliError` listing every invalid field. */
@@ -142,5 +142,5 @@ function unusable(file: string, reason: string): CliError {
 function parseRate(text: string): string {
   const rate = parsing(() => parseDec18(text), errorText);
   if (rate >= 0n && rate <= parseDec18("1")) return text;
-  throw new InvalidArgumentError("a decimal from 0 to 1 such as 0.05 was expected");
+  throw new InvalidArgumentError("expected a decimal from 0 to 1, e.g. 0.05");
 }

@@ -17,7 +17,7 @@ export function numbered(kind: string, example: string): (text: string) => strin
   const pattern = new RegExp(`^${kind}-\\d{1,20}$`);
   return (text) => {
     if (pattern.test(text)) return text;
-    throw new InvalidArgumentError(`an id such as ${example} was expected`);
+    throw new InvalidArgumentError(`expected an id, e.g. ${example}`);
   };
 }
 
@@ -28,7 +28,7 @@ export function parseHeight(text: string): {
 } {
   const [, revision, height] = /^(\d+)-(\d+)$/.exec(text) ?? [];
   if (revision === undefined || height === undefined)
-    throw new InvalidArgumentError("a revision and a height such as 1-5000 were expected");
+    throw new InvalidArgumentError("expected a revision and a height, e.g. 1-5000");
   return { revisionNumber: parseUint64(revision), revisionHeight: parseUint64(height) };
 }
 
@@ -118,7 +118,7 @@ export function txTransferCommand(context: CliContext): ReturnType<typeof messag
 
 function parseTimeoutHeight(text: string): JsonObject {
   const height = parseHeight(text);
-  if (height.revisionHeight === 0n) throw new InvalidArgumentError("a height above 0 was expected");
+  if (height.revisionHeight === 0n) throw new InvalidArgumentError("expected a height above 0");
   return {
     revision_number: height.revisionNumber.toString(),
     revision_height: height.revisionHeight.toString(),

@@ -48,7 +48,7 @@ function readPeriods(file: string): Fields {
   try {
     const json: unknown = JSON.parse(readTextFile(file, MAX_PERIODS_FILE_BYTES));
     if (!isRecord(json) || !Array.isArray(json["periods"]))
-      throw new Error('an object with "start_time" and "periods" was expected');
+      throw new Error('expected an object with "start_time" and "periods"');
     return {
       start_time: secondsOf(json, "start_time"),
       vesting_periods: json["periods"].map(readPeriod),
@@ -60,12 +60,12 @@ function readPeriods(file: string): Fields {
 
 function readPeriod(period: unknown): JsonObject {
   if (!isRecord(period) || typeof period["coins"] !== "string")
-    throw new Error('periods with "coins" and "length_seconds" were expected');
+    throw new Error('expected periods with "coins" and "length_seconds"');
   return { length: secondsOf(period, "length_seconds"), amount: [...parseCoins(period["coins"])] };
 }
 
 function secondsOf(object: Readonly<Record<string, unknown>>, name: string): string {
   const value = object[name];
   if (typeof value === "number" || typeof value === "string") return parseUint64(String(value)).toString();
-  throw new Error(`${name}: seconds were expected`);
+  throw new Error(`${name}: expected seconds`);
 }

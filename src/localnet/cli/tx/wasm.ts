@@ -132,20 +132,20 @@ function withNewPermission({ code_id, ...choice }: Fields): Fields {
   if (permission !== undefined) return { code_id, new_instantiate_permission: permission };
   throw new CliError(
     EXIT.usage,
-    "--instantiate-everybody, --instantiate-nobody or --instantiate-anyof-addresses was expected",
+    "specify --instantiate-everybody, --instantiate-nobody or --instantiate-anyof-addresses",
   );
 }
 
 /** As in wasmd, either `--admin` or `--no-admin` must be given: a contract without an admin can never be migrated. */
 function withAdmin({ admin, ...given }: Fields): Fields {
   if (admin !== undefined) return { ...given, admin: admin === false ? "" : admin };
-  throw new CliError(EXIT.usage, "--admin ADDRESS, who may migrate the contract, or --no-admin was expected");
+  throw new CliError(EXIT.usage, "specify --admin ADDRESS (who may migrate the contract) or --no-admin");
 }
 
 function saltOf(text: string, formats: Fields): Uint8Array {
   const [salt, format] = decodeSalt(text, formats);
   if (salt !== undefined && salt.length > 0 && salt.length <= 64) return salt;
-  throw new CliError(EXIT.usage, `salt ${text}: 1 to 64 bytes of ${format} were expected`);
+  throw new CliError(EXIT.usage, `salt ${text}: expected 1 to 64 bytes of ${format}`);
 }
 
 function decodeSalt(text: string, { ascii, b64 }: Fields): readonly [Uint8Array | undefined, string] {

@@ -122,7 +122,7 @@ export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
 
 /** Parses a genesis document in CometBFT's JSON format. Throws `NodeError` `bad-genesis` with the field's path. */
 export function parseGenesis(document: unknown): GenesisDoc {
-  const root = new JsonField(document, "", (path, expected) => badGenesis(path, `${expected} was expected`));
+  const root = new JsonField(document, "", (path, expected) => badGenesis(path, `expected ${expected}`));
   return {
     chainId: parseChainId(root.member("chain_id")),
     genesisTimeNs: root.member("genesis_time").asTimeNs(),
@@ -143,7 +143,7 @@ function parseProfile(field: JsonField): Pick<GenesisDoc, "profile"> {
 
 function parseChainId({ value, path }: JsonField): string {
   if (typeof value === "string" && /^[\w-]{1,50}$/.test(value)) return value;
-  throw badGenesis(path, "1 to 50 characters were expected");
+  throw badGenesis(path, "expected 1 to 50 characters");
 }
 
 function parseValidators(field: JsonField): readonly ValidatorPower[] {

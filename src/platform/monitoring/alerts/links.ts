@@ -37,7 +37,7 @@ export type PanelsByAlert = readonly (readonly [alert: RegExp, link: PanelLink])
 /** Returns the panel that shows an alert's cause. Throws if there is none. */
 export function causeOf(alert: string, panels: PanelsByAlert): PanelLink {
   const found = panels.find(([pattern]) => pattern.test(alert))?.[1];
-  if (found === undefined) throw new Error(`no panel shows the cause of ${alert}`);
+  if (found === undefined) throw new Error(`${alert} has no panel that shows its cause`);
   return found;
 }
 
@@ -107,15 +107,13 @@ export interface PublicLinks {
 
 export const linksSchema = z
   .strictObject({
-    watchdog: linkField("http://127.0.0.1:9998/").describe(
-      "URL at which people open the oracle watchdog's page",
+    watchdog: linkField("http://127.0.0.1:9998/").describe("public URL of the oracle watchdog's page"),
+    relayer: linkField("http://127.0.0.1:9999/").describe("public URL of the relayer's page"),
+    localnet: linkField("http://127.0.0.1:9997/").describe("public URL of a localnet's page"),
+    status_page: linkField("https://status.example/").describe("URL of the public status page"),
+    grafana: linkField("http://127.0.0.1:3000/").describe(
+      "root URL of the Grafana instance with the dashboards",
     ),
-    relayer: linkField("http://127.0.0.1:9999/").describe("URL at which people open the relayer's page"),
-    localnet: linkField("http://127.0.0.1:9997/").describe("URL at which people open a localnet's page"),
-    status_page: linkField("https://status.example/").describe(
-      "URL at which everybody opens the public status page",
-    ),
-    grafana: linkField("http://127.0.0.1:3000/").describe("root URL of the Grafana with the dashboards"),
   })
   .prefault({})
   .describe("URLs for links between the pages and in notifications")
@@ -130,7 +128,7 @@ function linkField(example: string) {
   return parsedField(
     httpUrlField(),
     (url) => (new URL(url).search === "" ? url.replace(/\/?$/, "/") : undefined),
-    issueText("has a query", "a URL without one, to which a path can be added"),
+    issueText("has a query", "a URL to which a path can be appended"),
   )
     .optional()
     .meta({ example });

@@ -49,7 +49,7 @@ export interface ServedRunbook extends RunbookHead {
 
 export const RUNBOOK_DEFINITION = getText(
   "/runbooks/:file",
-  "an alert's runbook as text, for example `sidecar-down`",
+  "an alert's runbook as text, e.g. for `sidecar-down`",
   {
     replies: { 404: errorOf("no such runbook") },
   },
@@ -64,7 +64,7 @@ export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiR
     const name = params["file"]?.replace(/\.md$/, "") ?? "";
     const files = await readdir(join(packageFolder(), RUNBOOK_FOLDER));
     if (!files.includes(`${name}.md`))
-      return errorReply(404, "no-such-runbook", `there is no such runbook; known: ${files.join(", ")}`);
+      return errorReply(404, "no-such-runbook", `no such runbook; available: ${files.join(", ")}`);
     return {
       status: 200,
       headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },

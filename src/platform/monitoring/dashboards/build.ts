@@ -334,7 +334,7 @@ function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
     builder.scaleDistribution(
       new common.ScaleDistributionConfigBuilder().type(common.ScaleDistribution.Log).log(10),
     );
-  // Without it, the noise of a constant value fills the panel. Ratios are near 1 or near 0, heights far from 0.
+  // Without it, noise in a constant value fills the panel. Ratios are near 1 or near 0, and heights are far from 0.
   else if (unit !== "percentunit" && unit !== "none" && range === undefined) builder.axisSoftMin(0);
   if (limits === undefined) return builder;
   return builder.overrideByRegexp(`/${limits.source}/`, [

@@ -33,7 +33,7 @@ export const alertmanager = defineChannel({
         .array(httpUrlField())
         .min(1)
         .max(10)
-        .describe("root URL of every Alertmanager in the cluster: each gets all alerts"),
+        .describe("root URLs of all Alertmanagers in the cluster; each gets all alerts"),
       authorization: secretField().optional().describe("value of the Authorization header; a secret"),
       resend: durationField(1000).prefault("1m").describe("time between pushes of the firing alerts"),
     })
@@ -47,7 +47,7 @@ export const alertmanager = defineChannel({
     authorization: { env: "ORACLE_WATCHDOG_ALERTMANAGER_AUTHORIZATION" },
   },
   maxEvents: MESSAGE_EVENTS,
-  // Alerts of a test end immediately.
+  // Test alerts end immediately.
   alert: (events, config) =>
     requests(
       config,
@@ -96,7 +96,7 @@ function alertJson(
       resolved_summary: resolvedAtMs === undefined ? undefined : stateLine(event),
       cost: event.cost && costText(event.cost),
     },
-    // Alertmanager refuses an alert that ends before it begins.
+    // Alertmanager rejects an alert that ends before it starts.
     startsAt: isoTime(Math.min(event.sinceMs, resolvedAtMs ?? validUntilMs)),
     endsAt: isoTime(resolvedAtMs ?? validUntilMs),
   };

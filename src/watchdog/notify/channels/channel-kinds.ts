@@ -40,5 +40,5 @@ export const STATE_KINDS: ReadonlySet<string> = new Set(
 
 export function createChannel(config: ChannelConfig, deps: ChannelDeps): Channel {
   const [channel] = CHANNEL_KINDS.flatMap((kind) => kind.open(config, deps) ?? []);
-  return channel ?? unreachable(`the configuration refuses channels of the kind ${config.kind}`);
+  return channel ?? unreachable(`the configuration rejects channels of kind ${config.kind}`);
 }

@@ -120,7 +120,7 @@ export function defineChannel<Schema extends z.ZodType<KindSettings>>(
   definition: ChannelDefinition<Schema>,
 ): ChannelKind<Schema> {
   const { kind, about, schema, example } = definition;
-  // The kind is the discriminator of the configuration: equal kinds have the same schema.
+  // The kind discriminates the configuration, so equal kinds have the same schema.
   const isOwn = (config: KindSettings): config is z.output<Schema> => config.kind === kind;
   return {
     kind,
@@ -217,20 +217,20 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 
 /** Configuration key for the severity from which alerts are sent. */
 export const severityField = (initial: Severity) =>
-  z.enum(SEVERITIES).default(initial).describe("less severe alerts are not sent");
+  z.enum(SEVERITIES).default(initial).describe("minimum severity of alerts to send");
 
 /** Configuration keys common to all channels. */
 export const COMMON_FIELDS = {
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, {
-      error: issueText("is not a usable name", "lower-case letters, digits and hyphens"),
+      error: issueText("is not a valid name", "lower-case letters, digits and hyphens"),
     })
     .describe("unique name of the channel"),
   min_severity: severityField("warning"),
-  reminders: z.boolean().default(true).describe("whether reminders are sent"),
-  resolved: z.boolean().default(true).describe("whether a message is sent when an alert ends"),
-  deadline: durationField(100).prefault("10s").describe("limit for one request"),
+  reminders: z.boolean().default(true).describe("send reminders"),
+  resolved: z.boolean().default(true).describe("send a message when an alert ends"),
+  deadline: durationField(100).prefault("10s").describe("deadline for one request"),
 };
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;
@@ -243,5 +243,5 @@ export function toSettings<Values extends CommonValues>(values: Values) {
 
 /** Field for a secret URL, given as a reference to where it is stored. */
 export function secretUrlField() {
-  return checkedSecretField(isPlainHttpUrl, issueText("does not hold a usable URL", "http:// or https://"));
+  return checkedSecretField(isPlainHttpUrl, issueText("does not contain a valid URL", "http:// or https://"));
 }

@@ -22,12 +22,12 @@ export const discord = defineChannel({
     .strictObject({
       kind: z.literal("discord"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("URL of the webhook; a secret"),
+      url: secretUrlField().describe("webhook URL; a secret"),
     })
     .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
-  // A webhook that was deleted, one with another token, and a channel that does not exist.
+  // A deleted webhook, a webhook with another token, and a nonexistent channel.
   words: { gone: /Unknown (?:Webhook|Channel|Guild)|Invalid Webhook Token/i },
   alert: (events, { url }) => [{ url: url.reveal(), body: alertBody(events) }],
   report: (report, { url }) => ({

@@ -35,14 +35,14 @@ export const email = defineChannel({
         .enum(["starttls", "tls", "none"])
         .default("starttls")
         .describe("encryption: starttls, tls (from the start, port 465), or none"),
-      user: z.string().min(1).max(320).optional().describe("account on the server"),
-      password: secretField().optional().describe("password of the account; a secret"),
+      user: z.string().min(1).max(320).optional().describe("user name on the server"),
+      password: secretField().optional().describe("password; a secret"),
       from: address.describe("sender"),
       to: z.array(address).min(1).max(50).describe("recipients"),
     })
     .refine(({ user, password }) => (user === undefined) === (password === undefined), {
       path: ["password"],
-      error: issueText("does not go with user", "both or neither"),
+      error: issueText("must be set together with user", "both or neither"),
     })
     .transform(({ host, port, security, user, password, ...file }) => {
       const server: MailServer = { host, port, security, user, password };

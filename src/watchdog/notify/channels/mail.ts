@@ -91,7 +91,7 @@ export function createMailing<Item extends { readonly id: string }>(
 /** If any recipient may be accepted later, the error allows a retry: the mail is sent again to those who lack it. */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
-  const others = refused.length < count ? "; the other recipients have it" : "";
+  const others = refused.length < count ? "; the other recipients received it" : "";
   const text = cutText(`the mail server refused ${list}`, MAX_WORDS) + others;
   const [later] = refused.filter(({ status }) => status < 500);
   const status = (later ?? refused[0])?.status ?? 0;
@@ -114,7 +114,7 @@ async function sendSmtp(
   ca: readonly string[] | undefined,
 ): ReturnType<SendMail> {
   const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
-  // Few watchdogs send e-mail, and the library takes long to load.
+  // Few watchdogs send e-mail, and loading the library takes a long time.
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     host: server.host,
@@ -125,7 +125,7 @@ async function sendSmtp(
     connectionTimeout: stepMs,
     greetingTimeout: stepMs,
     socketTimeout: stepMs,
-    // A text of an alert must never read a file or a URL.
+    // An alert's text must never make the library read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(ca === undefined ? {} : { tls: { ca: [...ca] } }),
@@ -146,7 +146,7 @@ async function sendSmtp(
     return toRefused(rejected, rejectedErrors, server);
   } catch (error) {
     const { rejected, rejectedErrors } = isRecord(error) ? error : {};
-    // No recipient is left: the library throws.
+    // The library throws if no recipient is left.
     if (Array.isArray(rejectedErrors) && Array.isArray(rejected))
       return toRefused(rejected, rejectedErrors, server);
     throw toChannelError(error, server);

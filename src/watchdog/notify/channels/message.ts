@@ -67,7 +67,7 @@ export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
     ? `From ${from} to ${to} UTC (${formatFlooredDuration(atMs - fromMs)})`
     : `Since ${from} UTC`;
   if (cost === undefined) return `${times}.`;
-  // A node that is gone, or that counts votes without prices as good, shows the lost blocks later or never.
+  // A node that is gone, or that counts votes without prices as good, shows lost blocks late or never.
   if (cost.blocks === 0n) return `${times}; no lost block is counted${isOver ? "" : " yet"}.`;
   return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
 }

@@ -14,16 +14,13 @@ export const pagerduty = defineChannel({
     .strictObject({
       kind: z.literal("pagerduty"),
       ...COMMON_FIELDS,
-      // PagerDuty repeats and escalates by itself.
-      reminders: z
-        .boolean()
-        .default(false)
-        .describe("whether reminders are sent; PagerDuty escalates by itself"),
+      // PagerDuty repeats and escalates on its own.
+      reminders: z.boolean().default(false).describe("send reminders; PagerDuty escalates on its own"),
       min_severity: severityField("critical"),
-      routing_key: secretField().describe("integration key of the service; a secret"),
+      routing_key: secretField().describe("the service's integration key; a secret"),
       url: httpUrlField()
         .prefault("https://events.pagerduty.com/v2/enqueue")
-        .describe("address of the Events API"),
+        .describe("URL of the Events API"),
     })
     .transform(({ routing_key: routingKey, ...file }) => ({ ...toSettings(file), routingKey })),
   example: { name: "on-call", routing_key: { env: "ORACLE_WATCHDOG_PAGERDUTY_KEY" } },

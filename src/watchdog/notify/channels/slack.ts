@@ -16,7 +16,7 @@ export const slack = defineChannel({
     .strictObject({
       kind: z.literal("slack"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("URL of the incoming webhook; a secret"),
+      url: secretUrlField().describe("incoming webhook URL; a secret"),
     })
     .transform(toSettings),
   example: { name: "slack", url: { env: "ORACLE_WATCHDOG_SLACK_URL" } },

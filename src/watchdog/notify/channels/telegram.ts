@@ -19,15 +19,15 @@ export const telegram = defineChannel({
       ...COMMON_FIELDS,
       bot_token: checkedSecretField(
         (token) => /^\d{1,20}:[\w-]{10,100}$/.test(token),
-        issueText("does not hold a bot token", "digits, a colon, and letters"),
-      ).describe("token of the bot; a secret"),
+        issueText("does not contain a bot token", "digits, a colon, and letters"),
+      ).describe("bot token; a secret"),
       chat_id: z
         .string()
         .regex(/^(?:-?\d{1,20}|@\w{1,64})$/, {
-          error: issueText("is not a chat", 'a number in quotes, such as "-1001234", or "@name"'),
+          error: issueText("is not a chat id", 'a number in quotes, e.g. "-1001234", or "@name"'),
         })
         .describe('chat that receives the messages: a number in quotes, or "@name"'),
-      api: httpUrlField().prefault("https://api.telegram.org").describe("root of the API"),
+      api: httpUrlField().prefault("https://api.telegram.org").describe("root URL of the API"),
     })
     .transform(({ bot_token: botToken, chat_id: chatId, api, ...file }) => ({
       ...toSettings(file),
@@ -44,7 +44,7 @@ export const telegram = defineChannel({
   words: {
     gone: /^(?:401|404) |chat not found|bot was (?:kicked|blocked)|bot is not a member|bot can't initiate|user is deactivated|group chat was (?:deactivated|deleted)|chat was deleted|have no rights|not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|PEER_ID_INVALID|TOPIC_(?:CLOSED|DELETED)/i,
   },
-  // A group that became a supergroup has another id.
+  // A group that became a supergroup has a new id.
   moves: {
     idOf: ({ chatId }) => chatId,
     withId: (config, chatId) => ({ ...config, chatId }),
@@ -54,9 +54,9 @@ export const telegram = defineChannel({
       const chatId = isRecord(parameters) ? String(parameters["migrate_to_chat_id"]) : "";
       return /^-?\d{1,20}$/.test(chatId) ? chatId : undefined;
     },
-    advice: (chatId) => `the chat is a supergroup now: chat_id: "${chatId}"`,
+    advice: (chatId) => `the chat is now a supergroup; set chat_id: "${chatId}"`,
   },
-  // Without `parse_mode` the text is plain: characters of other hosts are not read as markup.
+  // Without `parse_mode`, the text is plain: characters from other hosts are not parsed as markup.
   alert: (events, config) => [
     {
       url: sendMessageUrl(config),

@@ -148,7 +148,7 @@ async function sendPost(
     method: "POST",
     dispatcher,
     headers: { "content-type": "application/json", ...headers },
-    // Half of a surrogate pair, as a text of another host can have it, is no JSON for receivers.
+    // Text from another host may contain half of a surrogate pair, which receivers reject as JSON.
     body: JSON.stringify(body, (_key, value: unknown) =>
       typeof value === "string" ? wellFormed(value) : value,
     ),
@@ -156,7 +156,7 @@ async function sendPost(
   });
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Read to its end, within a limit, so that the connection can be used again.
+  // Read it to the end, within a limit, so that the connection can be reused.
   for await (const chunk of response.body) {
     chunks.push(chunk);
     length += chunk.length;
@@ -175,8 +175,8 @@ async function sendPost(
 function redirectText(location: string, from: string): string {
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
   return target === undefined
-    ? "it redirects to an address that is not a URL"
-    : `it redirects to ${target.protocol}//${target.host}; set the URL to the one there`;
+    ? "it redirects to an invalid URL"
+    : `it redirects to ${target.protocol}//${target.host}; configure the URL there`;
 }
 
 /** Maximum wait that a receiver may request. */

@@ -15,7 +15,7 @@ const REPORT_LIMIT = 100_000;
 export const webhook = defineChannel({
   kind: "webhook",
   receiver: "the webhook",
-  about: "any receiver of JSON",
+  about: "any JSON receiver",
   schema: z
     .strictObject({
       kind: z.literal("webhook"),
@@ -33,7 +33,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), TEXT_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // The newest event identifies the delivery: the same events are sent again after a failure, or with newer ones.
+    // The newest event identifies the delivery: after a failure, the same events are sent again, possibly with newer events.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({

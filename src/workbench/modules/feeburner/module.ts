@@ -134,7 +134,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.feeburner.GenesisState", Gene
 function initGenesis(context: Context, json: JsonValue | undefined, params: ModuleParams<Params>): void {
   initParams(context, json, SCHEMA, params);
   if (params.get(context).neutronDenom === "")
-    throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "a denomination was expected");
+    throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "expected a denomination");
   const total = SCHEMA.read(json)?.totalBurnedNeutronsAmount;
   if ((total?.coin?.denom ?? "") !== "" && total !== undefined) burned.set(context, total);
 }

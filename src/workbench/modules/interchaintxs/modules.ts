@@ -235,7 +235,7 @@ function initAccounts(context: Context, json: JsonValue | undefined): void {
     if ((part?.activeChannels.length ?? 0) + (part?.interchainAccounts.length ?? 0) > 0)
       throw new genesis.GenesisError(
         `app_state.interchainaccounts.${side}_genesis_state`,
-        "no channels and accounts were expected: interchain accounts are not implemented on a local chain",
+        "expected no channels or accounts: interchain accounts are not implemented on a local chain",
       );
   }
   const members = isRecord(json) ? json : {};

@@ -115,9 +115,9 @@ describe("genesis of the dex", () => {
     [{ pool_count: "1" }, "poolMetadata id should be lower or equal than the last id"],
     [{ params: { fee_tiers: [1, 1] } }, "invalid fee tiers: duplicate fee tier found"],
     [{ params: { whitelisted_lps: ["x"] } }, "invalid whitelisted LPs: invalid LP address (x)"],
-    [{ tick_liquidity_list: [{}] }, "tick_liquidity_list[0]: liquidity or limit_order_tranche was expected"],
+    [{ tick_liquidity_list: [{}] }, "tick_liquidity_list[0]: expected liquidity or limit_order_tranche"],
     [{ pool_counts: "1" }, "has no such field"],
-    [{ pool_count: -1 }, "a uint64 was expected"],
+    [{ pool_count: -1 }, "expected a uint64"],
   ])("is rejected with %j", (change, text) => {
     expect(() => imported({ ...exported(populatedWorld()), ...change })).toThrow(text);
   });

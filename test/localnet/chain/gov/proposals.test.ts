@@ -367,7 +367,7 @@ it("an exported state continues: open votes end, deposits return", () => {
 it("a genesis with a vote of an unknown proposal is refused", () => {
   const votes = [{ proposal_id: "4", voter: BOB, options: [], metadata: "" }];
   expect(() => startTokenChain({ gov: { params: PARAMS, votes } }, "remote")).toThrow(
-    "app_state.gov.votes[0]: proposal 4 was expected in app_state.gov.proposals",
+    "app_state.gov.votes[0]: expected proposal 4 in app_state.gov.proposals",
   );
 });
 

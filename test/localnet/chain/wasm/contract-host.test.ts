@@ -552,7 +552,7 @@ describe("genesis", () => {
     ],
     [
       { codes: [{ code_id: "2", name: "echo", creator: ALICE }] },
-      "app_state.wasm.codes[0].code_id: codes are numbered in order: 1 was expected",
+      "app_state.wasm.codes[0].code_id: codes must be numbered in order: expected 1",
     ],
     [{ codes: {} }, "app_state.wasm.codes: not a list"],
     [

@@ -255,7 +255,7 @@ local:
   validatrs: []
 `);
     expect(out).toContain(
-      '2:13: block_time: is not a usable duration (expected a duration such as "30s", at least 50ms)',
+      '2:13: block_time: is not a valid duration (expected a duration, e.g. "30s", at least 50ms)',
     );
     expect(out).toContain("4:13: local.chain_id: has the wrong format");
     expect(out).toContain('5:10: local.denom: is not a denomination (expected text such as "untrn")');
@@ -293,7 +293,7 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
   });
 
   it.each([
-    ["{ name: alice, mnemonic: not words }", "", "account alice of local-1: the mnemonic has no key"],
+    ["{ name: alice, mnemonic: not words }", "", "account alice of local-1: invalid mnemonic"],
     ["", "modules_from: { file: nothing.json, modules: [bank] }", "nothing.json cannot be read as JSON"],
     ["", "modules_from: { file: given.json, modules: [bank] }", "given.json has no state of the module bank"],
     [

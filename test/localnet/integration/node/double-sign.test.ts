@@ -89,7 +89,7 @@ describe("POST /chains/:id/double-sign", () => {
     ]);
     expect(await control("local-1/double-sign", { validator: "ab" })).toEqual([
       400,
-      { error: "bad-order", message: "validator: an address of 40 hex digits was expected" },
+      { error: "bad-order", message: "validator: expected an address of 40 hex digits" },
     ]);
   });
 });

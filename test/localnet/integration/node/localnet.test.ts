@@ -186,13 +186,13 @@ describe("a localnet", () => {
 
   it.each([
     ["blocks", [], "the body must be a JSON object"],
-    ["blocks", { count: 0 }, "count: a whole number from 1 to 1000 was expected"],
-    ["absent", {}, "validators: a list of addresses was expected"],
-    ["absent", { validators: ["ab"] }, "validators[0]: an address of 40 hex digits was expected"],
-    ["validators", { index: 1 }, "power: a text was expected"],
-    ["validators", { index: -1, power: "1" }, "index: a whole number from 0 to 10000 was expected"],
-    ["faucet", { amount: "1" }, "address: a text was expected"],
-    ["faucet", { address: "a", amount: "-1" }, "amount: a whole number in quotes was expected"],
+    ["blocks", { count: 0 }, "count: expected an integer from 1 to 1000"],
+    ["absent", {}, "validators: expected a list of addresses"],
+    ["absent", { validators: ["ab"] }, "validators[0]: expected an address of 40 hex digits"],
+    ["validators", { index: 1 }, "power: expected a string"],
+    ["validators", { index: -1, power: "1" }, "index: expected an integer from 0 to 10000"],
+    ["faucet", { amount: "1" }, "address: expected a string"],
+    ["faucet", { address: "a", amount: "-1" }, "amount: expected an integer in quotes"],
   ])("rejects the body of %s: %j", async (command, body, message) => {
     const response = await control(`/chains/remote-1/${command}`, body);
     expect(response.status).toBe(400);

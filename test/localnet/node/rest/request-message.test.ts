@@ -168,6 +168,6 @@ describe("requests from a body", () => {
     ['{"mode":"NOPE"}', 'unknown value "NOPE" for enum cosmos.tx.v1beta1.BroadcastMode'],
     ['{"tx_bytes":"!"}', "illegal base64 data at input byte 0"],
     ['{"x":1}', 'unknown field "x" in tx.BroadcastTxRequest'],
-    ['{"tx_bytes":{}}', "tx_bytes: a string was expected"],
+    ['{"tx_bytes":{}}', "tx_bytes: expected a string"],
   ])("%s is refused", (body, message) => expect(() => request("POST", PATH, body)).toThrow(message));
 });

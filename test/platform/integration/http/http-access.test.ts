@@ -66,7 +66,7 @@ describe("the host name", () => {
   ])("%j is refused on loopback", async (host) => {
     expect(await ask(await start(), { Host: host })).toMatchObject({
       status: 403,
-      body: `the host name ${JSON.stringify(host)} is not a name of this server\n`,
+      body: `this server does not accept the host name ${JSON.stringify(host)}\n`,
     });
   });
 
@@ -105,7 +105,7 @@ describe("the origin", () => {
     async (origin) => {
       expect(await ask(await start(), { Host: "localhost", Origin: origin })).toMatchObject({
         status: 403,
-        body: `pages of the origin ${JSON.stringify(origin)} may not use this server\n`,
+        body: `this server does not accept requests from pages of origin ${JSON.stringify(origin)}\n`,
       });
     },
   );

@@ -71,7 +71,7 @@ describe("openRouteServer", () => {
     const none = await fetch(`${url}/nothing`);
     expect([none.status, await none.json()]).toEqual([
       404,
-      { error: "not-found", message: "nothing is at /nothing" },
+      { error: "not-found", message: "not found: /nothing" },
     ]);
     const other = await fetch(`${url}/hello`, { method: "DELETE" });
     expect([other.status, other.headers.get("allow")]).toEqual([405, "GET"]);
@@ -111,7 +111,7 @@ describe("openRouteServer", () => {
     const declared = await fetch(`${url}/faults/x`, { method: "POST", headers, body: "x".repeat(11) });
     expect([declared.status, await declared.json()]).toEqual([
       413,
-      { error: "body-too-large", message: "the request body is larger than 10 bytes" },
+      { error: "body-too-large", message: "the request body exceeds 10 bytes" },
     ]);
     const chunked = new ReadableStream({
       start(controller) {

@@ -50,7 +50,7 @@ describe("the overview of neighbours", () => {
     ]);
     expect(rows.map(({ name, tone, verdict, number }) => `${name}: ${tone} ${verdict} ${number}`)).toEqual([
       "relayer: unknown not running ",
-      expect.stringMatching(/^watchdog: unknown cannot see parts\[0\]\.\w+: a string was expected$/),
+      expect.stringMatching(/^watchdog: unknown cannot see parts\[0\]\.\w+: expected a string$/),
     ]);
   });
 

@@ -141,7 +141,7 @@ it("feeburner: a message may leave the denomination empty, but not the treasury;
   expect(params("neutron.feeburner")).toMatchObject({ neutron_denom: "", treasury_address: ALICE });
   expect(update("").log).toContain("treasury_address is invalid");
   expect(() => startTokenChain({ feeburner: { params: { treasury_address: ALICE } } })).toThrow(
-    "app_state.feeburner.params.neutron_denom: a denomination was expected",
+    "app_state.feeburner.params.neutron_denom: expected a denomination",
   );
 });
 
@@ -213,7 +213,7 @@ describe("the module interchainaccounts", () => {
     const account = { connection_id: "connection-0", port_id: "p", account_address: ALICE };
     const interchainaccounts = { host_genesis_state: { interchain_accounts: [account], port: "icahost" } };
     expect(() => startTokenChain({ interchainaccounts })).toThrow(
-      "app_state.interchainaccounts.host_genesis_state: no channels and accounts were expected",
+      "app_state.interchainaccounts.host_genesis_state: expected no channels or accounts",
     );
   });
 });

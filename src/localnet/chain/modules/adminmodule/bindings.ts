@@ -78,7 +78,7 @@ function parseAny(json: string, chainName: string): Any {
 
 function parseObject(json: string): Readonly<Record<string, unknown>> {
   const value = errors.orThrow<unknown>(() => JSON.parse(json), errors.unregisteredError);
-  if (!isRecord(value)) throw errors.unregisteredError("json: an object was expected");
+  if (!isRecord(value)) throw errors.unregisteredError("json: expected an object");
   return value;
 }
 

@@ -32,7 +32,6 @@ function requirePositive(params: Params): void {
     ["sig_verify_cost_secp256k1", params.sigVerifyCostSecp256k1],
   ];
   for (const [name, value] of fields) {
-    if (value === 0n)
-      throw new GenesisError(`app_state.auth.params.${name}`, "a number above zero was expected");
+    if (value === 0n) throw new GenesisError(`app_state.auth.params.${name}`, "expected a positive number");
   }
 }

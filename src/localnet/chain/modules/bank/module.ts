@@ -70,10 +70,7 @@ function initBalance(
   const address = atPath(`${path}.address`, () => accounts.parseAddress(entry.address));
   const coins = atPath(`${path}.coins`, () => money.parseCoins(entry.coins));
   if (!money.areValidCoins(coins))
-    throw new GenesisError(
-      `${path}.coins`,
-      `${money.formatCoins(coins)}: sorted coins above zero were expected`,
-    );
+    throw new GenesisError(`${path}.coins`, `${money.formatCoins(coins)}: expected positive sorted coins`);
   for (const coin of coins) {
     if (store.balances.has(context, { address, denom: coin.denom }))
       throw new GenesisError(path, `a second balance of ${entry.address}`);

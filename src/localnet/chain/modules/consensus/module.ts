@@ -37,7 +37,7 @@ export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
     if ((block?.maxBytes ?? 0n) === 0n)
       throw new GenesisError(
         "app_state.consensus.params.block.max_bytes",
-        "a number above zero, or -1, was expected",
+        "expected a positive number or -1",
       );
   },
 });

@@ -45,7 +45,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, bech3
 function readTicks({ tickLiquidityList }: GenesisState): readonly TickLiquidity[] {
   return tickLiquidityList.map((tick, index) => {
     if (tick.record !== undefined) return records.fromWireTick(tick);
-    throw failure(`tick_liquidity_list[${index}]: liquidity or limit_order_tranche was expected`);
+    throw failure(`tick_liquidity_list[${index}]: expected liquidity or limit_order_tranche`);
   });
 }
 

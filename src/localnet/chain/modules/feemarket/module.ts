@@ -71,7 +71,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: st
   const initial = market.toWire(market.initialState(params));
   const state = market.fromWire(partOr(json, "state", genesis?.state, initial));
   if (BigInt(state.window.length) !== params.window || state.index >= params.window)
-    throw new GenesisError("app_state.feemarket.state.window", `${params.window} entries were expected`);
+    throw new GenesisError("app_state.feemarket.state.window", `expected ${params.window} entries`);
   storedParams.set(context, params);
   steps.storedState.set(context, state);
   steps.enabledHeight.set(context, -1n);

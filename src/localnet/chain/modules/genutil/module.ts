@@ -37,12 +37,12 @@ export function createGenutilModule(
 /** Returns the transactions as JSON. Throws `GenesisError` for anything else. */
 function genesisTxs(json: JsonValue | undefined): readonly unknown[] {
   if (json === undefined) return [];
-  if (!isRecord(json)) throw new GenesisError(PATH, "an object was expected");
+  if (!isRecord(json)) throw new GenesisError(PATH, "expected an object");
   const { gen_txs: txs = null, ...others } = json;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new GenesisError(`${PATH}.${unknown}`, "no such field (known: gen_txs)");
   if (txs === null) return [];
-  if (!Array.isArray(txs)) throw new GenesisError(`${PATH}.gen_txs`, "a list was expected");
+  if (!Array.isArray(txs)) throw new GenesisError(`${PATH}.gen_txs`, "expected a list");
   return txs;
 }
 
@@ -56,7 +56,7 @@ function deliverTx(json: unknown, index: number, chainName: string, deliver: Del
 /** Encodes a transaction exactly as its signer did: the protobuf encoding that the SDK signs is deterministic. */
 function encodeTx(json: unknown, chainName: string): Uint8Array {
   const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
-  if (body === undefined || authInfo === undefined) throw new Error("body and auth_info were expected");
+  if (body === undefined || authInfo === undefined) throw new Error("expected body and auth_info");
   return TxRaw.encode({
     bodyBytes: TxBody.encode(body).finish(),
     authInfoBytes: AuthInfo.encode(authInfo).finish(),

@@ -159,7 +159,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
 function addStoredProposal(context: Context, proposal: v1.Proposal, startingId: bigint): void {
   if (proposal.id === 0n || proposal.id >= startingId)
     throw new Error(
-      `an id from 1 to below starting_proposal_id (${startingId}) was expected, got ${proposal.id}`,
+      `expected an id from 1 to below starting_proposal_id (${startingId}), got ${proposal.id}`,
     );
   if (keeper.proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
   keeper.setProposal(context, proposal);
@@ -178,7 +178,7 @@ function storedPart(
   { bech32Prefix }: keeper.Keepers,
 ): Uint8Array {
   if (!keeper.proposals.has(context, id))
-    throw new Error(`proposal ${id} was expected in app_state.gov.proposals`);
+    throw new Error(`expected proposal ${id} in app_state.gov.proposals`);
   return keys.partKey(id, parseAddress(bech32Prefix, address));
 }
 

@@ -141,7 +141,7 @@ function receiverError({ data }: RelayedPacket): string | undefined {
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   const json = errors.orThrow<unknown>(() => JSON.parse(fromUtf8(acknowledgement)), unreadable);
   if (json === null) return false;
-  if (!isRecord(json) || "response" in json) throw unreadable("a result or an error was expected");
+  if (!isRecord(json) || "response" in json) throw unreadable("expected a result or an error");
   return typeof json["error"] === "string" && json["error"] !== "";
 }
 

@@ -50,7 +50,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
   const { afterValidatorCreated } = keeper.createHooks(keepers);
   for (const operator of keepers.staking.operators(context)) afterValidatorCreated(context, operator);
   eachAtPath(`${PATH}.signing_infos`, state.signingInfos, ({ address, validatorSigningInfo }) => {
-    if (validatorSigningInfo === undefined) throw new Error("validator_signing_info was expected");
+    if (validatorSigningInfo === undefined) throw new Error("expected validator_signing_info");
     if (validatorSigningInfo.address !== address)
       throw new Error(`the info is that of ${validatorSigningInfo.address}, not of ${address}`);
     keeper.signingInfos.set(

@@ -73,7 +73,7 @@ function addDelegation(
     throw new Error(`no validator ${delegation.validatorAddress}`);
   if (delegations.byPair.has(context, { delegator, validator }))
     throw new Error("the same delegation is there twice");
-  if (delegation.shares <= 0n) throw new Error("shares above zero were expected");
+  if (delegation.shares <= 0n) throw new Error("expected positive shares");
   if (!exported) hooks.beforeDelegationCreated(context, delegator, validator);
   delegations.setDelegation(context, { delegator, validator }, delegation);
   if (!exported) hooks.afterDelegationModified(context, delegator, validator);
@@ -115,8 +115,7 @@ function addRedelegations(context: Context, { accounts, operators }: Keepers, st
 }
 
 function requireNew(path: string, isKnown: boolean): void {
-  if (isKnown)
-    throw new GenesisError(path, "the same accounts are there twice; one entry for each was expected");
+  if (isKnown) throw new GenesisError(path, "duplicate entry for the same accounts");
 }
 
 /** Requires a validator's shares to equal the sum of its delegations; otherwise, the last delegator could not undelegate. */

@@ -206,8 +206,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined): void
   }
   atPath(`${path}.total_escrowed`, () => {
     const coins = parseCoins(state?.totalEscrowed ?? []);
-    if (!areValidCoins(coins))
-      throw new Error("coins in ascending order, with amounts above zero, were expected");
+    if (!areValidCoins(coins)) throw new Error("expected positive amounts of coins in ascending order");
     for (const { denom, amount } of coins) escrows.set(context, denom, amount);
   });
 }

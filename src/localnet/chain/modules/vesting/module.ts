@@ -38,7 +38,7 @@ export function createVestingModule(deps: VestingDeps): ChainModule {
 function requireEmpty(json: JsonValue | undefined): void {
   if (json === undefined || json === null) return;
   const path = `app_state.${MODULE_NAME}`;
-  if (!isRecord(json)) throw new GenesisError(path, "an object was expected");
+  if (!isRecord(json)) throw new GenesisError(path, "expected an object");
   const [unknown] = Object.keys(json);
   if (unknown !== undefined) throw new GenesisError(`${path}.${unknown}`, "no such field");
 }

@@ -123,7 +123,7 @@ function initCode(context: Context, field: JsonField, deps: GenesisDeps): void {
   const id = codeSequence.take(context);
   const codeId = field.member("code_id");
   if (codeId.isPresent() && codeId.asUint64() !== id)
-    throw new GenesisError(codeId.path, `codes are numbered in order: ${id} was expected`);
+    throw new GenesisError(codeId.path, `codes must be numbered in order: expected ${id}`);
   codes.set(context, id, info);
   if (field.member("pinned").asBoolean()) setPinned(context, id, true);
 }
