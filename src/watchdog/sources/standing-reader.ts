@@ -95,7 +95,7 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
-    // With only part of the set, the other validators would look as if they were not in it.
+    // With only part of the set, the other validators would seem to be outside the set.
     if (found.length === 0 || page + 1 === MAX_PAGES)
       throw root.error("validators", `all ${total} of the set, of which ${members.length} were received`);
     set = root.member("block_height").required().asHeight().toString();
