@@ -108,13 +108,17 @@ function ofWatchdog({ condition, severity }: AlertRule, { firing, resolved }: Ex
     ["Thresholds:", thresholdTexts(thresholds).join(", ")],
     ["Mutes", mutedTexts(inhibits).join(", ")],
     ["Problem:", firing],
-    ["Do first:", action],
+    ["Do first:", action === COMMON_ACTION ? "" : action],
     ["Ends:", resolved],
   ];
   const lines = facts.filter(([, text]) => text !== "").map(([label, text]) => `- ${label} ${text}`);
   const names = `\`${name}\`, \`${alertName(name)}\``;
   return `### ${runbookLink(title, name)}\n\n${names}, ${severity}.\n\n${lines.join("\n")}\n`;
 }
+
+/** The first step of most alerts about the month, which the page gives once. */
+const COMMON_ACTION =
+  RULES.find(({ condition: { name } }) => name === "full-reward-rate-low")?.condition.action ?? "";
 
 /** Alerts that many others mute together, under the name that {@link EXPLANATION} defines. The largest group comes first. */
 const GROUPS: readonly (readonly [string, RegExp])[] = [
@@ -159,8 +163,10 @@ All channels show the same lines: title, problem, start and cost so far, first s
 
 const EXPLANATION = `Without lost blocks, the third line says "no lost block is counted yet", or only the start.
 
-The entries below show the lines that differ: problem, first step, and what is measured when the alert ends. Thresholds are
-[configuration keys](watchdog.md#alerts). A firing alert [mutes](watchdog.md#alerts) its consequences: *full* stands for all
+The entries below show the lines that differ: problem, first step, and what is measured when the alert ends. Entries without a
+first step have this one: "${COMMON_ACTION}"
+
+Thresholds are [configuration keys](watchdog.md#alerts). A firing alert [mutes](watchdog.md#alerts) its consequences: *full* stands for all
 \`full-reward-…\` except \`full-reward-lost\`; *month* adds all \`any-reward-…\` except \`any-reward-lost\`.
 `;
 

@@ -85,7 +85,7 @@ function table(registry: Registry, belongs: (metric: object) => boolean): string
       const help: unknown = Reflect.get(metric, "help");
       return [`\`${metric.name}${names}\``, String(metric.type), typeof help === "string" ? help : ""];
     });
-  return markdownTable(["name{labels}", "type", "what it shows"], rows);
+  return markdownTable(["name and labels", "type", "what it shows"], rows);
 }
 
 /** A program that exports the process metrics. */
