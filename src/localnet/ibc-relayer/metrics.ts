@@ -1,10 +1,11 @@
 import type { Registry } from "prom-client";
 import type { Clock } from "../../platform/base/clock.ts";
 import {
+  gaugesOf,
+  oneOf,
   registerStatusMetrics,
-  secondsSeries,
-  series,
-  type StatusMetric,
+  seconds,
+  type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 import { CYCLE_FAILURES } from "./errors.ts";
 import { IBC_RELAYER_STATES, ibcRelayerHealth, type IbcRelayerStatus } from "./status.ts";
@@ -16,81 +17,55 @@ interface Seen {
   readonly nowMs: number;
 }
 
-/** The series of a metric with one label, the chain's id. */
-function perChain(
-  valuesOf: (
-    chain: IbcRelayerStatus["chains"][number],
-    labels: { readonly chain_id: string },
-  ) => ReturnType<typeof secondsSeries>,
-): Pick<StatusMetric<Seen>, "labelNames" | "values"> {
-  return {
-    labelNames: ["chain_id"],
-    values: ({ status: { chains } }) =>
-      chains.flatMap((chain) => valuesOf(chain, { chain_id: chain.chainId })),
-  };
-}
+const perChain = gaugesOf(["chain_id"], ({ status: { chains } }: Seen) =>
+  chains.map((chain) => [[chain.chainId], chain] as const),
+);
 
-const METRICS: readonly StatusMetric<Seen>[] = [
-  {
-    name: "relaywatch_ibc_relayer_state",
+const METRICS: StatusMetrics<Seen> = {
+  relaywatch_ibc_relayer_state: {
     help: "1 for the state of GET /ibc-relayer, 0 for the others: starting, carrying, blocked (a packet cannot be relayed), or failing (no cycle succeeds).",
-    labelNames: ["state"],
-    values: ({ status, nowMs }) => {
-      const { state: now } = ibcRelayerHealth(status, nowMs);
-      return IBC_RELAYER_STATES.map((state) => series(state === now ? 1 : 0, { state }));
-    },
+    by: ["state"],
+    read: ({ status, nowMs }) => oneOf(IBC_RELAYER_STATES, ibcRelayerHealth(status, nowMs).state),
   },
-  {
-    name: "relaywatch_ibc_relayer_last_cycle_timestamp_seconds",
+  relaywatch_ibc_relayer_last_cycle_timestamp_seconds: {
     help: "Time at which the last cycle without an error ended. Absent before the first one.",
-    labelNames: [],
-    values: ({ status: { lastCycleMs } }) => secondsSeries(lastCycleMs),
+    read: ({ status: { lastCycleMs } }) => seconds(lastCycleMs),
   },
-  {
+  relaywatch_ibc_relayer_failed_cycles_total: {
     type: "counter",
-    name: "relaywatch_ibc_relayer_failed_cycles_total",
     help: "Failed cycles by reason: node (no response or a bad one), light-client (it cannot be updated), transaction (it had no effect), read (a value or its proof), deadline, other.",
-    labelNames: ["reason"],
-    values: ({ status: { failures } }) =>
-      CYCLE_FAILURES.map((reason) => series(failures[reason], { reason })),
+    by: ["reason"],
+    read: ({ status: { failures } }) => CYCLE_FAILURES.map((reason) => [reason, failures[reason]]),
   },
-  {
+  relaywatch_ibc_relayer_messages_total: {
     type: "counter",
-    name: "relaywatch_ibc_relayer_messages_total",
-    help: "Messages in blocks of a chain by kind: receive (a packet of the other chain), acknowledge and time_out (packets that the chain sent), channel (a step of a handshake).",
-    labelNames: ["chain_id", "kind"],
-    values: ({ status: { chains } }) =>
-      chains.flatMap(({ chainId, done }) =>
-        WORK_KINDS.map((kind) => series(done[kind], { chain_id: chainId, kind })),
-      ),
+    ...perChain(
+      "Messages in blocks of a chain by kind: receive (a packet of the other chain), acknowledge and time_out (packets that the chain sent), channel (a step of a handshake).",
+      ({ done }) => WORK_KINDS.map((kind) => [kind, done[kind]]),
+      "kind",
+    ),
   },
-  {
-    name: "relaywatch_ibc_relayer_last_message_timestamp_seconds",
-    help: "Time at which the IBC relayer saw its last message in a block of a chain. Absent before the first one.",
-    ...perChain(({ lastDoneMs }, labels) => secondsSeries(lastDoneMs, labels)),
-  },
-  {
+  relaywatch_ibc_relayer_last_message_timestamp_seconds: perChain(
+    "Time at which the IBC relayer saw its last message in a block of a chain. Absent before the first one.",
+    ({ lastDoneMs }) => seconds(lastDoneMs),
+  ),
+  relaywatch_ibc_relayer_refused_messages_total: {
     type: "counter",
-    name: "relaywatch_ibc_relayer_refused_messages_total",
-    help: "Messages that a chain rejected. Each is retried later.",
-    ...perChain(({ refusals }, labels) => [series(refusals, labels)]),
+    ...perChain("Messages that a chain rejected. Each is retried later.", ({ refusals }) => refusals),
   },
-  {
-    name: "relaywatch_ibc_relayer_pending_packets",
-    help: "Packets that a chain sent and whose acknowledgement it does not have.",
-    ...perChain(({ pending }, labels) => [series(pending, labels)]),
-  },
-  {
-    name: "relaywatch_ibc_relayer_oldest_pending_timestamp_seconds",
-    help: "Time at which the IBC relayer first saw the oldest pending packet of a chain. Absent when none is pending.",
-    ...perChain(({ oldestPendingMs }, labels) => secondsSeries(oldestPendingMs, labels)),
-  },
-  {
-    name: "relaywatch_ibc_relayer_unreadable_packets",
-    help: "Pending packets that cannot be relayed, because the blocks with them or with their acknowledgements are pruned.",
-    ...perChain(({ unreadable }, labels) => [series(unreadable, labels)]),
-  },
-];
+  relaywatch_ibc_relayer_pending_packets: perChain(
+    "Packets that a chain sent and whose acknowledgement it does not have.",
+    ({ pending }) => pending,
+  ),
+  relaywatch_ibc_relayer_oldest_pending_timestamp_seconds: perChain(
+    "Time at which the IBC relayer first saw the oldest pending packet of a chain. Absent when none is pending.",
+    ({ oldestPendingMs }) => seconds(oldestPendingMs),
+  ),
+  relaywatch_ibc_relayer_unreadable_packets: perChain(
+    "Pending packets that cannot be relayed, because the blocks with them or with their acknowledgements are pruned.",
+    ({ unreadable }) => unreadable,
+  ),
+};
 
 /** Registers an IBC relayer's metrics. Their values are read from its status on each scrape. */
 export function registerIbcRelayerMetrics(

@@ -1,62 +1,93 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
+/** A value, or values by label. Undefined: the series is absent. True is 1, and false is 0. */
+export type Reading = number | bigint | boolean | undefined | readonly LabelledReading[];
+
+/** The values of one label, or of several labels, and what they belong to. */
+type LabelledReading = readonly [labels: string | readonly string[], reading: Reading];
+
+/** A metric whose values come from a status `S`. */
+export interface StatusMetric<S> {
+  readonly help: string;
+  /** Default: a gauge. */
+  readonly type?: "counter";
+  /** The labels of the readings, outermost first. Default: none. */
+  readonly by?: readonly string[];
+  readonly read: (status: S) => Reading;
+}
+
+/** Metrics by name. */
+export type StatusMetrics<S> = Readonly<Record<string, StatusMetric<S>>>;
+
+/** A part of a status, and the values of the labels that all its series have. */
+export type Part<T> = readonly [labels: readonly string[], part: T];
+
+/** Creates a function that creates gauges of some parts of a status. `by` are the parts' labels, `inner` those of a part's values. */
+export function gaugesOf<S, T>(by: readonly string[], partsOf: (status: S) => readonly Part<T>[]) {
+  return (help: string, read: (part: T) => Reading, ...inner: readonly string[]): StatusMetric<S> => ({
+    help,
+    by: [...by, ...inner],
+    read: (status) => partsOf(status).map(([labels, part]) => [labels, read(part)]),
+  });
+}
+
+export function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000;
+}
+
+/** Returns a value for each label: 1 for the current label, and 0 for the others. */
+export function oneOf(labels: readonly string[], current: string | undefined): Reading {
+  return labels.map((label) => [label, label === current]);
+}
+
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** A metric whose values come from a status. */
-export interface StatusMetric<S> extends Omit<MetricDefinition, "question"> {
-  readonly question?: MetricDefinition["question"];
-  /** Default: a gauge. */
-  readonly type?: "counter";
-  readonly labelNames: readonly string[];
-  /** Returns all series. A series that is not returned is absent from the scrape, for example before its first reading. */
-  readonly values: (status: S) => readonly Series[];
-}
-
-export function series(value: number, labels: Series["labels"] = {}): Series {
-  return { value, labels };
-}
-
-/** Returns one series, or none if the value is unknown. */
-export function knownSeries(
-  value: bigint | number | undefined,
-  labels: Series["labels"] = {},
-): readonly Series[] {
-  return value === undefined ? [] : [series(Number(value), labels)];
-}
-
-/** Like {@link knownSeries}, for milliseconds that the scrape shows in seconds. */
-export function secondsSeries(ms: number | undefined, labels: Series["labels"] = {}): readonly Series[] {
-  return ms === undefined ? [] : [series(ms / 1_000, labels)];
+/** Returns all series of a metric. A series that is not returned is absent from the scrape, for example before its first reading. */
+export function seriesOf<S>({ by = [], read }: StatusMetric<S>, status: S): readonly Series[] {
+  const expand = (reading: Reading, values: readonly string[]): readonly Series[] => {
+    if (typeof reading === "object")
+      return reading.flatMap(([labels, inner]) => expand(inner, values.concat(labels)));
+    if (reading === undefined) return [];
+    const labels: Record<string, string> = {};
+    by.forEach((label, index) => {
+      labels[label] = values[index] ?? "";
+    });
+    return [{ labels, value: Number(reading) }];
+  };
+  return expand(read(status), []);
 }
 
 /**
  * Registers metrics that read their values from the status at scrape time, so that they cannot go stale when a loop hangs. All
- * series are absent while the status is undefined.
+ * series are absent while the status is undefined. `question` is their section in `docs/metrics.md`.
  */
 export function registerStatusMetrics<S>(
   registry: Registry,
-  rows: readonly StatusMetric<S>[],
+  metrics: StatusMetrics<S>,
   status: () => S | undefined,
+  question?: MetricDefinition["question"],
 ): void {
-  for (const { type, values, ...definition } of rows) {
-    const options = { ...definition, labelNames: [...definition.labelNames], registers: [registry] };
+  for (const [name, metric] of Object.entries(metrics)) {
+    const { help, type, by = [] } = metric;
+    const options = { name, help, question, labelNames: [...by], registers: [registry] };
     const present = (): readonly Series[] => {
       const current = status();
-      return current === undefined ? [] : values(current);
+      return current === undefined ? [] : seriesOf(metric, current);
     };
     if (type === "counter") registerCounter(options, present);
     else registerGauge(options, present);
   }
 }
 
-type Options = Omit<MetricDefinition, "question" | "labelNames"> & {
+interface Options extends Pick<MetricDefinition, "name" | "help"> {
+  readonly question: MetricDefinition["question"] | undefined;
   readonly labelNames: string[];
   readonly registers: Registry[];
-};
+}
 
 function registerGauge(options: Options, present: () => readonly Series[]): void {
   const gauge: Gauge<string> = new Gauge({
@@ -65,7 +96,7 @@ function registerGauge(options: Options, present: () => readonly Series[]): void
       gauge.reset();
       // A reset sets a gauge without labels to 0, which is wrong if it has no value.
       if (options.labelNames.length === 0) gauge.remove();
-      for (const { labels, value } of present()) gauge.set({ ...labels }, value);
+      for (const { labels, value } of present()) gauge.set(labels, value);
     },
   });
 }
@@ -75,7 +106,7 @@ function registerCounter(options: Options, present: () => readonly Series[]): vo
     ...options,
     collect: () => {
       counter.reset();
-      for (const { labels, value } of present()) counter.inc({ ...labels }, value);
+      for (const { labels, value } of present()) counter.inc(labels, value);
     },
   });
 }

@@ -8,12 +8,19 @@ import { MARKET_PHASES } from "../gas-budget/budget.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
 import { ROLES } from "../gate/leadership.ts";
 import { namedOwners, type SpendingLimits } from "../gate/spending.ts";
-import { type GaugeRow, type GaugeValue, oneOf, registerGauges, seconds } from "./gauge-rows.ts";
+import {
+  oneOf,
+  type Reading,
+  registerStatusMetrics,
+  seconds,
+  type StatusMetric,
+  type StatusMetrics,
+} from "../../platform/process/status-metrics.ts";
 
 /** Number of blocks over which the gauge averages this relayer's gas: about one scrape interval. */
 const OWN_BLOCKS = 10;
 
-const MARKET: Readonly<Record<string, GaugeRow<MarketStatus>>> = {
+const MARKET: StatusMetrics<MarketStatus> = {
   relaywatch_relayer_gas_price: {
     help: "Price per unit of gas in the fee denom: the next block's price, the chain's minimum, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
     by: ["kind"],
@@ -60,10 +67,11 @@ const MARKET: Readonly<Record<string, GaugeRow<MarketStatus>>> = {
 
 /** Registers the fee market gauges. The gauges are absent without a fee market, or if the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
-  registerGauges(registry, "What does it cost?", MARKET, () => {
+  const fresh = () => {
     const present = market();
     return present !== undefined && isFresh(present) ? present : undefined;
-  });
+  };
+  registerStatusMetrics(registry, MARKET, fresh, "What does it cost?");
 }
 
 /** Number of owners with their own series, by highest fees this month. The series "other" combines the rest. */
@@ -71,7 +79,7 @@ const MAX_OWNERS = 20;
 /** Age of the last read at which the sums are out of date. Their series are then absent. */
 const FRESH_MS = 300_000;
 
-const COSTS: Readonly<Record<string, GaugeRow<CostsView>>> = {
+const COSTS: StatusMetrics<CostsView> = {
   relaywatch_relayer_window_fees: {
     help: "Fees paid in the last hour, 24 hours, 7 days and 30 days, and in this calendar month (UTC), in units of the fee denom.",
     by: ["window"],
@@ -116,7 +124,7 @@ const COSTS: Readonly<Record<string, GaugeRow<CostsView>>> = {
   },
 };
 
-function ownerFees({ windows }: CostsView): GaugeValue {
+function ownerFees({ windows }: CostsView): Reading {
   const month = windows.find(({ name }) => name === "month");
   if (month === undefined) return undefined;
   const owners = byOwner(month.queries);
@@ -129,20 +137,21 @@ function ownerFees({ windows }: CostsView): GaugeValue {
 
 /** Registers the cost gauges. The gauges are absent before the first read and after {@link FRESH_MS} without a read. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
-  registerGauges(registry, "What does it cost?", COSTS, () => {
+  const fresh = () => {
     const costs = view();
     return costs.readAtMs === undefined || nowMs() - costs.readAtMs > FRESH_MS ? undefined : costs;
-  });
+  };
+  registerStatusMetrics(registry, COSTS, fresh, "What does it cost?");
 }
 
-interface GateRow extends GaugeRow<GateStatus> {
+interface GateMetric extends StatusMetric<GateStatus> {
   /** Default: "Is it safe?" */
   readonly question?: "What does it cost?";
   /** The gauge exists only if this limit is configured. */
   readonly limit?: keyof SpendingLimits;
 }
 
-const GATE: Readonly<Record<string, GateRow>> = {
+const GATE: Readonly<Record<string, GateMetric>> = {
   relaywatch_relayer_role: {
     help: "1 for the role of this process: leader (submits), starting (will submit soon), standby (follows another process), or unknown (cannot read the lease).",
     by: ["role"],
@@ -206,5 +215,5 @@ export function registerGateMetrics(
 ): void {
   for (const [name, { limit, question = "Is it safe?", ...row }] of Object.entries(GATE))
     if (limit === undefined || limits[limit] !== undefined)
-      registerGauges(registry, question, { [name]: row }, status);
+      registerStatusMetrics(registry, { [name]: row }, status, question);
 }

@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
-import { registerStatusMetrics, series, type StatusMetric } from "../../platform/process/status-metrics.ts";
+import { registerStatusMetrics, type StatusMetrics } from "../../platform/process/status-metrics.ts";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
@@ -19,6 +19,18 @@ const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30];
 
 /** The steps in which the Go relayer builds an update header. This relayer reads a remote block once for all three steps. */
 const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateClientMsg"] as const;
+
+const GAUGES: StatusMetrics<GoGaugeSource> = {
+  queries_to_process: { help: "Served queries.", read: ({ queries }) => queries() },
+  subscriber_task_queue_num_elements: {
+    help: "Proven results not yet in a transaction.",
+    read: ({ queued }) => queued(),
+  },
+  unsuccessful_txs: {
+    help: "Dead letters: remote transactions that are not retried.",
+    read: ({ deadLetters }) => deadLetters(),
+  },
+};
 
 /** Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges` is called. */
 export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
@@ -66,23 +78,6 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
         inner.onCall(call);
       },
     }),
-    readGauges: (source: GoGaugeSource): void => registerGauges(registry, source),
+    readGauges: (source: GoGaugeSource): void => registerStatusMetrics(registry, GAUGES, () => source),
   };
-}
-
-function registerGauges(registry: Registry, source: GoGaugeSource): void {
-  const rows = [
-    goGauge("queries_to_process", "Served queries.", source.queries),
-    goGauge("subscriber_task_queue_num_elements", "Proven results not yet in a transaction.", source.queued),
-    goGauge(
-      "unsuccessful_txs",
-      "Dead letters: remote transactions that are not retried.",
-      source.deadLetters,
-    ),
-  ];
-  registerStatusMetrics(registry, rows, () => source);
-}
-
-function goGauge(name: string, help: string, read: () => number): StatusMetric<GoGaugeSource> {
-  return { name, help, labelNames: [], values: () => [series(read())] };
 }

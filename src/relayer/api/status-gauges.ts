@@ -1,10 +1,16 @@
 import type { Registry } from "prom-client";
 import { latestOf, UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
-import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
+import type { RelayerStatus } from "../health/relayer-status.ts";
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 import { registerMarketGauges } from "./cost-gauges.ts";
-import { type GaugeRow, type GaugeValue, registerGauges, seconds } from "./gauge-rows.ts";
+import {
+  gaugesOf,
+  type Reading,
+  registerStatusMetrics,
+  seconds,
+  type StatusMetrics,
+} from "../../platform/process/status-metrics.ts";
 import { blocksBehind } from "./status-json.ts";
 
 /** Maximum number of queries with their own series, in id order. Without this limit, any contract could add series. */
@@ -12,38 +18,17 @@ const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
 
-interface ServedConnection extends ConnectionStatus {
-  readonly queries: readonly QueryView[];
-  readonly nowMs: number;
-}
+const perConnection = gaugesOf(["connection_id"], ({ connections, queries, nowMs }: RelayerStatus) =>
+  connections.map((connection) => {
+    const own = queries.filter(({ connectionId }) => connectionId === connection.id);
+    return [[connection.id], { ...connection, queries: own, nowMs }] as const;
+  }),
+);
+const perEndpoint = gaugesOf(["chain_id", "endpoint"], ({ endpoints }: RelayerStatus) =>
+  endpoints.map((one) => [[one.chainId, one.name], one] as const),
+);
 
-/** A gauge with the label `connection_id` and, if `by` is given, a second label. */
-function perConnection(
-  help: string,
-  read: (connection: ServedConnection) => GaugeValue,
-  ...by: readonly string[]
-): GaugeRow<RelayerStatus> {
-  return {
-    help,
-    by: ["connection_id", ...by],
-    read: ({ connections, queries, nowMs }) =>
-      connections.map((connection) => {
-        const own = queries.filter(({ connectionId }) => connectionId === connection.id);
-        return [connection.id, read({ ...connection, queries: own, nowMs })];
-      }),
-  };
-}
-
-/** A gauge with the labels `chain_id` and `endpoint`. */
-function perEndpoint(help: string, read: (endpoint: EndpointStatus) => GaugeValue): GaugeRow<RelayerStatus> {
-  return {
-    help,
-    by: ["chain_id", "endpoint"],
-    read: ({ endpoints }) => endpoints.map((one) => [one.chainId, [[one.name, read(one)]]]),
-  };
-}
-
-const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
+const CURRENT: StatusMetrics<RelayerStatus> = {
   relaywatch_relayer_ready: {
     help: "1 if the relayer has no problem, like GET /readyz, else 0.",
     read: ({ problems }) => problems.length === 0,
@@ -126,7 +111,7 @@ const CURRENT: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
   },
 };
 
-const SAFE: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
+const SAFE: StatusMetrics<RelayerStatus> = {
   relaywatch_relayer_account_balance: {
     help: "The relayer's account balance in units of the denom. Absent before the first read.",
     by: ["denom"],
@@ -187,8 +172,8 @@ const SAFE: Readonly<Record<string, GaugeRow<RelayerStatus>>> = {
 export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
   const scraped = oncePerTurn(status);
   registerMarketGauges(registry, () => scraped().market);
-  registerGauges(registry, "Is it current?", CURRENT, scraped);
-  registerGauges(registry, "Is it safe?", SAFE, scraped);
+  registerStatusMetrics(registry, CURRENT, scraped, "Is it current?");
+  registerStatusMetrics(registry, SAFE, scraped, "Is it safe?");
 }
 
 /** Caches the status for one turn of the event loop. A scrape reads all gauges within one turn. */
@@ -205,7 +190,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
 }
 
 /** Returns a value for every possible problem: 0 if the problem is absent. */
-function problemCounts({ problems, connections }: RelayerStatus): GaugeValue {
+function problemCounts({ problems, connections }: RelayerStatus): Reading {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.map((code) => [
     code,

@@ -6,133 +6,129 @@ import type { NodePage, Observation, Seen, SidecarPage } from "../sources/observ
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
-import { byName, CHAIN_GAUGES, chainGaugeOf, gaugesOf, inSeconds, oneOf } from "./status-gauges.ts";
-import { series, type Series, type StatusGauge } from "./status-gauges.ts";
+import { CHAIN_GAUGES, chainGaugeOf } from "./status-gauges.ts";
+import {
+  gaugesOf,
+  oneOf,
+  seconds,
+  type Series,
+  seriesOf,
+  type StatusMetric,
+  type StatusMetrics,
+} from "../../platform/process/status-metrics.ts";
 
 /** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
-const watchdogGauge = gaugesOf([], (status) => [[{}, status]]);
-const validatorGauge = gaugesOf(["validator"], (status) => [[{ validator: status.validator }, status]]);
+const watchdogGauge = gaugesOf([], (status: WatchdogStatus) => [[[], status]]);
+const validatorGauge = gaugesOf(["validator"], (status: WatchdogStatus) => [[[status.validator], status]]);
 const monthGauge = chainGaugeOf(({ current }) => current);
-const sourceGauge = gaugesOf(["validator", "node", "source"], ({ validator, sources }) =>
-  sources.map((source) => [{ validator, node: source.node ?? "", source: source.name }, source] as const),
+const sourceGauge = gaugesOf(["validator", "node", "source"], ({ validator, sources }: WatchdogStatus) =>
+  sources.map((source) => [[validator, source.node ?? "", source.name], source] as const),
 );
 const alertGauge = gaugesOf(
   ["validator", "chain_id", "alert", "severity"],
-  ({ alerts, chainId: chain_id = "" }) =>
+  ({ alerts, chainId = "" }: WatchdogStatus) =>
     alerts.map(({ validator, rule: { condition, severity }, state }) => {
-      const labels = { validator, chain_id, alert: condition.name, severity };
+      const labels = [validator, chainId, condition.name, severity];
       return [labels, state] as const;
     }),
 );
 
-const STATUS_GAUGES: readonly StatusGauge[] = [
-  monthGauge(
-    "month_blocks",
+const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
+  oracle_watchdog_month_blocks: monthGauge(
     "Blocks in the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
-    ({ counts }) => byName("result", { good: counts.good, bad: counts.bad, unknown: counts.unknown }),
-    ["result"],
+    ({ counts: { good, bad, unknown } }) => Object.entries({ good, bad, unknown }),
+    "result",
   ),
-  monthGauge(
-    "month_success_ratio",
+  oracle_watchdog_month_success_ratio: monthGauge(
     "Good blocks divided by good and bad blocks in the current UTC month. Absent before the first counted block.",
     ({ rate }) => rate && toRatio(rate),
   ),
-  monthGauge(
-    "month_tier",
+  oracle_watchdog_month_tier: monthGauge(
     "1 for the reward tier of the current UTC month, 0 for the other tiers.",
-    ({ tier }) => oneOf("tier", TIERS, tier),
-    ["tier"],
+    ({ tier }) => oneOf(TIERS, tier),
+    "tier",
   ),
-  sourceGauge("source_up", "1 if the source's last scrape succeeded, 0 otherwise.", ({ up }) => up),
-  sourceGauge(
-    "endpoint_used",
+  oracle_watchdog_source_up: sourceGauge(
+    "1 if the source's last scrape succeeded, 0 otherwise.",
+    ({ up }) => up,
+  ),
+  oracle_watchdog_endpoint_used: sourceGauge(
     "1 for the URL of the source that responded last, 0 for its other URLs. Only for sources with several URLs.",
-    ({ endpoints = [] }) => endpoints.flatMap(({ host, isUsed }) => series(isUsed, { endpoint: host })),
-    ["endpoint"],
+    ({ endpoints = [] }) => endpoints.map(({ host, isUsed }) => [host, isUsed]),
+    "endpoint",
   ),
-  sourceGauge(
-    "endpoint_up",
+  oracle_watchdog_endpoint_up: sourceGauge(
     "1 unless a request to the URL failed in the last half minute, otherwise 0. Only for sources with several URLs.",
-    ({ endpoints = [] }) => endpoints.flatMap(({ host, isUp }) => series(isUp, { endpoint: host })),
-    ["endpoint"],
+    ({ endpoints = [] }) => endpoints.map(({ host, isUp }) => [host, isUp]),
+    "endpoint",
   ),
-  sourceGauge(
-    "source_last_success_timestamp_seconds",
+  oracle_watchdog_source_last_success_timestamp_seconds: sourceGauge(
     "Time of the source's last successful scrape.",
-    ({ lastSuccessMs }) => inSeconds(lastSuccessMs),
+    ({ lastSuccessMs }) => seconds(lastSuccessMs),
   ),
-  validatorGauge(
-    "priced_pairs",
+  oracle_watchdog_priced_pairs: validatorGauge(
     "Pairs with prices in the sidecar's last response.",
     ({ pairs }) => pairs.length,
   ),
-  alertGauge(
-    "alert_firing",
+  oracle_watchdog_alert_firing: alertGauge(
     "1 while the alert is firing, 0 otherwise.",
     (state) => state?.phase === "firing",
   ),
-  alertGauge(
-    "alert_pending",
+  oracle_watchdog_alert_pending: alertGauge(
     "1 while the alert's condition is active but the alert is not firing yet, 0 otherwise.",
     (state) => state?.phase === "pending",
   ),
-  alertGauge(
-    "alert_since_timestamp_seconds",
+  oracle_watchdog_alert_since_timestamp_seconds: alertGauge(
     "When the alert started firing or became pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
     (state) => {
       if (state === undefined || state.phase === "resolved") return undefined;
       const isMuted = state.phase === "firing" && state.quietReason !== undefined;
-      return series(state.sinceMs / 1000, { state: isMuted ? "muted" : state.phase });
+      return [[isMuted ? "muted" : state.phase, seconds(state.sinceMs)]];
     },
-    ["state"],
+    "state",
   ),
-  alertGauge(
-    "alert_acknowledged",
+  oracle_watchdog_alert_acknowledged: alertGauge(
     "1 if somebody has acknowledged the firing alert, 0 if not. Absent while it is not firing.",
     (state) => (state?.phase === "firing" ? state.acknowledged !== undefined : undefined),
   ),
-  alertGauge(
-    "alert_escalation_steps",
+  oracle_watchdog_alert_escalation_steps: alertGauge(
     "Escalation steps taken because nobody acknowledged the firing alert. Absent while it is not firing.",
     (state) => (state?.phase === "firing" ? (state.escalation?.steps ?? 0) : undefined),
   ),
-  validatorGauge(
-    "last_poll_timestamp_seconds",
+  oracle_watchdog_last_poll_timestamp_seconds: validatorGauge(
     "Time of the last poll of the validator's sources. Absent before the first one.",
-    ({ polledAtMs }) => inSeconds(polledAtMs),
+    ({ polledAtMs }) => seconds(polledAtMs),
   ),
-  validatorGauge(
-    "poll_late_seconds",
+  oracle_watchdog_poll_late_seconds: validatorGauge(
     "How much later than planned the validator's last poll began. Grows when the watchdog has more work than time.",
-    ({ lateMs }) => inSeconds(lateMs),
+    ({ lateMs }) => seconds(lateMs),
   ),
-  watchdogGauge(
-    "state_stored",
+  oracle_watchdog_state_stored: watchdogGauge(
     "1 while the state is stored, 0 after the state file could not be written: the state is then in memory only.",
     ({ storeProblem }) => storeProblem === undefined,
   ),
-  watchdogGauge(
-    "clock_believed",
+  oracle_watchdog_clock_believed: watchdogGauge(
     "1 while the clock of the watchdog's machine is believed, 0 while the chain, the sources or the last poll contradict it.",
     ({ clockProblem }) => clockProblem === undefined,
   ),
-  watchdogGauge("active_silences", "Silences active now.", ({ activeSilences }) => activeSilences),
-  watchdogGauge(
-    "pending_notifications",
-    "Notifications that the channel has not accepted yet.",
-    ({ pending }) => [...pending].flatMap(([channel, count]) => series(count, { channel })),
-    ["channel"],
+  oracle_watchdog_active_silences: watchdogGauge(
+    "Silences active now.",
+    ({ activeSilences }) => activeSilences,
   ),
-  watchdogGauge(
-    "dead_letters",
+  oracle_watchdog_pending_notifications: watchdogGauge(
+    "Notifications that the channel has not accepted yet.",
+    ({ pending }) => [...pending],
+    "channel",
+  ),
+  oracle_watchdog_dead_letters: watchdogGauge(
     "Notifications that the channel never delivered and no longer tries.",
-    ({ deadLetters }) => [...deadLetters].flatMap(([channel, count]) => series(count, { channel })),
-    ["channel"],
+    ({ deadLetters }) => [...deadLetters],
+    "channel",
   ),
   ...CHAIN_GAUGES,
-];
+};
 
 export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
@@ -158,25 +154,25 @@ export function createWatchdogMetrics(
   const factory = createMetricFactory(registry, lasting);
   /** The last status of each validator, latest one last: gauges without a validator label show the latest status. */
   const statuses = new Map<string, WatchdogStatus>();
-  const latest = (labelNames: readonly string[]): readonly WatchdogStatus[] =>
-    [...statuses.values()].slice(labelNames.includes("validator") ? 0 : -1);
+  const latest = (gauge: StatusMetric<WatchdogStatus>): readonly WatchdogStatus[] =>
+    [...statuses.values()].slice(gauge.by?.includes("validator") === true ? 0 : -1);
   const linesByStatus = new WeakMap<WatchdogStatus, GaugeLines>();
   const linesOf = (status: WatchdogStatus): GaugeLines => {
     const lines = linesByStatus.get(status) ?? gaugeLines(status);
     linesByStatus.set(status, lines);
     return lines;
   };
-  const ownLabels = new Map(STATUS_GAUGES.map(({ name, labelNames }) => [name, labelNames]));
-  for (const { name, help, labelNames, values } of STATUS_GAUGES)
+  for (const [name, gauge] of Object.entries(STATUS_GAUGES))
     registry.registerMetric(
       new Gauge({
         name,
-        help,
-        labelNames: [...labelNames],
+        help: gauge.help,
+        labelNames: [...(gauge.by ?? [])],
         registers: [],
         collect() {
           this.reset();
-          for (const { labels, value } of latest(labelNames).flatMap(values)) this.set({ ...labels }, value);
+          for (const status of latest(gauge))
+            for (const { labels, value } of seriesOf(gauge, status)) this.set(labels, value);
         },
       }),
     );
@@ -233,11 +229,10 @@ export function createWatchdogMetrics(
       if (statuses.size > MAX_LAZY) linesOf(status);
     },
     page: async () => {
-      const all = [...statuses.values()].map(linesOf);
       const texts = registry.getMetricsAsArray().map(async ({ name, help }) => {
-        const labelNames = ownLabels.get(name);
-        if (labelNames === undefined) return registry.getSingleMetricAsString(name);
-        const lines = (labelNames.includes("validator") ? all : all.slice(-1)).map((one) => one.get(name));
+        const gauge = STATUS_GAUGES[name];
+        if (gauge === undefined) return registry.getSingleMetricAsString(name);
+        const lines = latest(gauge).map((status) => linesOf(status).get(name));
         return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join("")}`.trimEnd();
       });
       return `${(await Promise.all(texts)).join("\n\n")}\n`;
@@ -253,9 +248,9 @@ type GaugeLines = ReadonlyMap<string, string>;
 
 function gaugeLines(status: WatchdogStatus): GaugeLines {
   return new Map(
-    STATUS_GAUGES.map(({ name, values }) => [
+    Object.entries(STATUS_GAUGES).map(([name, gauge]) => [
       name,
-      values(status)
+      seriesOf(gauge, status)
         .map((one) => line(name, one))
         .join(""),
     ]),
