@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { SERVER_ROUTES } from "../../src/cli/generate/http-api-tables.ts";
+import { SERVER_ROUTES } from "../../src/cli/generate/generated-files.ts";
 import { MINUTE_MS } from "../../src/platform/base/time.ts";
 import { openCliHome, until } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";

@@ -4,29 +4,34 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { DEVIATION_AREAS, listDeviations } from "../../localnet/chain/deviations/deviations.ts";
 import { ALL_COMMANDS, visibleCommands } from "../../platform/cli/lazy-command.ts";
-import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
-import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { alertTable } from "../../watchdog/monitoring/watchdog-alerts.ts";
-import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-cases.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";
-import {
-  alertmanagerExample,
-  alertmanagerLocalnet,
-  prometheusExample,
-  prometheusLocalnet,
-} from "./alert-config-examples.ts";
+import { alertFiles } from "./alert-files.ts";
 import { alertMessagesPage } from "./alert-messages.ts";
-import { caseFiles } from "./case-files.ts";
 import { createSilentProgram } from "./silent-program.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
-import { httpApiTables } from "./http-api-tables.ts";
 import { markdownTable, withSection } from "./marked-sections.ts";
 import { metricsPage } from "./metrics-page.ts";
-import { RULE_FILES } from "./rules.ts";
 import { runbookFiles, runbookIndex } from "./runbook-files.ts";
+import { CHAIN_API, LOCALNET_METRICS_ROUTE } from "../../localnet/control/control-api.ts";
+import { FAULT_API } from "../../localnet/control/fault-control.ts";
+import { IBC_RELAYER_ROUTE } from "../../localnet/ibc-relayer/status.ts";
+import { OVERVIEW_PAGE } from "../../localnet/network/overview-page.ts";
+import { unreachable } from "../../platform/base/errors.ts";
+import { CONTROL_API } from "../../platform/http/daemon-control-routes.ts";
+import { OPENAPI_ROUTE } from "../../platform/http/openapi.ts";
+import type { RouteDefinition } from "../../platform/http/route-about.ts";
+import { RUNBOOK_DEFINITION } from "../../platform/monitoring/alerts/runbook-route.ts";
+import { type LivePlace, pageDefinition } from "../../platform/web/live-page.ts";
+import { OVERVIEW_ROUTE, PARTS_PAGE } from "../../platform/web/overview.ts";
+import { RELAYER_API, RELAYER_PAGES } from "../../relayer/api/relayer-api.ts";
+import { watchdogPages } from "../../watchdog/page/create-page.ts";
+import { INCIDENTS_ROUTE, REPORT_DATA_ROUTE } from "../../watchdog/report/report-data.ts";
+import { WATCHDOG_API } from "../../watchdog/watchdog-api.ts";
+import { CONTRACT_PAGE, PROFILE_ROUTE } from "../../workbench/contract-page.ts";
 
 /** Folders that contain only generated files. A removed alert's file there is stale. */
 const FOLDERS = [
@@ -111,25 +116,6 @@ function textOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** Returns the generated Prometheus and Alertmanager files in `alerts` by their path in the repository. */
-export function alertFiles(): ReadonlyMap<string, string> {
-  return new Map<string, string>([
-    ...[...RULE_FILES].map(
-      ([name, groups]) => [`alerts/prometheus/${name}`, ruleFile(groups, REAL_TIMES)] as const,
-    ),
-    ...[...RULE_FILES.keys()].flatMap((name) => [...caseFiles(name)].map(inTests)),
-    ...RAW_CASE_FILES.map(inTests),
-    ["alerts/prometheus/prometheus.example.yaml", prometheusExample()],
-    ["alerts/prometheus/prometheus.localnet.yaml", prometheusLocalnet()],
-    ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],
-    ["alerts/alertmanager/alertmanager.localnet.yaml", alertmanagerLocalnet()],
-  ]);
-}
-
-function inTests([name, content]: readonly [string, string]): readonly [string, string] {
-  return [`alerts/prometheus/tests/${name}`, content];
-}
-
 /** A channel kind's keys, in schema order. */
 const keySchema = z.object({
   properties: z.record(
@@ -204,4 +190,79 @@ function commandRow(command: Command, path: string): Cells {
     return argument.required ? ` ${name}` : ` [${name}]`;
   });
   return [`\`${path}${takes.join("")}\``, command.description()].map((cell) => cell.replaceAll("|", "\\|"));
+}
+
+/** Every server's routes, except the update streams of its pages. */
+export const SERVER_ROUTES: Readonly<
+  Record<"relayer" | "watchdog" | "localnet", readonly RouteDefinition[]>
+> = {
+  relayer: [
+    ...pages([...Object.values(RELAYER_PAGES), PARTS_PAGE]),
+    ...Object.values(RELAYER_API),
+    OVERVIEW_ROUTE,
+    RUNBOOK_DEFINITION,
+    ...Object.values(CONTROL_API),
+    OPENAPI_ROUTE,
+  ],
+  watchdog: [
+    ...pages([...watchdogPages(unread), PARTS_PAGE]),
+    ...Object.values(WATCHDOG_API),
+    INCIDENTS_ROUTE,
+    REPORT_DATA_ROUTE,
+    OVERVIEW_ROUTE,
+    RUNBOOK_DEFINITION,
+    ...Object.values(CONTROL_API),
+    OPENAPI_ROUTE,
+  ],
+  localnet: [
+    ...pages([OVERVIEW_PAGE, CONTRACT_PAGE]),
+    ...Object.values(CHAIN_API),
+    ...Object.values(FAULT_API),
+    PROFILE_ROUTE,
+    IBC_RELAYER_ROUTE,
+    OVERVIEW_ROUTE,
+    LOCALNET_METRICS_ROUTE,
+    OPENAPI_ROUTE,
+  ],
+};
+
+/** Returns the tables in docs/http-api.md by section. */
+function httpApiTables(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(SERVER_ROUTES).map(([server, routes]) => [`${server} routes`, routeTable(routes)]),
+  );
+}
+
+function pages(shown: readonly LivePlace[]): readonly RouteDefinition[] {
+  return shown.map(pageDefinition);
+}
+
+/** The tables list the pages but do not render them. */
+function unread(): never {
+  return unreachable("a page is only listed");
+}
+
+/** Returns a Markdown table of routes without the pages' update streams. */
+function routeTable(routes: readonly RouteDefinition[]): string {
+  const rows = routes
+    .filter(({ about }) => about.replies[200]?.mediaType !== "text/event-stream")
+    .map(({ method, path, guarded, about: { summary, query = {}, body } }) => {
+      const parameters = Object.entries(query).map(([name, text]) => `\`${name}\`: ${text}`);
+      // Omit the field names if the summary contains an example.
+      const fields = body === undefined || summary.includes("{") ? [] : [`body: ${namesOf(body)}`];
+      const verb = method === "GET" ? "" : `${method} `;
+      return [
+        `\`${verb}${path}\``,
+        [summary, ...fields, ...parameters].join("; ").replaceAll("|", "\\|"),
+        guarded === true ? "yes" : "",
+      ];
+    });
+  return markdownTable(["route", "response, or what it does", "token"], rows);
+}
+
+function namesOf(body: z.ZodType): string {
+  if (!(body instanceof z.ZodObject)) return unreachable("the body of a request is an object");
+  return Object.keys(body.shape)
+    .map((name) => `\`${name}\``)
+    .join(", ");
 }
