@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { inhibitRules } from "../../src/cli/generate/alert-config-examples.ts";
+import { inhibitRules } from "../../src/cli/generate/alert-files.ts";
 import { ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
 import { ALERTS, RULE_FILES } from "../../src/cli/generate/rules.ts";
 import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";

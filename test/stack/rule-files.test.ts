@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { alertFiles } from "../../src/cli/generate/generated-files.ts";
+import { alertFiles } from "../../src/cli/generate/alert-files.ts";
 import { ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
 import { RULE_FILES } from "../../src/cli/generate/rules.ts";
 import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";

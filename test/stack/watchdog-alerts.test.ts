@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inhibitRules } from "../../src/cli/generate/alert-config-examples.ts";
+import { inhibitRules } from "../../src/cli/generate/alert-files.ts";
 import { ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
 import { RULE_FILES } from "../../src/cli/generate/rules.ts";
 import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";

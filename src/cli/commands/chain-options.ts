@@ -42,12 +42,12 @@ export type ChosenLocalnet = Pick<
 export function addChainOptions(command: Command): Command {
   const contracts: ContractOption[] = [];
   const ofLast =
-    (set: (contract: ContractOption, text: string) => void) =>
+    (settings: (text: string) => Partial<ContractOption>) =>
     (text: string): string => {
       const last = contracts.at(-1);
       if (last === undefined)
         throw new InvalidArgumentError("Put it after the --contract to which it belongs.");
-      set(last, text);
+      Object.assign(last, settings(text));
       return text;
     };
   const options = [
@@ -59,24 +59,18 @@ export function addChainOptions(command: Command): Command {
       return contracts;
     }),
     new Option("--init <json>", "message that instantiates the contract; default: {}").argParser(
-      ofLast((contract, text) => {
-        contract.init = parseInit(text);
-      }),
+      ofLast((text) => ({ init: parseInit(text) })),
     ),
     new Option("--label <text>", "the contract's label; default: the file's name").argParser(
-      ofLast((contract, text) => {
-        contract.label = text;
-      }),
+      ofLast((label) => ({ label })),
     ),
     new Option("--admin <name>", "test account that may migrate the contract; default: operator").argParser(
-      ofLast((contract, text) => {
-        contract.admin = text;
-      }),
+      ofLast((admin) => ({ admin })),
     ),
     new Option("--migrate <json>", "message for each migration by --watch; default: {}").argParser(
-      ofLast((contract, text) => {
-        parseInit(text);
-        contract.migrate = text;
+      ofLast((migrate) => {
+        parseInit(migrate);
+        return { migrate };
       }),
     ),
     new Option(

@@ -12,16 +12,21 @@ import { addLazyCommands, type LazyCommands } from "../../platform/cli/lazy-comm
 import {
   ConfigError,
   type ConfigIssue,
+  type ConfigText,
   formatConfigIssue,
   readConfigText,
 } from "../../platform/config/config.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";
 import {
   type EffectiveConfig,
+  effectiveConfig,
   effectiveJson,
   effectiveYaml,
 } from "../../platform/config/effective-config.ts";
-import { DAEMONS, type DaemonName, kindOption, readAs, readBest } from "./config-kind.ts";
+import { chainConfigKind } from "../../localnet/cli/chain-config.ts";
+import { type ConfigKind, readDaemonConfig } from "../../platform/config/daemon-config.ts";
+import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
+import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 
 const COMMANDS: LazyCommands = {
   validate: {
@@ -141,4 +146,67 @@ function readShown(file: string | undefined, kind: DaemonName | undefined): () =
   if (file !== undefined) return readBest(readConfigText(file), kind);
   if (kind !== undefined) return readAs(kind);
   throw new CliError(EXIT.usage, `name a file, or the daemon with --kind ${DAEMONS.join(" or --kind ")}`);
+}
+
+/** The daemons with a configuration file. The file of `localnet` is the chain file. */
+const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
+type DaemonName = (typeof DAEMONS)[number];
+
+/** Reads a configuration as the daemon does, and returns a function that returns the effective values. Throws `ConfigError`. */
+function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveConfig {
+  if (kind === "icq-relayer") return readKind(relayerConfigKind(), source);
+  if (kind === "localnet") return readKind(chainConfigKind, source);
+  return readKind(watchdogConfigKind, source);
+}
+
+function readKind<Config>(kind: ConfigKind<Config>, source?: ConfigText): () => EffectiveConfig {
+  const parsed = readDaemonConfig(kind, source);
+  return () => effectiveConfig(kind, parsed);
+}
+
+function kindOption(): Option {
+  return new Option(
+    "--kind <daemon>",
+    "the daemon; default: the one whose configuration has these keys",
+  ).choices(DAEMONS);
+}
+
+/** Without a kind, reads the file as the kind whose schema recognizes most of its keys. Throws that kind's `ConfigError`. */
+function readBest(source: ConfigText, kind: DaemonName | undefined): () => EffectiveConfig {
+  const { result } = bestOf(source, kind === undefined ? DAEMONS : [kind]);
+  if (result instanceof ConfigError) throw result;
+  return result;
+}
+
+/** Returns the daemon whose schema recognizes most of the file's keys. */
+export function kindOf(source: ConfigText): DaemonName {
+  return bestOf(source, DAEMONS).kind;
+}
+
+interface ReadResult {
+  readonly kind: DaemonName;
+  readonly result: (() => EffectiveConfig) | ConfigError;
+}
+
+function bestOf(source: ConfigText, kinds: readonly DaemonName[]): ReadResult {
+  const failed: { readonly kind: DaemonName; readonly result: ConfigError }[] = [];
+  for (const kind of kinds) {
+    try {
+      return { kind, result: readAs(kind, source) };
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      failed.push({ kind, result: error });
+    }
+  }
+  const [best] = failed.toSorted(
+    (a, b) =>
+      unknownKeys(a.result) - unknownKeys(b.result) ||
+      a.result.facts.errors.length - b.result.facts.errors.length,
+  );
+  if (best === undefined) throw new Error("a configuration has a kind");
+  return best;
+}
+
+function unknownKeys({ facts }: ConfigError): number {
+  return facts.errors.filter(({ text }) => text.startsWith("unknown key")).length;
 }

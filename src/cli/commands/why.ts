@@ -75,7 +75,7 @@ const HINT = "start relaywatch up or relaywatch relayer start, or name another o
 /** Returns a configured relayer's address. Returns undefined for a watchdog's file, whose own reader reports its errors. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Loading the schemas takes longer than the rest of a command.
-  const { kindOf } = await import("./config-kind.ts");
+  const { kindOf } = await import("./config.ts");
   const { readConfigText } = await import("../../platform/config/config.ts");
   if (kindOf(readConfigText(file)) !== "icq-relayer") return undefined;
   const { configuredUrl } = await import("../../relayer/cli/relayer-api-options.ts");

@@ -4,26 +4,16 @@ import type { Command } from "commander";
 import { z } from "zod";
 import { DEVIATION_AREAS, listDeviations } from "../../localnet/chain/deviations/deviations.ts";
 import { ALL_COMMANDS, visibleCommands } from "../../platform/cli/lazy-command.ts";
-import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
-import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
-import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-cases.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";
-import {
-  alertmanagerExample,
-  alertmanagerLocalnet,
-  prometheusExample,
-  prometheusLocalnet,
-} from "./alert-config-examples.ts";
+import { alertFiles } from "./alert-files.ts";
 import { alertMessagesPage } from "./alert-messages.ts";
-import { caseFiles } from "./case-files.ts";
 import { createSilentProgram } from "./silent-program.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { httpApiTables } from "./http-api-tables.ts";
 import { markdownTable, withSection } from "./marked-sections.ts";
 import { metricsPage } from "./metrics-page.ts";
-import { RULE_FILES } from "./rules.ts";
 import { runbookFiles } from "./runbook-files.ts";
 
 /** Folders that contain only generated files. A removed alert's file there is stale. */
@@ -105,25 +95,6 @@ function withoutSource(root: string, files: ReadonlyMap<string, string>): readon
 
 function textOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
-}
-
-/** Returns the generated Prometheus and Alertmanager files in `alerts` by their path in the repository. */
-export function alertFiles(): ReadonlyMap<string, string> {
-  return new Map<string, string>([
-    ...[...RULE_FILES].map(
-      ([name, groups]) => [`alerts/prometheus/${name}`, ruleFile(groups, REAL_TIMES)] as const,
-    ),
-    ...[...RULE_FILES.keys()].flatMap((name) => [...caseFiles(name)].map(inTests)),
-    ...RAW_CASE_FILES.map(inTests),
-    ["alerts/prometheus/prometheus.example.yaml", prometheusExample()],
-    ["alerts/prometheus/prometheus.localnet.yaml", prometheusLocalnet()],
-    ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],
-    ["alerts/alertmanager/alertmanager.localnet.yaml", alertmanagerLocalnet()],
-  ]);
-}
-
-function inTests([name, content]: readonly [string, string]): readonly [string, string] {
-  return [`alerts/prometheus/tests/${name}`, content];
 }
 
 /** A channel kind's keys, in schema order. */

@@ -1,14 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, normalize } from "node:path";
+import { parser } from "@prometheus-io/lezer-promql";
+import { type Command, CommanderError } from "commander";
 import { getOrCreate } from "../../platform/base/caches.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { RUNBOOK_FOLDER, writtenPart } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { usableMetrics } from "./metrics-page.ts";
 import { ALERTS } from "./rules.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
-import { commandError, commandErrors, metricErrors } from "./runbook-code-errors.ts";
 import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { type Located, readRunbook, type RunbookText } from "./runbook-text.ts";
+import { TRAFFIC_FAULTS } from "../../localnet/traffic/traffic.ts";
+import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
+import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
+import { createSilentProgram } from "./silent-program.ts";
 
 /** By heading: what each handwritten section must contain. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
@@ -136,4 +141,151 @@ function anchorsOf(markdown: string): readonly string[] {
       .replaceAll(/[^\w\- ]/g, "")
       .replaceAll(" ", "-"),
   );
+}
+
+const METRIC =
+  /\b(?:oracle_watchdog|relaywatch|app|cometbft|side_car|nodejs|process|prometheus|alertmanager)_\w*/g;
+
+const FAULTS = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS, ...TRAFFIC_FAULTS });
+
+/** Returns the metrics and queries that do not exist, cannot be parsed, or are missing from the front matter. */
+function metricErrors(runbook: RunbookText, metrics: ReadonlySet<string>): readonly Located[] {
+  const { frontMatter, codes, blocks } = runbook;
+  const queries = new Set(frontMatter.queries.map(({ text }) => text));
+  const isCommand = (text: string): boolean => text.includes(" ") && !queries.has(text);
+  const isBeginning = (name: string): boolean => [...metrics].some((metric) => metric.startsWith(name));
+  const unknown = ({ line, text }: Located, isKnown: (name: string) => boolean): readonly Located[] =>
+    (text.match(METRIC) ?? [])
+      .filter((name) => !isKnown(name))
+      .map((name) => ({ line, text: `there is no metric ${name}${didYouMean(name, metrics)}` }));
+  const isMetric = (name: string): boolean => metrics.has(name);
+  const unlisted = codes.filter(
+    ({ text }) => !isCommand(text) && text.search(METRIC) >= 0 && !queries.has(text),
+  );
+  return [
+    ...unlisted.map(({ line, text }) => ({ line, text: `add ${text} to the queries of the front matter` })),
+    ...notInText(frontMatter.queries, codes, "query"),
+    ...frontMatter.queries.flatMap((query) => queryErrors(query, metrics)),
+    ...codes.filter(({ text }) => isCommand(text)).flatMap((one) => unknown(one, isBeginning)),
+    ...blocks.flatMap((one) => unknown(one, one.language === "sh" ? isBeginning : isMetric)),
+  ];
+}
+
+function queryErrors({ line, text }: Located, metrics: ReadonlySet<string>): readonly Located[] {
+  try {
+    return promqlSelectors(text)
+      .filter(({ name }) => ![...metrics].some((metric) => name.test(metric)))
+      .map((selector) => ({
+        line,
+        text: `there is no metric ${selector.text}${didYouMean(selector.text, metrics)}`,
+      }));
+  } catch (error) {
+    return [{ line, text: error instanceof Error ? error.message : String(error) }];
+  }
+}
+
+/** Returns the commands that the command line rejects or that are missing from the front matter. */
+async function commandErrors(
+  { frontMatter, codes, blocks }: RunbookText,
+  errorOf: (line: string) => Promise<string | undefined>,
+): Promise<readonly Located[]> {
+  const used = [
+    ...codes.filter(({ text }) => text.startsWith("relaywatch ")),
+    ...blocks.filter(({ language }) => language === "sh"),
+  ];
+  const listed = new Set(frontMatter.commands.map(({ text }) => text));
+  const wrong = await Promise.all(
+    used.map(async ({ line, text }) => {
+      const error = text.startsWith("relaywatch ") ? await errorOf(text) : undefined;
+      return error === undefined ? [] : [{ line, text: `${text}: ${error}` }];
+    }),
+  );
+  return [
+    ...used
+      .filter(({ text }) => !listed.has(text))
+      .map(({ line, text }) => ({
+        line,
+        text: `add this command to the commands of the front matter: ${text}`,
+      })),
+    ...notInText(frontMatter.commands, used, "command"),
+    ...wrong.flat(),
+  ];
+}
+
+/** Returns the front matter entries that do not occur in the text. */
+function notInText(listed: readonly Located[], used: readonly Located[], kind: string): readonly Located[] {
+  const texts = new Set(used.map(({ text }) => text));
+  return listed
+    .filter(({ text }) => !texts.has(text))
+    .map(({ line, text }) => ({ line, text: `the text does not have this ${kind}: ${text}` }));
+}
+
+/**
+ * Returns what is wrong with a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command
+ * line accepts it. Treats `ID` as a number. Runs nothing.
+ */
+async function commandError(line: string): Promise<string | undefined> {
+  const words = wordsOf(line).slice(1);
+  const [group, command, fault] = words;
+  if (group === "localnet" && command === "fault" && fault !== undefined && !isFault(fault))
+    return `there is no fault ${fault}${didYouMean(fault, FAULTS)}`;
+  const program = await createSilentProgram(words);
+  withoutActions(program);
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // A group without a command prints its help instead of a message.
+    return error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, "");
+  }
+}
+
+function isFault(word: string): boolean {
+  return word.startsWith("--") || FAULTS.includes(word);
+}
+
+/** Splits a command line like a shell. Supports only the syntax that runbooks use. */
+function wordsOf(line: string): readonly string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) =>
+    (double ?? single ?? word ?? "").replace(/^ID$/, "1"),
+  );
+}
+
+function withoutActions(command: Command): void {
+  command.configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
+  if (command.commands.length === 0) command.action(() => {});
+  for (const inner of command.commands) withoutActions(inner);
+}
+
+/** A selector in a PromQL expression: a metric name or a pattern for metric names, and the label names that it matches. */
+interface Selector {
+  readonly name: RegExp;
+  readonly labels: readonly string[];
+  /** The selector as written, without a range. */
+  readonly text: string;
+}
+
+/** Parses an expression with Prometheus's grammar and returns its selectors. Throws on a syntax error. */
+export function promqlSelectors(expr: string): readonly Selector[] {
+  const selectors: Selector[] = [];
+  parser.parse(expr).iterate({
+    enter: ({ type, from, to }) => {
+      if (type.isError) throw new Error(`not PromQL at ${from}: ${expr}`);
+      if (type.name === "VectorSelector") selectors.push(toSelector(expr.slice(from, to)));
+    },
+  });
+  return selectors;
+}
+
+function toSelector(text: string): Selector {
+  const [, name = "", body = ""] = /^([a-zA-Z_:][\w:]*)?\s*(?:\{(.*)\})?$/s.exec(text) ?? [];
+  const matchers = [...body.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"/g)];
+  const pattern = name === "" ? matchers.find(([, label]) => label === "__name__")?.[2] : name;
+  if (pattern === undefined) throw new Error(`a selector without a name: ${text}`);
+  return {
+    name: new RegExp(`^(?:${pattern})$`),
+    labels: matchers.flatMap(([, label = ""]) => (label === "__name__" ? [] : [label])),
+    text,
+  };
 }

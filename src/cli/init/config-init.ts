@@ -5,9 +5,9 @@ import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { openPrompt } from "../../platform/cli/prompt.ts";
-import { ConfigError } from "../../platform/config/config.ts";
+import { ConfigError, type ParsedConfig } from "../../platform/config/config.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";
-import { readDaemonConfig } from "../../platform/config/daemon-config.ts";
+import { type ConfigKind, readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { matrixFindings, matrixText, readEndpointMatrix } from "../../relayer/doctor/endpoint-matrix.ts";
@@ -86,8 +86,7 @@ async function init(
 
 /** Asks each endpoint in a new relayer configuration for its capabilities, as `relayer doctor` does. */
 async function matrixOf(text: string, context: CliContext): Promise<string> {
-  const source = { file: "new file", text };
-  const { config } = withoutSecrets(() => readDaemonConfig(relayerConfigKind(), source, {}));
+  const { config } = withoutSecrets(() => readNew(relayerConfigKind(), text));
   const logger = await context.logger("error");
   const rows = await readEndpointMatrix(
     { ...config, deadlines: { ...config.deadlines, call: PROBE_MS } },
@@ -105,12 +104,10 @@ async function matrixOf(text: string, context: CliContext): Promise<string> {
  * message.
  */
 async function testOf(text: string, context: CliContext): Promise<string | undefined> {
-  const source = { file: "new file", text };
-  const kind = watchdogConfigKind;
-  if (withoutSecrets(() => readDaemonConfig(kind, source, {})).config.notify.channels.length === 0)
+  if (withoutSecrets(() => readNew(watchdogConfigKind, text)).config.notify.channels.length === 0)
     return undefined;
   try {
-    const { notify } = readDaemonConfig(kind, source, {}).config;
+    const { notify } = readNew(watchdogConfigKind, text).config;
     const transports = { post: createPostJson(), mail: createSendMail() };
     const channels = notify.channels.map((one) => createChannel(one, transports));
     const test = {
@@ -162,16 +159,18 @@ function headOf(daemon: "relayer" | "watchdog", output = "FILE"): readonly strin
 
 /** Checks that the daemon accepts the file. Throws a `CliError` that names what the options lack. */
 function check(daemon: "relayer" | "watchdog", text: string): void {
-  const source = { file: "new file", text };
   try {
     withoutSecrets(() =>
-      daemon === "relayer"
-        ? readDaemonConfig(relayerConfigKind(), source, {})
-        : readDaemonConfig(watchdogConfigKind, source, {}),
+      daemon === "relayer" ? readNew(relayerConfigKind(), text) : readNew(watchdogConfigKind, text),
     );
   } catch (cause) {
     throw new CliError(EXIT.usage, `the settings are not usable: ${errorText(cause)}`, { cause });
   }
+}
+
+/** Reads a configuration that is not yet written. Ignores environment variables. Throws `ConfigError`. */
+function readNew<Config>(kind: ConfigKind<Config>, text: string): ParsedConfig<Config> {
+  return readDaemonConfig(kind, { file: "new file", text }, {});
 }
 
 function write(text: string, output: string | undefined, context: CliContext): void {

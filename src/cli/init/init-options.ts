@@ -65,6 +65,16 @@ export async function required(
   throw usage(asked, "; name it, or answer in a terminal without --yes");
 }
 
+/** Like {@link optional}, for a URL. Throws `CliError` for any other text. */
+export async function optionalUrl(...asked: Parameters<typeof optional>): Promise<string | undefined> {
+  return urlOf(await optional(...asked), asked[1]);
+}
+
+/** Like {@link required}, for a URL. Throws `CliError` for any other text. */
+export async function requiredUrl(...asked: Parameters<typeof required>): Promise<string> {
+  return urlOf(await required(...asked), asked[1]);
+}
+
 /** Returns a URL unchanged. Throws `CliError` if the text is not a URL. */
 export function urlOf<Text extends string | undefined>(url: Text, asked: Asked): Text {
   if (url === undefined || (isPlainHttpUrl(url) && !/\s/.test(url))) return url;
@@ -97,7 +107,7 @@ export async function restOf(
   deps: InitDeps,
 ): Promise<string | undefined> {
   if (offline === true) return urlOf(rest, ASKED.rest);
-  const url = urlOf(await optional(rest, ASKED.rest, deps, `http://${chain.host}:1317`), ASKED.rest);
+  const url = await optionalUrl(rest, ASKED.rest, deps, `http://${chain.host}:1317`);
   if (url !== undefined && chain.chainId !== undefined)
     await requireSameChain(url, ASKED.rest.option, chain.chainId, deps.signal);
   return url;

@@ -15,6 +15,7 @@ import {
   type InitOptions,
   optional,
   required,
+  requiredUrl,
   restOf,
   urlOf,
 } from "./init-options.ts";
@@ -46,8 +47,7 @@ const ASKED_RELAYER = {
 
 /** Returns the lines of a relayer configuration. Throws `CliError`. */
 export async function planRelayer(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
-  const { rpc: asked } = ASKED_RELAYER;
-  const rpc = urlOf(await required(options.rpc, asked, deps), asked);
+  const rpc = await requiredUrl(options.rpc, ASKED_RELAYER.rpc, deps);
   const chainId = await chainIdOf(rpc, options, deps);
   const rest = await restOf(options, { host: new URL(rpc).hostname, chainId }, deps);
   const facts = await chainFacts(chainId, rest, deps);

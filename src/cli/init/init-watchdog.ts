@@ -18,9 +18,10 @@ import {
   type InitDeps,
   type InitOptions,
   optional,
+  optionalUrl,
   required,
+  requiredUrl,
   restOf,
-  urlOf,
   usage,
 } from "./init-options.ts";
 
@@ -57,14 +58,10 @@ export const ASKED_WATCHDOG = {
 
 /** Returns the lines of a watchdog configuration. Throws `CliError`. */
 export async function planWatchdog(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
-  const { node: askedNode, sidecar: askedSidecar, rpc: askedRpc } = ASKED_WATCHDOG;
-  const node = pageOf(urlOf(await required(options.node, askedNode, deps), askedNode));
+  const node = pageOf(await requiredUrl(options.node, ASKED_WATCHDOG.node, deps));
   const { hostname: host } = new URL(node);
-  const sidecar = urlOf(
-    await required(options.sidecar, askedSidecar, deps, `http://${host}:8080/`),
-    askedSidecar,
-  );
-  const rpc = urlOf(await optional(options.rpc, askedRpc, deps, `http://${host}:26657`), askedRpc);
+  const sidecar = await requiredUrl(options.sidecar, ASKED_WATCHDOG.sidecar, deps, `http://${host}:8080/`);
+  const rpc = await optionalUrl(options.rpc, ASKED_WATCHDOG.rpc, deps, `http://${host}:26657`);
   const chainId = rpc === undefined ? options.chainId : await chainIdOf(rpc, options, deps);
   const rest = await restOf(options, { host, chainId }, deps);
   const isAsked = options.offline !== true;
@@ -156,7 +153,7 @@ async function chainLines(
   deps: InitDeps,
 ): Promise<readonly string[]> {
   const { secondRest: asked } = ASKED_WATCHDOG;
-  const second = urlOf(await optional(options.secondRest, asked, deps), asked);
+  const second = await optionalUrl(options.secondRest, asked, deps);
   if (second !== undefined && chainId !== undefined && options.offline !== true)
     await requireSameChain(second, asked.option, chainId, deps.signal);
   return [
@@ -197,9 +194,8 @@ async function policyLines(
 }
 
 async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
-  const { runbooks: askedRunbooks, notify: asked } = ASKED_WATCHDOG;
-  const runbooks = urlOf(await optional(options.runbooks, askedRunbooks, deps), askedRunbooks);
-  const kind = await optional(options.notify, asked, deps);
+  const runbooks = await optionalUrl(options.runbooks, ASKED_WATCHDOG.runbooks, deps);
+  const kind = await optional(options.notify, ASKED_WATCHDOG.notify, deps);
   const lines = [
     ...(runbooks === undefined ? [] : [`  runbooks: ${JSON.stringify(runbooks)}`]),
     ...(kind === undefined ? [] : ["  channels:", `    - ${await channelText(kind, options, deps)}`]),

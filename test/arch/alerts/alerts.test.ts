@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inhibitRules } from "../../../src/cli/generate/alert-config-examples.ts";
+import { inhibitRules } from "../../../src/cli/generate/alert-files.ts";
 import { RELAYER_CONDITIONS } from "../../../src/relayer/monitoring/relayer-alerts.ts";
 import { ALERTS, RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { REAL_TIMES, SHORT_TIMES } from "../../../src/platform/monitoring/alerts/times.ts";
@@ -10,7 +10,7 @@ import { knownMetrics } from "../../support/known-metrics.ts";
 import { causeUrl, DASHBOARDS, panelId } from "../../../src/platform/monitoring/alerts/links.ts";
 import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboards.ts";
 import { withoutVariables } from "../../support/dashboard-queries.ts";
-import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
+import { promqlSelectors } from "../../../src/cli/generate/runbook-errors.ts";
 
 const records = [...RULE_FILES.values()].flat().flatMap((group) => group.records);
 const names = new Set(ALERTS.map(({ name }) => name));

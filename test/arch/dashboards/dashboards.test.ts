@@ -10,7 +10,7 @@ import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboards.ts";
 import { ROOT } from "../source-files.ts";
 import { dashboardExpressions, withoutVariables } from "../../support/dashboard-queries.ts";
 import { knownMetrics } from "../../support/known-metrics.ts";
-import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
+import { promqlSelectors } from "../../../src/cli/generate/runbook-errors.ts";
 
 const position = z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() });
 const panel = z.looseObject({

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dashboardFiles } from "../../../src/cli/generate/dashboard-files.ts";
 import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboards.ts";
 import { ALERTS, RULE_FILES } from "../../../src/cli/generate/rules.ts";
-import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
+import { promqlSelectors } from "../../../src/cli/generate/runbook-errors.ts";
 import type { AlertSpec } from "../../../src/platform/monitoring/alerts/alert-spec.ts";
 import { REAL_TIMES, toMinutes } from "../../../src/platform/monitoring/alerts/times.ts";
 import { PROCESSES } from "../../../src/platform/monitoring/dashboards/panel-spec.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboards.ts";
 import { RULE_FILES } from "../../../src/cli/generate/rules.ts";
-import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
+import { promqlSelectors } from "../../../src/cli/generate/runbook-errors.ts";
 import { MINUTE_MS } from "../../../src/platform/base/time.ts";
 import type { AlertSpec, RecordSpec } from "../../../src/platform/monitoring/alerts/alert-spec.ts";
 import { REAL_TIMES, toMinutes } from "../../../src/platform/monitoring/alerts/times.ts";

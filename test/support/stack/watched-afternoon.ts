@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { inhibitRules } from "../../../src/cli/generate/alert-config-examples.ts";
+import { inhibitRules } from "../../../src/cli/generate/alert-files.ts";
 import { RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { HOUR_MS, isoTime } from "../../../src/platform/base/time.ts";
 import { nextMonthMs } from "../../../src/platform/base/month.ts";
