@@ -274,11 +274,10 @@ describe("deploy/kubernetes", () => {
       "ServiceMonitor oracle-watchdog",
       "StatefulSet oracle-watchdog",
     ]);
-    expect(compile(documents)).toBe("");
     const [first] = documents;
-    expect(compile([manifest.parse({ ...first, metadata: { name: "x", lables: {} } })])).toContain(
-      '"lables"',
-    );
+    const wrong = manifest.parse({ ...first, metadata: { name: "x", lables: {} } });
+    const errors = compile([...documents, wrong]).match(/error TS.*/g);
+    expect(errors).toEqual([expect.stringContaining('"lables"')]);
   });
 
   it.each(documents)("$kind $metadata.name is valid by the schema of its kind", async (one) => {

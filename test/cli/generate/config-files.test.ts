@@ -45,6 +45,7 @@ describe.each(DAEMONS)("the configuration of $name", ({ name, schema }) => {
   const parsed: Json = parse(text);
   const example = (): Json => structuredClone(parsed);
   const isValid = (file: unknown): boolean => validator.safeParse(file).success;
+  const isAccepted = (file: unknown): boolean => schema.safeParse(file).success;
   const isParsed = (file: unknown): boolean => {
     try {
       // JSON is YAML, and a thousand texts are written faster so.
@@ -94,14 +95,15 @@ describe.each(DAEMONS)("the configuration of $name", ({ name, schema }) => {
     }
   });
 
-  it("is refused by schema and parser alike with a value of another type", () => {
+  it("is refused by both schemas alike with a value of another type", () => {
     for (const path of sectionPaths(example())) {
       const file = example();
       const section = Object(path.reduce<unknown>((value, key) => Reflect.get(Object(value), key), file));
       for (const [key, value] of Object.entries(section)) {
         if (typeof value !== "string" && typeof value !== "number") continue;
         Reflect.set(section, key, { not: "a value" });
-        expect([...path, key, isValid(file), isParsed(file)]).toEqual([...path, key, false, false]);
+        // Of the parser, only the schema knows types. A text for each of hundreds of values would be parsed.
+        expect([...path, key, isValid(file), isAccepted(file)]).toEqual([...path, key, false, false]);
         Reflect.set(section, key, value);
       }
     }

@@ -1,12 +1,13 @@
 import { consumerAddress } from "../consumer-address.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DirectSecp256k1HdWallet } from "@cosmjs/proto-signing";
+import { DirectSecp256k1Wallet } from "@cosmjs/proto-signing";
 import { type DeliverTxResponse, SigningStargateClient } from "@cosmjs/stargate";
 import { MsgExecuteContract } from "cosmjs-types/cosmwasm/wasm/v1/tx";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
+import { DEFAULT_HD_PATH, deriveKey } from "../../../src/cosmos/keyring/derive-key.ts";
 import { type CliHome, getJson } from "./cli-process.ts";
 import { localnetEndpoints } from "./localnet-endpoints.ts";
 import { testAccount } from "./test-account.ts";
@@ -22,6 +23,8 @@ export interface TestWallet {
   readonly execute: (message: object) => Promise<{ readonly height: number; readonly hash: string }>;
   /** Has the consumer contract register a query; gives its id. */
   readonly register: (message: object) => Promise<bigint>;
+  /** Has the consumer contract register several queries in one transaction; gives their ids. */
+  readonly registerAll: (messages: readonly object[]) => Promise<readonly bigint[]>;
   /** Asks the consumer contract. */
   readonly ask: (message: object) => Promise<Readonly<Record<string, unknown>>>;
   /** Signs so many transfers to itself, with the sequences that come next. */
@@ -40,22 +43,36 @@ export async function openWallet(
 ): Promise<TestWallet> {
   const { address, mnemonic } = await testAccount(home, name, chainId);
   const [prefix, denom] = COINS[chainId];
-  const wallet = await DirectSecp256k1HdWallet.fromMnemonic(mnemonic, { prefix });
+  // CosmJS's wallet of a mnemonic derives the key again for each signature.
+  const wallet = await DirectSecp256k1Wallet.fromKey(await deriveKey(mnemonic, DEFAULT_HD_PATH), prefix);
   const client = await SigningStargateClient.connectWithSigner(rpc, wallet, { broadcastPollIntervalMs: 200 });
   client.registry.register("/cosmwasm.wasm.v1.MsgExecuteContract", MsgExecuteContract);
   const coins = (amount: bigint) => [{ denom, amount: amount.toString() }];
   const fee = (gas: number) => ({ amount: coins(BigInt(gas) / 20n), gas: gas.toString() });
-  const execute = async (message: object): Promise<DeliverTxResponse> => {
-    const value = {
-      sender: address,
-      contract: consumerAddress(),
-      msg: utf8(JSON.stringify(message)),
-      funds: [],
-    };
-    const typeUrl = "/cosmwasm.wasm.v1.MsgExecuteContract";
-    const done = await client.signAndBroadcast(address, [{ typeUrl, value }], fee(3_000_000));
+  const execute = async (...messages: readonly object[]): Promise<DeliverTxResponse> => {
+    const executions = messages.map((message) => ({
+      typeUrl: "/cosmwasm.wasm.v1.MsgExecuteContract",
+      value: {
+        sender: address,
+        contract: consumerAddress(),
+        msg: utf8(JSON.stringify(message)),
+        funds: [],
+      },
+    }));
+    const done = await client.signAndBroadcast(
+      address,
+      executions,
+      fee(2_500_000 + 500_000 * messages.length),
+    );
     if (done.code !== 0) throw new Error(done.rawLog ?? `code ${done.code}`);
     return done;
+  };
+  const registerAll = async (messages: readonly object[]): Promise<readonly bigint[]> => {
+    const { events } = await execute(...messages);
+    const attributes = events.flatMap((event) => (event.type === "neutron" ? event.attributes : []));
+    const ids = attributes.flatMap(({ key, value }) => (key === "query_id" ? [BigInt(value)] : []));
+    if (ids.length !== messages.length) throw new Error(`${ids.length} queries were registered`);
+    return ids;
   };
   const { rest, control } = localnetEndpoints(home.portOffset);
   return {
@@ -65,12 +82,11 @@ export async function openWallet(
       const { height, transactionHash } = await execute(message);
       return { height, hash: transactionHash };
     },
+    registerAll,
     register: async (message) => {
-      const { events } = await execute(message);
-      const attributes = events.flatMap((event) => (event.type === "neutron" ? event.attributes : []));
-      const id = attributes.find(({ key }) => key === "query_id")?.value;
+      const [id] = await registerAll([message]);
       if (id === undefined) throw new Error("no query was registered");
-      return BigInt(id);
+      return id;
     },
     ask: async (message) => {
       const question = toBase64(utf8(JSON.stringify(message)));
