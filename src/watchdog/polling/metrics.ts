@@ -3,7 +3,7 @@ import { createMetricFactory, type LastingMetrics } from "../../platform/process
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
 import type { NodeReading, Observation, Seen, SidecarReading } from "../sources/observation.ts";
-import { seenSources } from "./evaluation.ts";
+import { seenSources } from "../sources/seen-sources.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 import { byName, CHAIN_GAUGES, chainGaugeOf, gaugesOf, inSeconds, oneOf } from "./status-gauges.ts";

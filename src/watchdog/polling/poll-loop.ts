@@ -18,7 +18,8 @@ import { onChain, WatchdogError, type WatchdogState } from "../state/state-store
 import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { sourceKey, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
 import { statusView } from "./status-json.ts";
-import { type AlertOptions, type Evaluation, planEvaluation, type SeenSource } from "./evaluation.ts";
+import { type AlertOptions, type Evaluation, planEvaluation } from "./evaluation.ts";
+import type { SeenSource } from "../sources/seen-sources.ts";
 import { type ClosedMonth, closedMonth } from "./closed-month.ts";
 import type { Poller } from "./poller.ts";
 import type { SourceLimits } from "../sources/targets.ts";

@@ -14,7 +14,8 @@ import type { Standing } from "../policy/standing.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
-import type { Evaluation, SeenSource } from "./evaluation.ts";
+import type { SeenSource } from "../sources/seen-sources.ts";
+import type { Evaluation } from "./evaluation.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { isActive } from "../alerts/silence.ts";
 
