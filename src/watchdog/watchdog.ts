@@ -37,7 +37,7 @@ import type { ValidatorConfig } from "./policy/policy-config.ts";
 import type { SidecarPrices } from "./policy/price-comparison.ts";
 import { createSampleReader, type ReadSamples } from "./prometheus-api/api-client.ts";
 import { createBackfiller } from "./prometheus-api/backfill.ts";
-import { createFleet, createStoredHistory } from "./prometheus-api/stored-pages.ts";
+import { createFleet, createStoredHistory } from "./prometheus-api/stored-readings.ts";
 import { createHttpPageReader, type HttpPageReader, type Reach, reachTcp } from "./sources/page-reader.ts";
 import { createStatusPage, type StatusPage } from "./status-page/status-page.ts";
 import type { StatusPageConfig } from "./status-page/status-page-config.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
 import { nodeRestart, encodeParams, paramsChange } from "../../src/watchdog/ledger/ledger-events.ts";
-import type { RevenueView } from "../../src/watchdog/sources/observation.ts";
+import type { RevenueReading } from "../../src/watchdog/sources/observation.ts";
 
 describe("the text of a restart", () => {
   it.each([
@@ -23,11 +23,11 @@ describe("the text of changed parameters", () => {
     quoteAsset: "USD",
     schedule: "monthly",
   } as const;
-  const viewOf = (change: object = {}): RevenueView => ({
+  const viewOf = (change: object = {}): RevenueReading => ({
     params: { ...PARAMS, ...change },
   });
   const NONE = undefined;
-  const textOf = (from: RevenueView | undefined, to: RevenueView | undefined): string =>
+  const textOf = (from: RevenueReading | undefined, to: RevenueReading | undefined): string =>
     paramsChange(encodeParams(from), encodeParams(to));
 
   it("names what changed, with shares in percent", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { monthOf } from "../../src/platform/base/month.ts";
 import { addCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
-import { advance, type Baseline, type CounterReading } from "../../src/watchdog/ledger/counter-state.ts";
+import { advance, type Baseline, type Counters } from "../../src/watchdog/ledger/counter-state.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
 import { splitByMonth } from "../../src/watchdog/ledger/rollups.ts";
 import { countsOf, observationOf, up } from "../support/watchdog/observations.ts";
@@ -10,7 +10,7 @@ import { countsOf, observationOf, up } from "../support/watchdog/observations.ts
 const NOV_21 = Date.UTC(2026, 10, 21);
 const DAY = 86_400_000;
 
-function reading(success: bigint, failure: bigint, height?: bigint, processStartMs?: number): CounterReading {
+function reading(success: bigint, failure: bigint, height?: bigint, processStartMs?: number): Counters {
   return {
     chainId: "c",
     success,
@@ -20,7 +20,7 @@ function reading(success: bigint, failure: bigint, height?: bigint, processStart
   };
 }
 
-const baseline = (given: CounterReading, atMs = NOV_21): Baseline => ({ ...given, atMs });
+const baseline = (given: Counters, atMs = NOV_21): Baseline => ({ ...given, atMs });
 
 describe("advance", () => {
   it("counts the growth within one run of the node", () => {
@@ -85,7 +85,7 @@ describe("advance", () => {
 describe("two nodes behind one URL", () => {
   const MINUTE = 60_000;
   /** Counts readings, one in each minute. Returns the month's counts after each, and whether it was refused. */
-  function countAll(readings: readonly CounterReading[]) {
+  function countAll(readings: readonly Counters[]) {
     let ledger = EMPTY_LEDGER;
     return readings.map((given, index) => {
       const observation = observationOf(NOV_21 + index * MINUTE, [{ metrics: up(given) }]);
@@ -310,7 +310,7 @@ describe("splitByMonth", () => {
 describe("countObservation", () => {
   it("counts by UTC month", () => {
     const end = Date.UTC(2026, 11, 1);
-    const readings: readonly (readonly [number, CounterReading])[] = [
+    const readings: readonly (readonly [number, Counters])[] = [
       [end - 10_000, reading(100n, 0n, 100n)],
       [end - 1, reading(109n, 1n, 110n)],
       [end + 5000, reading(113n, 2n, 115n)],

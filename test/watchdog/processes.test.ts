@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { followProcesses, type Processes } from "../../src/watchdog/ledger/ledger-events.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
-import type { SidecarPage } from "../../src/watchdog/sources/observation.ts";
+import type { SidecarReading } from "../../src/watchdog/sources/observation.ts";
 import { nodePage, observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const MINUTE = 60_000;
 
-function sidecar(processStartMs: number, version?: string): SidecarPage {
+function sidecar(processStartMs: number, version?: string): SidecarReading {
   return {
     processStartMs,
     ...(version === undefined ? {} : { version }),
@@ -20,7 +20,7 @@ function sidecar(processStartMs: number, version?: string): SidecarPage {
 
 /** What one poll shows. `undefined`: the page cannot be read. */
 interface Poll {
-  readonly sidecar?: SidecarPage;
+  readonly sidecar?: SidecarReading;
   readonly node?: string;
   readonly prices?: string;
 }
@@ -101,7 +101,7 @@ describe("the processes of a node and its sidecar", () => {
   });
 
   it("are in the ledger, with their events", () => {
-    const poll = (minute: number, page: SidecarPage) =>
+    const poll = (minute: number, page: SidecarReading) =>
       observationOf(NOON + minute * MINUTE, [{ sidecar: up(page) }]);
     const options = { intervalMs: MINUTE };
     const first = countObservation(EMPTY_LEDGER, poll(0, sidecar(NOON - MINUTE, "v1")), options);

@@ -5,7 +5,7 @@ import {
   correctRollups,
   type Rollups,
   NO_ROLLUPS,
-  type Entry,
+  type CountedSegment,
   RETENTION_MS,
   finalizeMonths,
 } from "../../src/watchdog/ledger/rollups.ts";
@@ -17,7 +17,7 @@ const SPANS = ["minute", "hour", "day"] as const;
 
 const good = (count: bigint): BlockCounts => ({ ...NO_BLOCKS, good: count });
 
-function book(rollups: Rollups, fromMs: number, toMs: number, entry: Partial<Entry> = {}): Rollups {
+function book(rollups: Rollups, fromMs: number, toMs: number, entry: Partial<CountedSegment> = {}): Rollups {
   return addToRollups(rollups, {
     counts: good(6n),
     isEstimated: false,

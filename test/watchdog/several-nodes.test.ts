@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
-import type { NodePage, Seen } from "../../src/watchdog/sources/observation.ts";
+import type { NodeReading, Seen } from "../../src/watchdog/sources/observation.ts";
 import { countsOf, nodePage, observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const OPTIONS = { intervalMs: 5000 };
-const DOWN: Seen<NodePage> = { state: "error", failure: { code: "refused", text: "" }, durationMs: 1 };
+const DOWN: Seen<NodeReading> = { state: "error", failure: { code: "refused", text: "" }, durationMs: 1 };
 
 /** Good and failed calls and height of a node at one poll; undefined: it cannot be read. */
 type Reading = readonly [good: bigint, bad: bigint, height: bigint] | undefined;
 
 /** Counts polls of the nodes "a" and "b", 5 s apart. The first poll begins the count. */
 function count(...polls: readonly (readonly [Reading, Reading])[]) {
-  const seen = (reading: Reading): Seen<NodePage> =>
+  const seen = (reading: Reading): Seen<NodeReading> =>
     reading === undefined ? DOWN : up(nodePage(reading[0], reading[1], { height: reading[2] }));
   const ledger = polls.reduce(
     (sum, [a, b], index) =>

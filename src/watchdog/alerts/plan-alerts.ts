@@ -1,20 +1,12 @@
 import { formatMinute } from "../../platform/base/text.ts";
-import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { AlertsConfig } from "../conditions/alerts-config.ts";
-import type { AlertRule, ConditionInput, ConditionResult } from "../conditions/condition.ts";
-import { isAboutWatchdog, NOTIFICATIONS_LOST } from "../conditions/watchdog-conditions.ts";
+import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
+import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
-import { evaluateConditions } from "../conditions/conditions.ts";
-import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
-import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
-import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { AlertEvent } from "./alert-event.ts";
-import { alertCost } from "./incidents.ts";
-import { incidentSourceOf } from "./miss-causes.ts";
-import { deadLetters, type Delivery, enqueue } from "./outbox.ts";
+import { type Delivery, enqueue } from "./outbox.ts";
 import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";
 import { type Silence, silences, withoutExpired } from "./silence.ts";
-import { type BlockTime, countdownTo, headSeenMs } from "../policy/upgrade-countdown.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert, sameOr } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
 
@@ -37,7 +29,7 @@ export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig,
 }
 
 /** Result of {@link planAlerts}. */
-interface AlertsPlan {
+export interface AlertsPlan {
   readonly state: AlertingState;
   /** Events to notify people of. If there are no channels, events are only logged. */
   readonly events: readonly AlertEvent[];
@@ -261,77 +253,6 @@ function heldText({ heldUntilMs }: AlertState, cause: string | undefined): strin
 
 function withQuiet(alert: AlertState, quietReason: string | undefined): AlertState {
   return alert.quietReason === quietReason ? alert : { ...alert, quietReason };
-}
-
-/** One poll of one validator, after its blocks have been counted. */
-interface CountedPoll
-  extends Pick<ConditionInput, "observation" | "assessment" | "lateMs" | "peers" | "payments"> {
-  readonly ledger: LedgerView;
-  /** Undefined until known. */
-  readonly blockTime?: BlockTime | undefined;
-}
-
-export interface AlertOptions extends AlertingOptions, Pick<ConditionInput, "majorPairs" | "pairDeviations"> {
-  /** Time between two polls. */
-  readonly intervalMs: number;
-}
-
-/** Result of {@link alertOnPoll}. */
-interface PollAlerts extends AlertsPlan {
-  /** Input for this validator's next poll. */
-  readonly pollHistory: PollHistory;
-}
-
-/** The allowed gap between two polls is never shorter than this, so that slow polls do not interrupt a short `for`. */
-const MIN_GAP_MS = 60_000;
-
-/** The allowed gap, measured in poll intervals. */
-const GAP_POLLS = 3;
-
-/** Evaluates all conditions for one poll of one validator, and advances its alerts. Pure. */
-export function alertOnPoll(
-  state: AlertingState,
-  poll: CountedPoll,
-  previous: PollHistory,
-  options: AlertOptions,
-): PollAlerts {
-  const { ledger, blockTime, ...seen } = poll;
-  const { observation, assessment } = seen;
-  const { majorPairs, pairDeviations } = options;
-  const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
-  const pollHistory = advanceHistory(previous, observation, gapMs);
-  const recent = (windowMs: number): BlockCounts =>
-    sumCounts(ledger.minutes(observation.atMs - windowMs, observation.atMs + 1));
-  const results = evaluateConditions(options.rules, {
-    ...seen,
-    majorPairs,
-    pairDeviations,
-    history: pollHistory,
-    recent: { "5m": recent(5 * MINUTE_MS), "30m": recent(30 * MINUTE_MS) },
-    upgrade: countdownTo(pollHistory, headSeenMs(observation), blockTime),
-    lost: deadLetters(state.outbox)
-      .filter(
-        ({ event, dead }) => event.alert !== NOTIFICATIONS_LOST && observation.atMs - dead.atMs < DAY_MS,
-      )
-      .map(({ channel, dead }) => ({ channel, reason: dead.reason })),
-  });
-  const { validator } = observation;
-  const alerted = { validator, assessment, alerts: options.rules.map((rule) => ({ rule })) };
-  const plan = planAlerts(
-    state,
-    {
-      validator,
-      chainId: ledger.chainId ?? "unknown chain",
-      nowMs: observation.atMs,
-      gapMs,
-      results,
-      costOf: (alert, history) =>
-        assessment &&
-        alertCost(incidentSourceOf(alerted, ledger, history), assessment, alert, observation.atMs),
-    },
-    options,
-  );
-  return { ...plan, pollHistory };
 }
 
 /** One poll of one validator, evaluated. */

@@ -9,14 +9,19 @@ export interface NodeInput {
   readonly node: NodeObservation;
   readonly history: NodeHistory;
   readonly atMs: number;
-  /** The poll of the whole validator. */
-  readonly poll: ConditionInput;
+  /** The input about the whole validator. */
+  readonly whole: ConditionInput;
 }
 
 /** Returns the input for each of a validator's nodes, in configuration order. */
-export function nodeInputs(poll: ConditionInput): readonly NodeInput[] {
-  const { nodes, atMs } = poll.observation;
-  return nodes.map((node) => ({ node, history: poll.history.nodes.get(node.name) ?? UNSEEN, atMs, poll }));
+export function nodeInputs(input: ConditionInput): readonly NodeInput[] {
+  const { nodes, atMs } = input.observation;
+  return nodes.map((node) => ({
+    node,
+    history: input.history.nodes.get(node.name) ?? UNSEEN,
+    atMs,
+    whole: input,
+  }));
 }
 
 /**
@@ -26,8 +31,8 @@ export function nodeInputs(poll: ConditionInput): readonly NodeInput[] {
 export function eachNode<Key extends string = never>(
   evaluate: (input: NodeInput, limit: (key: Key) => number) => ConditionResult,
 ): Condition<Key>["evaluate"] {
-  return (poll, limit) => {
-    const all = nodeInputs(poll).map((input) => ({ name: input.node.name, result: evaluate(input, limit) }));
+  return (input, limit) => {
+    const all = nodeInputs(input).map((own) => ({ name: own.node.name, result: evaluate(own, limit) }));
     const worst = (["active", "unknown", "clear"] as const)
       .map((kind) => all.filter(({ result }) => result.kind === kind))
       .find((some) => some.length > 0);
@@ -81,11 +86,11 @@ export function nodeBlockAge({ node, history, atMs }: NodeInput): BlockAge | und
 }
 
 /** Returns the time without a new block for each source that shows a height. */
-export function blockAges(poll: ConditionInput): readonly BlockAge[] {
-  const { chain, atMs } = poll.observation;
+export function blockAges(input: ConditionInput): readonly BlockAge[] {
+  const { chain, atMs } = input.observation;
   const all = [
-    ...nodeInputs(poll).map(nodeBlockAge),
-    blockAge(poll.history.chain, valueOf(chain.head)?.height, atMs),
+    ...nodeInputs(input).map(nodeBlockAge),
+    blockAge(input.history.chain, valueOf(chain.head)?.height, atMs),
   ];
   return all.filter((age) => age !== undefined);
 }

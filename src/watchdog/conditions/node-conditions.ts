@@ -119,10 +119,10 @@ function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
   if (age === undefined) return cannotSee("the node's height cannot be read");
   if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${height}`);
   if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
-  const why = haltText(input.poll.history.upgrade, height, "node");
+  const why = haltText(input.whole.history.upgrade, height, "node");
   const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${height}${why}`;
   // Unless another source shows new blocks, the chain itself may have halted, which is another condition.
-  return isProducing(blockAges(input.poll), haltAfterMs)
+  return isProducing(blockAges(input.whole), haltAfterMs)
     ? active(reason, age.ms)
     : cannotSee(`${reason}; no other source shows a later block`);
 }
@@ -132,7 +132,7 @@ const STILL_MS = 30_000;
 
 function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
   const { height, isSyncing } = valueOf(input.node.metrics) ?? {};
-  const best = highest(input.poll.observation);
+  const best = highest(input.whole.observation);
   if (height === undefined || best === undefined)
     return isSyncing === true
       ? active("the node is catching up")

@@ -5,11 +5,11 @@ import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts
 import type {
   Histogram,
   NodeObservation,
-  NodePage,
+  NodeReading,
   Observation,
-  PricesPage,
+  PricesReading,
   Seen,
-  SidecarPage,
+  SidecarReading,
 } from "../sources/observation.ts";
 
 /** Modules that a chain may lack, by the names used in an observation. */
@@ -123,8 +123,8 @@ export function advanceHistory(
   const { head, prices, upgrade: plan } = observation.chain;
   const pairs = prices.state === "up" ? prices.value.map(({ pair }) => pair) : [];
   const chain = head.state === "up" ? advanceHeight(chainBefore, head.value.height, atMs) : chainBefore;
-  const view = plan?.state === "up" ? plan.value : undefined;
-  const upgrade = advanceUpgrade(upgradeBefore, view, chain.height, atMs);
+  const reading = plan?.state === "up" ? plan.value : undefined;
+  const upgrade = advanceUpgrade(upgradeBefore, reading, chain.height, atMs);
   const modules = MODULE_NAMES.filter((name) => {
     const state = observation.chain[name]?.state;
     return state === "up" || (state !== "absent" && modulesBefore.includes(name));
@@ -142,29 +142,6 @@ export function advanceHistory(
     ...(modules.length === 0 ? {} : { modules }),
   };
 }
-
-/** If a module existed before, "absent" means that it can no longer be seen, unless an upgrade in the last day removed it. */
-export function withLostModules(
-  observation: Observation,
-  { modules = [], upgrade }: PollHistory,
-): Observation {
-  if (upgrade?.doneMs !== undefined) return observation;
-  const lost = modules.flatMap((name) => {
-    const seen = observation.chain[name];
-    return seen?.state === "absent" ? [[name, { ...LOST, durationMs: seen.durationMs }] as const] : [];
-  });
-  return lost.length === 0
-    ? observation
-    : { ...observation, chain: { ...observation.chain, ...Object.fromEntries(lost) } };
-}
-
-const LOST = {
-  state: "error",
-  failure: {
-    code: "absent",
-    text: "the endpoint says that the chain has no such module, although it had one; it is another program or another chain",
-  },
-} as const;
 
 interface PollTime {
   readonly atMs: number;
@@ -193,7 +170,7 @@ function advanceNode(
 
 function advanceCalls(
   { latency: timed, ...before }: NodeHistory,
-  { success, failure, height, oracleLatency }: NodePage,
+  { success, failure, height, oracleLatency }: NodeReading,
   { atMs, gapMs }: PollTime,
 ): NodeHistory {
   // The first reading and a reading after a gap don't tell when their calls were made.
@@ -223,7 +200,7 @@ function advanceHeight(before: Progress, height: bigint, atMs: number): Progress
   return height > before.height ? { ...before, height, advancedAtMs: atMs } : before;
 }
 
-function advanceTick(before: Tick | undefined, prices: Seen<PricesPage>, atMs: number): Tick | undefined {
+function advanceTick(before: Tick | undefined, prices: Seen<PricesReading>, atMs: number): Tick | undefined {
   // Prices derived from metrics have no timestamp.
   if (prices.state !== "up" || prices.value.isDerived) return before;
   const value = prices.value.tickedAtMs ?? 0;
@@ -232,7 +209,7 @@ function advanceTick(before: Tick | undefined, prices: Seen<PricesPage>, atMs: n
 
 function advanceWebSockets(
   before: NodeHistory["webSockets"],
-  sidecar: Seen<SidecarPage>,
+  sidecar: Seen<SidecarReading>,
   atMs: number,
 ): NodeHistory["webSockets"] {
   if (sidecar.state !== "up") return before;
@@ -254,9 +231,9 @@ function advanceRecentPrices(
   { pairs, atMs }: Pick<PollTime, "atMs" | "pairs">,
 ): NodeHistory["recentPrices"] {
   const kept = (before ?? []).filter((one) => atMs - one.atMs <= RECENT_MS && one.atMs < atMs);
-  const page = prices.state === "up" && !prices.value.isDerived ? prices.value : undefined;
+  const reading = prices.state === "up" && !prices.value.isDerived ? prices.value : undefined;
   const now = pairs.flatMap((pair) => {
-    const price = page?.prices.get(pair);
+    const price = reading?.prices.get(pair);
     return price === undefined ? [] : [[pair, price] as const];
   });
   const all = now.length === 0 ? kept : [...kept, { atMs, prices: new Map(now) }];

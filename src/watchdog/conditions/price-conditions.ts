@@ -74,7 +74,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
         clears: [continued(UPDATES("ntrn/usd"), 240)],
       },
     },
-    evaluate: eachNode(({ node: { prices }, poll: { majorPairs } }) => {
+    evaluate: eachNode(({ node: { prices }, whole: { majorPairs } }) => {
       if (prices.state !== "up") return UNREADABLE;
       const priced = new Set(prices.value.pairs);
       // If all are missing, another condition holds and mutes this one.

@@ -227,12 +227,12 @@ const QUICK_MS = 1_000;
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
-  poll: ConditionInput,
+  input: ConditionInput,
   limit: (key: "none_for" | "min_failed" | "min_blocks") => number,
 ): ConditionResult {
-  const { nodes, atMs } = poll.observation;
-  const { good, bad } = poll.recent["5m"];
-  const all = nodeInputs(poll);
+  const { nodes, atMs } = input.observation;
+  const { good, bad } = input.recent["5m"];
+  const all = nodeInputs(input);
   const latest = all.map(latestCalls);
   // One node's vote is enough. The last minutes still show the failures, but there is nothing left to act on.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
@@ -290,7 +290,7 @@ function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): Con
 /** A provider is considered failed after this long without a message. */
 const SILENT_MS = 60_000;
 
-function evaluateWebSockets({ node, history, atMs, poll }: NodeInput, maxRate: number): ConditionResult {
+function evaluateWebSockets({ node, history, atMs, whole }: NodeInput, maxRate: number): ConditionResult {
   const { sidecar, prices } = node;
   if (sidecar.state !== "up") return cannotSee("the sidecar's metrics cannot be read");
   const providers = [...history.webSockets];
@@ -303,7 +303,7 @@ function evaluateWebSockets({ node, history, atMs, poll }: NodeInput, maxRate: n
   // A provider that was first seen recently may be about to send.
   if (providers.some(([, { sinceMs }]) => atMs - sinceMs <= SILENT_MS))
     return cannotSee("no message has been seen yet");
-  const { good, bad } = poll.recent["30m"];
+  const { good, bad } = whole.recent["30m"];
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;
   // Without any price, the node counts successes, but the chain counts missed votes.

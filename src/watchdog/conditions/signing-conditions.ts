@@ -159,12 +159,12 @@ function withJail(result: ConditionResult, input: ConditionInput): ConditionResu
 }
 
 function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult {
-  const { node, history, atMs, poll } = input;
-  const page = valueOf(node.metrics);
-  if (page === undefined) return cannotSee("the node's page cannot be read");
-  const { votingPower = 0n, success, failure, isSyncing, votesUnseen } = page;
+  const { node, history, atMs, whole } = input;
+  const reading = valueOf(node.metrics);
+  if (reading === undefined) return cannotSee("the node's page cannot be read");
+  const { votingPower = 0n, success, failure, isSyncing, votesUnseen } = reading;
   if (votesUnseen !== undefined) return cannotSee(votesUnseen);
-  const isInSet = valueOf(poll.observation.chain.validator)?.isInSet;
+  const isInSet = valueOf(whole.observation.chain.validator)?.isInSet;
   if (isSyncing === true || isInSet === false) return cannotSee("the node is not taking part now");
   // A node that has made no call since its start and is not known to sign for the validator may be a full node.
   const votes = votingPower > 0n || success + failure > 0n;

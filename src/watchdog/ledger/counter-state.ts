@@ -1,7 +1,8 @@
+import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
 import { type BlockCounts, NO_BLOCKS } from "./block-counts.ts";
 
-/** A pair of counters that start at zero when their process starts. */
-export interface CounterReading {
+/** What the ledger takes from a reading: a pair of counters that start at zero when their process starts. */
+export interface Counters {
   readonly chainId: string;
   readonly success: bigint;
   readonly failure: bigint;
@@ -10,10 +11,12 @@ export interface CounterReading {
   readonly processStartMs?: number;
   /** Clock of the node's machine, on which `processStartMs` is based. Absent if unknown. */
   readonly clockMs?: number;
+  /** Time of the reading if it differs from that of the poll, as for samples stored by Prometheus. */
+  readonly sampledAtMs?: number;
 }
 
-/** The last counted reading and its wall-clock time. The next reading is compared with this one. */
-export interface Baseline extends CounterReading {
+/** The last counted counters and the wall-clock time of their reading. The next ones are compared with these. */
+export interface Baseline extends Counters {
   readonly atMs: number;
 }
 
@@ -55,12 +58,6 @@ interface CounterStep {
   readonly step: LedgerStep | undefined;
 }
 
-/**
- * The process start time is computed from the kernel's boot time, which may shift by a second when the clock is adjusted. Two
- * readings from the same process can therefore differ by this much.
- */
-export const START_TOLERANCE_MS = 2000;
-
 /** A restarted process starts after the old one's last reading. The times come from two clocks that may differ by this much. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
@@ -70,20 +67,20 @@ const CONFLICT_END_MS = 300_000;
 /** Adds a reading to the counter state of its node. `state` is undefined before the node's first reading. */
 export function advanceCounter(
   state: CounterState | undefined,
-  reading: CounterReading,
+  counters: Counters,
   atMs: number,
 ): CounterStep {
   if (state === undefined) {
-    const step = advance(undefined, reading, atMs);
+    const step = advance(undefined, counters, atMs);
     return { state: { baseline: step.baseline }, step };
   }
-  const conflict = nextConflict(state, reading, atMs);
+  const conflict = nextConflict(state, counters, atMs);
   if (conflict !== undefined) return { state: { ...state, conflict }, step: undefined };
   const { baseline, conflict: before, replacedAtMs } = state;
-  const isReplaced = before !== undefined && relationOf(baseline, { ...reading, atMs }) !== "same";
+  const isReplaced = before !== undefined && relationOf(baseline, { ...counters, atMs }) !== "same";
   const step = isReplaced
-    ? replacement(baseline, before.first, reading, atMs)
-    : advance(baseline, reading, atMs);
+    ? replacement(baseline, before.first, counters, atMs)
+    : advance(baseline, counters, atMs);
   const replacedMs = isReplaced ? before.first.atMs : replacedAtMs;
   return {
     state: { baseline: step.baseline, ...(replacedMs === undefined ? {} : { replacedAtMs: replacedMs }) },
@@ -94,10 +91,10 @@ export function advanceCounter(
 /** Returns the conflict after a reading, or undefined if there is none or only one node responds now. */
 function nextConflict(
   { baseline, conflict, replacedAtMs }: CounterState,
-  reading: CounterReading,
+  counters: Counters,
   atMs: number,
 ): Conflict | undefined {
-  const last = { ...reading, atMs };
+  const last = { ...counters, atMs };
   const relation = relationOf(conflict?.last ?? baseline, last);
   if (conflict === undefined) {
     if (relation !== "other") return undefined;
@@ -112,8 +109,8 @@ function nextConflict(
 }
 
 /** Counts the blocks after a switch to another node. Blocks between the readings of the two nodes are unknown. */
-function replacement(baseline: Baseline, first: Baseline, reading: CounterReading, atMs: number): LedgerStep {
-  const step = advance(first, reading, atMs);
+function replacement(baseline: Baseline, first: Baseline, counters: Counters, atMs: number): LedgerStep {
+  const step = advance(first, counters, atMs);
   const unknown = step.counts.unknown + uncounted(baseline, first, 0n);
   return {
     ...step,
@@ -132,11 +129,11 @@ function replacement(baseline: Baseline, first: Baseline, reading: CounterReadin
  * counters cover blocks that the first process already counted. Without a baseline, see `firstStep`. A restart of the sidecar or
  * the watchdog needs no special handling, since the node continues to count.
  */
-export function advance(baseline: Baseline | undefined, reading: CounterReading, atMs: number): LedgerStep {
-  const next = { ...reading, atMs };
-  if (baseline === undefined) return firstStep(reading, next);
+export function advance(baseline: Baseline | undefined, counters: Counters, atMs: number): LedgerStep {
+  const next = { ...counters, atMs };
+  if (baseline === undefined) return firstStep(counters, next);
   const step = { fromMs: baseline.atMs, restarted: false, isFirst: false, baseline: next };
-  const { success: good, failure: bad } = reading;
+  const { success: good, failure: bad } = counters;
   switch (relationOf(baseline, next)) {
     case "same":
       return {
@@ -144,17 +141,17 @@ export function advance(baseline: Baseline | undefined, reading: CounterReading,
         counts: { good: good - baseline.success, bad: bad - baseline.failure, unknown: 0n },
       };
     case "restarted": {
-      const counts = { good, bad, unknown: uncounted(baseline, reading, good + bad) };
+      const counts = { good, bad, unknown: uncounted(baseline, counters, good + bad) };
       return { ...step, counts, restarted: true };
     }
     case "other":
-      return { ...step, counts: { ...NO_BLOCKS, unknown: uncounted(baseline, reading, 0n) } };
+      return { ...step, counts: { ...NO_BLOCKS, unknown: uncounted(baseline, counters, 0n) } };
   }
 }
 
 /** Returns the step for a node's first reading, which has no baseline. */
-function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
-  const { processStartMs, success: good, failure: bad } = reading;
+function firstStep(counters: Counters, baseline: Baseline): LedgerStep {
+  const { processStartMs, success: good, failure: bad } = counters;
   // The counters cover the time since the start of the node. If the start is missing, or in the future because the clocks differ,
   // the blocks' months are unknown. Counting then starts at zero.
   const isPlaced = processStartMs !== undefined && processStartMs <= baseline.atMs;
@@ -178,16 +175,16 @@ type Relation = "same" | "restarted" | "other";
  * growth of its counters nor the counters of a new process can greatly exceed the growth in height. The start time is only a
  * hint: if the clock of the node's machine is set, it shifts by the same amount.
  */
-function relationOf(baseline: Baseline, reading: Baseline): Relation {
-  const hasFallen = reading.success < baseline.success || reading.failure < baseline.failure;
-  if (!hasFallen && isSameStart(baseline, reading)) return "same";
-  const isLater = startedLater(baseline, reading);
-  const blocks = growthOf(baseline, reading);
-  const calls = reading.success + reading.failure;
+function relationOf(baseline: Baseline, counters: Baseline): Relation {
+  const hasFallen = counters.success < baseline.success || counters.failure < baseline.failure;
+  if (!hasFallen && isSameStart(baseline, counters)) return "same";
+  const isLater = startedLater(baseline, counters);
+  const blocks = growthOf(baseline, counters);
+  const calls = counters.success + counters.failure;
   const growth = calls - baseline.success - baseline.failure;
   // Without heights, or when the chain itself restarted at a lower height.
   if (blocks === undefined) {
-    if (!hasFallen && baseline.height !== undefined && reading.height !== undefined) return "other";
+    if (!hasFallen && baseline.height !== undefined && counters.height !== undefined) return "other";
     if (isLater !== undefined && (hasFallen || isLater)) return isLater ? "restarted" : "other";
     return hasFallen ? "restarted" : "same";
   }
@@ -205,7 +202,7 @@ function relationOf(baseline: Baseline, reading: Baseline): Relation {
 const EXTRA_CALLS = 20n;
 
 /** Returns the number of blocks between two readings; undefined if a height is unknown or has fallen. */
-function growthOf(baseline: Baseline, { height }: CounterReading): bigint | undefined {
+function growthOf(baseline: Baseline, { height }: Counters): bigint | undefined {
   if (baseline.height === undefined || height === undefined || height < baseline.height) return undefined;
   return height - baseline.height;
 }
@@ -224,13 +221,13 @@ function startedLater(
 }
 
 /** Returns true if two readings are known to come from the same process. */
-export function isSameStart(a: CounterReading, b: CounterReading): boolean {
+export function isSameStart(a: Counters, b: Counters): boolean {
   if (a.processStartMs === undefined || b.processStartMs === undefined) return false;
   return Math.abs(a.processStartMs - b.processStartMs) <= START_TOLERANCE_MS;
 }
 
 /** Returns how many blocks between the two heights the node's new process did not count; 0 if a height is unknown. */
-function uncounted(baseline: Baseline, reading: CounterReading, counted: bigint): bigint {
-  const missing = (growthOf(baseline, reading) ?? 0n) - counted;
+function uncounted(baseline: Baseline, counters: Counters, counted: bigint): bigint {
+  const missing = (growthOf(baseline, counters) ?? 0n) - counted;
   return missing > 0n ? missing : 0n;
 }

@@ -2,10 +2,11 @@ import type { Month } from "../../platform/base/month.ts";
 import { isRecord, stringifyJson } from "../../platform/base/json.ts";
 import { ascending } from "../../platform/base/order.ts";
 import { counted, stepText } from "../../platform/base/text.ts";
-import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
+import { MAX_VERSION } from "../sources/observation.ts";
+import type { NodeObservation, Observation, RevenueParams, RevenueReading } from "../sources/observation.ts";
+import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import { MAX_VERSION } from "../sources/node-reading.ts";
-import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep, START_TOLERANCE_MS } from "./counter-state.ts";
+import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep } from "./counter-state.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
@@ -50,7 +51,7 @@ export interface EventLedger {
   readonly params?: string;
 }
 
-export interface CountedPoll {
+export interface CountedObservation {
   readonly observation: Observation;
   /** The state of the source "calls" before the poll. */
   readonly before: SourceLedger;
@@ -64,7 +65,7 @@ export interface CountedPoll {
 }
 
 /** Adds the events that result from a poll's counts, processes, parameters and height, and from the months that it closed. */
-export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
+export function followPoll(ledger: EventLedger, poll: CountedObservation): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
   const { processes, events } = followProcesses(ledger.processes, observation);
@@ -110,7 +111,7 @@ function heightOf({ nodes }: Observation): bigint | undefined {
 }
 
 /** Returns the events from the counters: the first reading, gaps, node restarts, and two nodes at one URL. */
-function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
+function countingEvents(poll: CountedObservation): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
   const restarts = calls.steps.flatMap(({ node, step, before: last }) => {
@@ -132,7 +133,7 @@ function readingEvents({
   calls: { source, steps },
   intervalMs,
   gapMs = Math.max(60_000, 3 * intervalMs),
-}: CountedPoll): readonly LedgerEvent[] {
+}: CountedObservation): readonly LedgerEvent[] {
   const { checkpoint } = source;
   if (checkpoint === undefined || checkpoint === last) return [];
   if (last === undefined) {
@@ -264,13 +265,13 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
 /** Returns the processes seen in one poll. Keys that no page shows are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = metrics.state === "up" ? metrics.value.version : undefined;
-  const page = sidecar.state === "up" ? sidecar.value : undefined;
+  const reading = sidecar.state === "up" ? sidecar.value : undefined;
   // Some sidecar builds have no version on one of the two pages.
-  const sidecarVersion = [page?.version, prices.state === "up" ? prices.value.version : ""].find(
+  const sidecarVersion = [reading?.version, prices.state === "up" ? prices.value.version : ""].find(
     (version) => version !== undefined && version !== "" && version.length <= MAX_VERSION,
   );
   return {
-    startMs: page?.processStartMs,
+    startMs: reading?.processStartMs,
     ...(nodeVersion === undefined ? {} : { nodeVersion }),
     ...(sidecarVersion === undefined ? {} : { sidecarVersion }),
   };
@@ -334,7 +335,7 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
 };
 
 /** Encodes a chain's parameters so that later ones can be compared. Pass undefined if the chain has no revenue module. */
-export function encodeParams(revenue: RevenueView | undefined): string {
+export function encodeParams(revenue: RevenueReading | undefined): string {
   if (revenue === undefined) return NO_PROGRAMME;
   return stringifyJson(revenue.params);
 }

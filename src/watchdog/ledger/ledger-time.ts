@@ -1,6 +1,6 @@
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
-import type { ChainHead, MonthEdge, Observation } from "../sources/observation.ts";
+import type { ChainHead, CountedTo, MonthEdge, Observation } from "../sources/observation.ts";
 
 /**
  * Time of the blocks that a poll counts. The chain pays by block time, so block time is used if the chain can be read; otherwise,
@@ -24,31 +24,32 @@ const TOLERANCE_MS = MINUTE_MS;
 /** If a REST server is further behind the nodes than this, it says nothing about the time of their blocks. */
 const MAX_BEHIND = 20n;
 
-/** The last counted block. */
-export interface CountedTo {
-  /** Block time; the wall-clock time of the reading if the chain cannot be read. */
-  readonly timeMs: number;
-  readonly height?: bigint;
-}
+/** Returns the time of the blocks that a source counts, given its checkpoint, which is undefined before the first reading. */
+export type LedgerTimeOf = (checkpoint: CountedTo | undefined) => LedgerTime;
 
-/** Returns the time of the blocks that a source counts in a poll. `checkpoint` is undefined before the first reading. */
-export function ledgerTime(checkpoint: CountedTo | undefined, observation: Observation): LedgerTime {
+/** Returns the times of the blocks that an observation adds, by source. */
+export function ledgerTimes(observation: Observation): LedgerTimeOf {
   const { atMs, clock } = observation;
   const head = currentHead(observation);
   if (head !== undefined) {
     const { blockTimeMs: timeMs, monthEdge: edge, height } = head;
-    // A block at or above the checkpoint's height is later than all counted blocks.
-    const isProven = checkpoint?.height !== undefined && height >= checkpoint.height;
-    return { timeMs, edge, isProven, closes: () => true };
+    return (checkpoint) => {
+      // A block at or above the checkpoint's height is later than all counted blocks.
+      const isProven = checkpoint?.height !== undefined && height >= checkpoint.height;
+      return { timeMs, edge, isProven, closes: () => true };
+    };
   }
-  const counted = checkpoint?.timeMs ?? atMs;
   const sinceMs = clock === undefined ? Number.NEGATIVE_INFINITY : clock.believedSinceMs;
-  if (sinceMs === undefined) return { timeMs: Math.max(atMs, counted), isProven: false, closes: () => false };
-  return {
-    timeMs: atMs,
-    isProven: atMs < counted - TOLERANCE_MS,
-    // A clock that ran steadily past the end of the month has not stepped.
-    closes: (month) => sinceMs <= nextMonthMs(monthStartMs(month)) || atMs - sinceMs >= CLOSE_AFTER_MS,
+  return (checkpoint) => {
+    const counted = checkpoint?.timeMs ?? atMs;
+    if (sinceMs === undefined)
+      return { timeMs: Math.max(atMs, counted), isProven: false, closes: () => false };
+    return {
+      timeMs: atMs,
+      isProven: atMs < counted - TOLERANCE_MS,
+      // A clock that ran steadily past the end of the month has not stepped.
+      closes: (month) => sinceMs <= nextMonthMs(monthStartMs(month)) || atMs - sinceMs >= CLOSE_AFTER_MS,
+    };
   };
 }
 

@@ -1,15 +1,14 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
-import { ledgerTime } from "./ledger-time.ts";
-import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
-import type { CounterReading } from "./counter-state.ts";
+import { ledgerTimes, type LedgerTimeOf } from "./ledger-time.ts";
+import type { ChainHead, Observation, RevenueReading, Seen } from "../sources/observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rollups.ts";
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
 import type { LedgerSource, LedgerView } from "./ledger-view.ts";
 import { addMisses, correctMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
 import { countPoll, EMPTY_SOURCE } from "./source-ledger.ts";
-import type { NodeReadingOf, NodeStep, SourceCounting, SourceLedger } from "./source-ledger.ts";
+import type { NodeCounters, NodeStep, SourceCounting, SourceLedger } from "./source-ledger.ts";
 
 /** One validator's counts. */
 export interface Ledger extends EventLedger {
@@ -69,26 +68,22 @@ const HALT_FACTOR = 1.25;
 
 /** Counts one observation in all sources. A source that was not seen is left unchanged: its next reading covers the time. */
 export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
-  const { atMs, chain } = observation;
-  const { ledger, reopened } = corrected(given, observation);
-  const pages = observation.nodes.flatMap(({ name, metrics }) =>
-    metrics.state === "up" ? [{ node: name, page: metrics.value }] : [],
-  );
-  const head = valueOf(chain.head);
-  const countSource = (name: LedgerSource, readings: readonly NodeReadingOf[]): SourceCounting =>
-    countPoll(ledger.sources[name], readings, {
-      ...ledgerTime(ledger.sources[name].checkpoint, observation),
+  const { atMs } = observation;
+  const { counters, shownChainId } = countersOf(observation, options.consensusAddress);
+  const timeOf = ledgerTimes(observation);
+  const { ledger, reopened } = corrected(given, timeOf);
+  const count = (name: LedgerSource): SourceCounting =>
+    countPoll(ledger.sources[name], counters[name], {
+      ...timeOf(ledger.sources[name].checkpoint),
       atMs,
       isBackfill: options.isBackfill,
       spans: name === "calls" ? SPAN_NAMES : ["day"],
       firstCovers: name === "revenue" ? "period" : "process",
     });
-  const calls = countSource("calls", readingsOfCalls(pages));
-  const votes = countSource("votes", readingsOfVotes(pages, options.consensusAddress));
-  const revenue = countSource("revenue", readingsOfRevenue(observation, head));
-  const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
-  const counted = { calls: calls.source, votes: votes.source, revenue: revenue.source };
-  const { sources, closed } = closeMonths(counted, chainId, observation);
+  const calls = count("calls");
+  const chainId = ledger.chainId ?? shownChainId;
+  const counted = { calls: calls.source, votes: count("votes").source, revenue: count("revenue").source };
+  const { sources, closed } = closeMonths(counted, chainId, timeOf, atMs);
   const { steps, counts, conflicts } = calls;
   return {
     ledger: {
@@ -113,10 +108,10 @@ export function countObservation(given: Ledger, observation: Observation, option
 }
 
 /** Moves blocks that a wrong clock dated in the future to the current time, once the clock is proven wrong. */
-function corrected(ledger: Ledger, observation: Observation) {
+function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   const correct = (source: SourceLedger) => {
     const { checkpoint } = source;
-    const { timeMs, isProven } = ledgerTime(checkpoint, observation);
+    const { timeMs, isProven } = timeOf(checkpoint);
     if (checkpoint === undefined || !isProven || timeMs >= checkpoint.timeMs) return { source, reopened: [] };
     const { rollups, reopened } = correctRollups(source.rollups, timeMs);
     return { source: { ...source, checkpoint: { ...checkpoint, timeMs }, rollups }, reopened };
@@ -150,41 +145,39 @@ function withConflicts(observation: Observation, conflicts: readonly string[]): 
   return { ...observation, nodes };
 }
 
-interface NodePageOf {
-  readonly node: string;
-  readonly page: NodePage;
-}
-
-/** A page without oracle metrics says nothing about calls: its counts of 0 do not mean that a counter has fallen. */
-function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
-  return pages
-    .filter(({ page }) => page.votesUnseen === undefined)
-    .map(({ node, page }) => ({ node, reading: page, sampledAtMs: page.sampledAtMs }));
-}
-
-function readingsOfVotes(
-  pages: readonly NodePageOf[],
-  address: string | undefined,
-): readonly NodeReadingOf[] {
-  return pages.flatMap(({ node, page }) => {
-    const votes = address === undefined ? undefined : page.reports?.get(address);
-    if (votes === undefined) return [];
-    const reading = { ...page, success: votes.withPrice, failure: votes.total - votes.withPrice };
-    return [{ node, reading, sampledAtMs: page.sampledAtMs }];
-  });
+/** Returns the counters that an observation shows, by source, and the chain that they are from, if any is shown. */
+function countersOf({ nodes, chain }: Observation, address: string | undefined) {
+  const head = valueOf(chain.head);
+  const readings = nodes.flatMap(({ name, metrics }) =>
+    metrics.state === "up" ? [{ node: name, counters: metrics.value }] : [],
+  );
+  const counters: Readonly<Record<LedgerSource, readonly NodeCounters[]>> = {
+    // A page without oracle metrics says nothing about calls: its counts of 0 do not mean that a counter has fallen.
+    calls: readings.filter(({ counters: { votesUnseen } }) => votesUnseen === undefined),
+    votes: readings.flatMap(({ node, counters: reading }) => {
+      const votes = address === undefined ? undefined : reading.reports?.get(address);
+      if (votes === undefined) return [];
+      const { withPrice, total } = votes;
+      return [{ node, counters: { ...reading, success: withPrice, failure: total - withPrice } }];
+    }),
+    revenue: countersOfRevenue(valueOf(chain.revenue), head),
+  };
+  return { counters, shownChainId: readings[0]?.counters.chainId ?? head?.chainId };
 }
 
 /** The chain counts from the start of its payment period. It identifies no process, so falling numbers indicate a new period. */
-function readingsOfRevenue({ chain }: Observation, head: ChainHead | undefined): readonly NodeReadingOf[] {
-  const revenue = valueOf(chain.revenue);
+function countersOfRevenue(
+  revenue: RevenueReading | undefined,
+  head: ChainHead | undefined,
+): readonly NodeCounters[] {
   if (revenue?.stats === undefined || head === undefined) return [];
   const { committedVotes, inActiveSet } = revenue.stats;
-  const reading: CounterReading = {
+  const counters = {
     chainId: head.chainId,
     success: committedVotes,
     failure: inActiveSet > committedVotes ? inActiveSet - committedVotes : 0n,
   };
-  return [{ node: "chain", reading }];
+  return [{ node: "chain", counters }];
 }
 
 function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounting): readonly Anchor[] {
@@ -206,17 +199,17 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
 }
 
 /** Finalizes the months before each source's checkpoint. `closed` lists the months closed in the source "calls". */
-function closeMonths(sources: Sources, chainId: string | undefined, observation: Observation) {
+function closeMonths(sources: Sources, chainId: string | undefined, timeOf: LedgerTimeOf, atMs: number) {
   if (chainId === undefined) return { sources, closed: [] };
   const close = (name: LedgerSource) => {
     const source = sources[name];
     const { checkpoint } = source;
     if (checkpoint === undefined) return { source, closed: [] };
     const present = monthOf(checkpoint.timeMs);
-    const { closes } = ledgerTime(checkpoint, observation);
+    const { closes } = timeOf(checkpoint);
     const isOver = (month: Month): boolean => month < present && closes(month);
     const identity = { chainId, source: name };
-    const { rollups, closed } = finalizeMonths(source.rollups, isOver, identity, observation.atMs);
+    const { rollups, closed } = finalizeMonths(source.rollups, isOver, identity, atMs);
     return { source: { ...source, rollups }, closed: closed.map(({ month }) => month) };
   };
   const calls = close("calls");

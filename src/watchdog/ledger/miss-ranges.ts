@@ -1,6 +1,6 @@
 import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import type { CountedTo } from "./ledger-time.ts";
+import type { CountedTo } from "../sources/observation.ts";
 
 /**
  * A range of blocks with at least one bad block, as counted by consecutive polls. A range belongs to the minute in which it ends,

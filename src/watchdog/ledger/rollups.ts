@@ -49,7 +49,7 @@ interface Segment {
 type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
 /** Blocks to add to the rollups. */
-export interface Entry extends Segment {
+export interface CountedSegment extends Segment {
   /** True if the period is an estimate, since only the number of blocks is known. */
   readonly isEstimated: boolean;
   /** True if the blocks were read from Prometheus after a gap. */
@@ -99,18 +99,18 @@ function addTally<T extends Tally>(a: T, b: Tally): T {
 }
 
 /** Adds blocks to their month and to the shorter rollups. Old rollups are dropped from memory. */
-export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
-  if (isNoBlocks(entry.counts)) return rollups;
+export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups {
+  if (isNoBlocks(segment.counts)) return rollups;
   const months = new Map(rollups.months);
   const spans = { minute: rollups.minute, hour: rollups.hour, day: rollups.day };
   // Months are split by height if the chain tells which block starts the month. Days and hours follow the same split, so that a
   // month's days add up to the month.
-  for (const part of splitByMonth(entry)) {
+  for (const part of splitByMonth(segment)) {
     const month = openMonth(months, monthOf(part.toMs));
-    const coveredFromMs = Math.max(entry.fromMs, monthStartMs(month));
+    const coveredFromMs = Math.max(segment.fromMs, monthStartMs(month));
     const record = months.get(month) ?? { month, ...NO_TALLY, coveredFromMs };
-    months.set(month, addTally(record, tallyOf(part.counts, entry)));
-    for (const span of entry.spans) spans[span] = addToSpan(spans[span], span, part, entry);
+    months.set(month, addTally(record, tallyOf(part.counts, segment)));
+    for (const span of segment.spans) spans[span] = addToSpan(spans[span], span, part, segment);
   }
   return { months, ...spans };
 }
@@ -122,7 +122,12 @@ function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month
   return last === undefined || month > last ? month : monthOf(nextMonthMs(monthStartMs(last)));
 }
 
-function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: Entry): SpanRollups {
+function addToSpan(
+  rollups: SpanRollups,
+  span: Span,
+  part: SegmentPart,
+  segment: CountedSegment,
+): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
   // Limit by number: entries older than a wrong clock's time then remain when the clock is corrected.
@@ -135,7 +140,7 @@ function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: E
     if (isNoBlocks(counts) || startMs < oldestMs) continue;
     const index = firstFrom(next, startMs);
     const before = next[index]?.startMs === startMs ? next[index] : undefined;
-    const rollup = addTally(before ?? { startMs, ...NO_TALLY }, tallyOf(counts, entry));
+    const rollup = addTally(before ?? { startMs, ...NO_TALLY }, tallyOf(counts, segment));
     next.splice(index, before === undefined ? 0 : 1, rollup);
   }
   return next;
@@ -158,7 +163,7 @@ function firstFrom(rollups: SpanRollups, fromMs: number): number {
   return low;
 }
 
-function tallyOf(counts: BlockCounts, { isEstimated, isBackfilled = false }: Entry): Tally {
+function tallyOf(counts: BlockCounts, { isEstimated, isBackfilled = false }: CountedSegment): Tally {
   return {
     counts,
     estimated: isEstimated ? counts : NO_BLOCKS,

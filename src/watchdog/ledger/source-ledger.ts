@@ -1,9 +1,10 @@
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import { advanceCounter, isSameStart } from "./counter-state.ts";
-import type { Baseline, CounterReading, LedgerStep, CounterState } from "./counter-state.ts";
+import type { Baseline, Counters, LedgerStep, CounterState } from "./counter-state.ts";
 import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import type { CountedTo, LedgerTime } from "./ledger-time.ts";
+import type { CountedTo } from "../sources/observation.ts";
+import type { LedgerTime } from "./ledger-time.ts";
 import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
 
 /** One validator's counts from one source. */
@@ -25,11 +26,10 @@ interface Checkpoint extends CountedTo {
 
 export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: NO_ROLLUPS };
 
-export interface NodeReadingOf {
+/** The counters of one node, or of the chain, as read by one poll. */
+export interface NodeCounters {
   readonly node: string;
-  readonly reading: CounterReading;
-  /** Time of the reading if it differs from that of the poll, as for samples stored by Prometheus. */
-  readonly sampledAtMs?: number | undefined;
+  readonly counters: Counters;
 }
 
 /** The time of a poll, and how to count the poll. */
@@ -74,15 +74,16 @@ export interface SourceCounting {
  */
 export function countPoll(
   source: SourceLedger,
-  readings: readonly NodeReadingOf[],
+  nodes: readonly NodeCounters[],
   options: CountOptions,
 ): SourceCounting {
   const counterStates = new Map(source.counterStates);
   const steps: NodeStep[] = [];
   const conflicts: string[] = [];
-  for (const { node, reading, sampledAtMs } of newReadings(source.counterStates, readings)) {
+  for (const { node, counters } of newCounters(source.counterStates, nodes)) {
     const before = counterStates.get(node)?.baseline;
-    const { state, step } = advanceCounter(counterStates.get(node), reading, sampledAtMs ?? options.atMs);
+    const atMs = counters.sampledAtMs ?? options.atMs;
+    const { state, step } = advanceCounter(counterStates.get(node), counters, atMs);
     counterStates.set(node, state);
     if (step !== undefined) steps.push({ node, step, before });
     else if (state.conflict?.alternates === true) conflicts.push(node);
@@ -112,26 +113,27 @@ export function countPoll(
  * Returns the readings that can be counted. Stored samples from several nodes have different times, so they are counted only once
  * each node has a new sample. Otherwise, the node with the latest sample alone would decide on the last blocks.
  */
-function newReadings(
+function newCounters(
   counterStates: SourceLedger["counterStates"],
-  readings: readonly NodeReadingOf[],
-): readonly NodeReadingOf[] {
-  const isOld = ({ node, reading, sampledAtMs }: NodeReadingOf): boolean => {
+  nodes: readonly NodeCounters[],
+): readonly NodeCounters[] {
+  const isOld = ({ node, counters }: NodeCounters): boolean => {
     const before = counterStates.get(node)?.baseline;
-    return before !== undefined && isPast(before, reading, sampledAtMs);
+    return before !== undefined && isPast(before, counters);
   };
-  return readings.some(isOld) ? readings.filter(({ sampledAtMs }) => sampledAtMs === undefined) : readings;
+  return nodes.some(isOld) ? nodes.filter(({ counters }) => counters.sampledAtMs === undefined) : nodes;
 }
 
 /**
  * Returns true if a stored sample is not newer than the last reading. Several polls may see the same sample, and one Prometheus
  * replica may lag behind another although its clock is ahead, in which case the counters of the same process are lower.
  */
-function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number | undefined): boolean {
+function isPast(before: Baseline, counters: Counters): boolean {
+  const { sampledAtMs } = counters;
   if (sampledAtMs === undefined) return false;
   if (sampledAtMs <= before.atMs) return true;
-  const isLower = reading.success < before.success || reading.failure < before.failure;
-  return isLower && isSameStart(before, reading);
+  const isLower = counters.success < before.success || counters.failure < before.failure;
+  return isLower && isSameStart(before, counters);
 }
 
 /** The step from the node that counts in this poll. */

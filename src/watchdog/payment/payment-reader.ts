@@ -3,7 +3,7 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { chainPolicy, performanceRating, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import { successRate, type SuccessRate } from "../policy/reward-tier.ts";
-import { onSourceError, type RevenueParams, type RevenueView, type Seen } from "../sources/observation.ts";
+import { onSourceError, type RevenueParams, type RevenueReading, type Seen } from "../sources/observation.ts";
 import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
 import { type Coin, parseCoin, type Payment, type PaymentOutcome } from "../sources/payment-result.ts";
 import { accountOf, type ChainTarget, type ValidatorTarget } from "../sources/targets.ts";
@@ -103,7 +103,7 @@ interface FindInput extends StartedSearch {
 
 interface PaymentSource {
   /** Returns false if the chain does not pay by month, or if this is not known. */
-  readonly pays: (revenue: RevenueView | undefined) => boolean;
+  readonly pays: (revenue: RevenueReading | undefined) => boolean;
   readonly find: (input: FindInput, signal: AbortSignal) => Promise<Payment>;
 }
 

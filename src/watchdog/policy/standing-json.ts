@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
-import { MEASURES, type Share, type SharedMisses } from "../sources/standing-views.ts";
+import { MEASURES, type Share, type SharedMisses } from "../sources/standing-readings.ts";
 import { formatPercent } from "./reward-tier.ts";
 import { JAIL_STATES } from "./standing.ts";
 import type { DatedComparison, PresentRate, Standing, WindowStanding } from "./standing.ts";

@@ -1,5 +1,5 @@
 import { counted, formatCount, formatDuration, formatTime } from "../../platform/base/text.ts";
-import type { Measure, PeerComparison, SharedMisses } from "../sources/standing-views.ts";
+import type { Measure, PeerComparison, SharedMisses } from "../sources/standing-readings.ts";
 import type { Jail, WindowStanding } from "./standing.ts";
 
 /** What other validators may have missed too. */

@@ -7,7 +7,7 @@ import type {
   SlashingParams,
   SlashingReading,
   UnjailTerms,
-} from "../sources/standing-views.ts";
+} from "../sources/standing-readings.ts";
 import { mulDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { SuccessRate } from "./reward-tier.ts";
@@ -227,12 +227,12 @@ function shellWord(text: string): string {
 /** Prefers the counts on which the chain bases its payments to a node's counters, which start with the node's process. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
-  const view = peers?.state === "up" ? peers.value : undefined;
-  const ofChain = (view?.comparisons ?? []).map((one) => ({ ...one, atMs: view?.atMs ?? atMs }));
+  const reading = peers?.state === "up" ? peers.value : undefined;
+  const ofChain = (reading?.comparisons ?? []).map((one) => ({ ...one, atMs: reading?.atMs ?? atMs }));
   const isPaid = ofChain.some(({ measure }) => measure === "votes");
   return {
     comparisons: votes === undefined || isPaid ? ofChain : [...ofChain, { ...votes, atMs }],
-    notes: [...(view?.notes ?? []), ...(view === undefined ? [noteOf(peers)] : [])],
+    notes: [...(reading?.notes ?? []), ...(reading === undefined ? [noteOf(peers)] : [])],
   };
 }
 

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import type { Anchor } from "../ledger/ledger.ts";
 import type { Observation } from "../sources/observation.ts";
 import { storedInteger } from "../sources/stored-json.ts";
-import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
+import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts";
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
@@ -28,18 +28,18 @@ const DONE_MS = DAY_MS;
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll. `view` is undefined if it could not be read, which says nothing about the plan; `height` is the newest known
+ * Adds one poll. `reading` is undefined if it could not be read, which says nothing about the plan; `height` is the newest known
  * height. A plan that disappears before its height was cancelled and is forgotten.
  */
 export function advanceUpgrade(
   before: SeenUpgrade | undefined,
-  view: UpgradeView | undefined,
+  reading: UpgradeReading | undefined,
   height: bigint | undefined,
   atMs: number,
 ): SeenUpgrade | undefined {
-  if (view?.plan !== undefined) return { ...view.plan, seenMs: atMs };
+  if (reading?.plan !== undefined) return { ...reading.plan, seenMs: atMs };
   if (before?.doneMs !== undefined) return atMs - before.doneMs > DONE_MS ? undefined : before;
-  if (before === undefined || view === undefined) return before;
+  if (before === undefined || reading === undefined) return before;
   const isDone = height !== undefined && height + RACE_BLOCKS >= before.height;
   return isDone ? { ...before, doneMs: atMs } : undefined;
 }

@@ -5,7 +5,7 @@ import { successRate } from "../policy/reward-tier.ts";
 import type { WatchdogState } from "../state/state-store.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import type { RevenueView, Seen } from "../sources/observation.ts";
+import type { RevenueReading, Seen } from "../sources/observation.ts";
 
 /** A month that is over, as counted by the watchdog. */
 export interface ClosedMonth {
@@ -29,7 +29,7 @@ export interface PaymentSearch {
   /** The month before that of the newest block. Undefined if the watchdog counted nothing in it. */
   readonly closed: ClosedMonth | undefined;
   /** Undefined while it cannot be read. */
-  readonly revenue: RevenueView | undefined;
+  readonly revenue: RevenueReading | undefined;
   /** Wall clock, ms. */
   readonly nowMs: number;
 }

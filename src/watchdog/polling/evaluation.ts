@@ -1,24 +1,41 @@
-import { alertOnPoll, type AlertOptions } from "../alerts/plan-alerts.ts";
-import { EMPTY_HISTORY, withLostModules } from "../conditions/poll-history.ts";
-import { blockTimeMs, countObservation, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
+import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
-import type { SidecarPrices } from "../policy/price-comparison.ts";
-import { type BlockTime, blockTimeOf } from "../policy/upgrade-countdown.ts";
-import type { Observation } from "../sources/observation.ts";
-import type { Assessment, PolicyChoice } from "../policy/assessment.ts";
-import { type WatchdogState, withPayment } from "../state/state-store.ts";
+import { alertCost } from "../alerts/incidents.ts";
+import { incidentSourceOf } from "../alerts/miss-causes.ts";
+import { deadLetters } from "../alerts/outbox.ts";
+import { planAlerts } from "../alerts/plan-alerts.ts";
+import type { AlertingOptions, AlertingState, AlertsPlan } from "../alerts/plan-alerts.ts";
+import type { ConditionInput } from "../conditions/condition.ts";
+import { evaluateConditions } from "../conditions/conditions.ts";
+import { advanceHistory, EMPTY_HISTORY, type PollHistory } from "../conditions/poll-history.ts";
+import { NOTIFICATIONS_LOST } from "../conditions/watchdog-conditions.ts";
+import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import { recordStart } from "../ledger/ledger-events.ts";
+import type { LedgerView } from "../ledger/ledger-view.ts";
+import { blockTimeMs, countObservation, type Counting, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
 import { assessObservation } from "../policy/assess.ts";
+import type { Assessment, PolicyChoice } from "../policy/assessment.ts";
+import { compareAll, DEFAULT_MAX_AGE_MS } from "../policy/price-comparison.ts";
+import type { ComparedPrices, SidecarPrices } from "../policy/price-comparison.ts";
+import { type Standing, standingOf } from "../policy/standing.ts";
+import { blockTimeOf, countdownTo, headSeenMs } from "../policy/upgrade-countdown.ts";
+import type { BlockTime, UpgradeCountdown } from "../policy/upgrade-countdown.ts";
+import type { Observation } from "../sources/observation.ts";
+import { type SeenSource, seenSources } from "../sources/seen-sources.ts";
+import { type WatchdogState, withPayment } from "../state/state-store.ts";
 
+/** What one poll concluded: everything that follows from an observation and the state before it. */
 export interface Evaluation {
-  /** The poll. While two nodes respond at one URL, the node's page is an error; so is a module that the chain used to have. */
+  /** While two nodes respond at one URL, the node's page is an error; so is a module that the chain used to have. */
   readonly observation: Observation;
+  readonly sources: readonly SeenSource[];
   readonly state: WatchdogState;
   readonly assessment: Assessment;
-  /** Sidecars of other validators on the same chain, as last read. */
-  readonly peers: readonly SidecarPrices[];
-  /** Undefined until known. */
-  readonly blockTime: BlockTime | undefined;
+  /** Absent while neither the chain nor other validators' votes are read. */
+  readonly standing?: Standing;
+  readonly compared: ComparedPrices;
+  /** Undefined if no upgrade is known. */
+  readonly upgrade: UpgradeCountdown | undefined;
   /** Names of the nodes that have restarted. */
   readonly restarted: readonly string[];
   /** Notifications from this poll. They are also in the outbox of each channel that should receive them. */
@@ -43,46 +60,179 @@ export interface EvaluationOptions {
   readonly peers?: readonly SidecarPrices[];
 }
 
-/** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
+/** Evaluates one observation: counts its blocks, applies the policy, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
-  polled: Observation,
+  observation: Observation,
   options: EvaluationOptions,
 ): Evaluation {
-  const { validator, atMs } = polled;
-  const { lateMs, peers = [] } = options;
-  const history = state.pollHistories.get(validator) ?? EMPTY_HISTORY;
-  const seen = withLostModules(polled, history);
-  const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
-  const started = options.isFirst ? recordStart(before, atMs) : before;
-  const { ledger, steps, observation } = options.isFilling
-    ? { ledger: started, steps: [], observation: seen }
-    : countObservation(started, seen, options);
+  const history = state.pollHistories.get(observation.validator) ?? EMPTY_HISTORY;
+  const counting = countUnlessFilling(state, withLostModules(observation, history), options);
+  return evaluateCounting(state, counting, history, options);
+}
+
+type Counted = Pick<Counting, "ledger" | "steps" | "observation">;
+
+function countUnlessFilling(
+  { ledgers }: WatchdogState,
+  observation: Observation,
+  options: EvaluationOptions,
+): Counted {
+  const before = ledgers.get(observation.validator) ?? EMPTY_LEDGER;
+  const ledger = options.isFirst ? recordStart(before, observation.atMs) : before;
+  return options.isFilling
+    ? { ledger, steps: [], observation }
+    : countObservation(ledger, observation, options);
+}
+
+function evaluateCounting(
+  state: WatchdogState,
+  { ledger, steps, observation }: Counted,
+  previous: PollHistory,
+  { policy, lateMs, peers = [], alerts }: EvaluationOptions,
+): Evaluation {
+  const { validator } = observation;
   const view = memoryView(validator, ledger);
   const meanMs = blockTimeMs(ledger);
-  const blockTime = blockTimeOf(ledger.anchors, meanMs);
-  const assessment = assessObservation(view, observation, { ...options.policy, blockTimeMs: meanMs });
+  const assessment = assessObservation(view, observation, { ...policy, blockTimeMs: meanMs });
   const payments = withPayment(state.payments, observation);
-  const facts = { observation, ledger: view, assessment, lateMs, peers, blockTime };
-  const alerted = alertOnPoll(
-    state.alerting,
-    { ...facts, payments: payments?.get(validator) },
-    history,
-    options.alerts,
-  );
+  const input = {
+    observation,
+    ledger: view,
+    assessment,
+    lateMs,
+    peers,
+    payments: payments?.get(validator),
+    blockTime: blockTimeOf(ledger.anchors, meanMs),
+  };
+  const { history, upgrade, events, state: alerting } = alertOnPoll(state.alerting, input, previous, alerts);
   return {
     observation,
+    sources: seenSources(observation),
     state: {
       ...state,
       ...(payments === undefined ? {} : { payments }),
       ledgers: new Map([...state.ledgers, [validator, ledger]]),
-      pollHistories: new Map([...state.pollHistories, [validator, alerted.pollHistory]]),
-      alerting: alerted.state,
+      pollHistories: new Map([...state.pollHistories, [validator, history]]),
+      alerting,
     },
     assessment,
-    peers,
-    blockTime,
+    ...standingIn(observation, meanMs),
+    compared: comparePrices(observation, history, peers, alerts),
+    upgrade,
     restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
-    events: alerted.events,
+    events,
   };
+}
+
+/** If a module existed before, "absent" means that it can no longer be seen, unless an upgrade in the last day removed it. */
+function withLostModules(observation: Observation, { modules = [], upgrade }: PollHistory): Observation {
+  if (upgrade?.doneMs !== undefined) return observation;
+  const lost = modules.flatMap((name) => {
+    const seen = observation.chain[name];
+    return seen?.state === "absent" ? [[name, { ...LOST, durationMs: seen.durationMs }] as const] : [];
+  });
+  return lost.length === 0
+    ? observation
+    : { ...observation, chain: { ...observation.chain, ...Object.fromEntries(lost) } };
+}
+
+const LOST = {
+  state: "error",
+  failure: {
+    code: "absent",
+    text: "the endpoint says that the chain has no such module, although it had one; it is another program or another chain",
+  },
+} as const;
+
+function standingIn(observation: Observation, meanMs: number | undefined): { readonly standing?: Standing } {
+  const { slashing } = observation.chain;
+  const standing = standingOf(observation, meanMs);
+  const isRead =
+    slashing?.state === "up" ||
+    slashing?.state === "error" ||
+    standing.votes !== undefined ||
+    standing.peers.comparisons.length > 0;
+  return isRead ? { standing } : {};
+}
+
+/** Compares the prices that are no older than the alerts about them allow. */
+function comparePrices(
+  observation: Observation,
+  history: PollHistory,
+  peers: readonly SidecarPrices[],
+  { rules, majorPairs }: AlertOptions,
+): ComparedPrices {
+  const maxAgeMs = (alert: string): number =>
+    rules.find(({ condition }) => condition.name === alert)?.limits["max_age"] ?? DEFAULT_MAX_AGE_MS;
+  return compareAll(
+    { observation, history, peers, pairs: majorPairs },
+    { chain: maxAgeMs("prices-differ-from-chain"), sidecars: maxAgeMs("prices-differ-from-sidecars") },
+  );
+}
+
+interface AlertInput
+  extends Pick<ConditionInput, "observation" | "assessment" | "lateMs" | "peers" | "payments"> {
+  readonly ledger: LedgerView;
+  /** Undefined until known. */
+  readonly blockTime?: BlockTime | undefined;
+}
+
+export interface AlertOptions extends AlertingOptions, Pick<ConditionInput, "majorPairs" | "pairDeviations"> {
+  /** Time between two polls. */
+  readonly intervalMs: number;
+}
+
+/** Result of {@link alertOnPoll}. */
+interface PollAlerts extends AlertsPlan, Pick<Evaluation, "upgrade"> {
+  /** Input for this validator's next poll. */
+  readonly history: PollHistory;
+}
+
+/** The allowed gap between two polls is never shorter than this, so that slow polls do not interrupt a short `for`. */
+const MIN_GAP_MS = 60_000;
+
+/** The allowed gap, measured in poll intervals. */
+const GAP_POLLS = 3;
+
+/** Evaluates all conditions for one poll of one validator, and advances its alerts. Pure. */
+export function alertOnPoll(
+  state: AlertingState,
+  { ledger, blockTime, ...input }: AlertInput,
+  previous: PollHistory,
+  options: AlertOptions,
+): PollAlerts {
+  const { observation, assessment } = input;
+  const { validator, atMs } = observation;
+  const { rules, majorPairs, pairDeviations } = options;
+  const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
+  const history = advanceHistory(previous, observation, gapMs);
+  const upgrade = countdownTo(history, headSeenMs(observation), blockTime);
+  const recent = (windowMs: number): BlockCounts => sumCounts(ledger.minutes(atMs - windowMs, atMs + 1));
+  const results = evaluateConditions(rules, {
+    ...input,
+    majorPairs,
+    pairDeviations,
+    history,
+    recent: { "5m": recent(5 * MINUTE_MS), "30m": recent(30 * MINUTE_MS) },
+    upgrade,
+    lost: deadLetters(state.outbox)
+      .filter(({ event, dead }) => event.alert !== NOTIFICATIONS_LOST && atMs - dead.atMs < DAY_MS)
+      .map(({ channel, dead }) => ({ channel, reason: dead.reason })),
+  });
+  const alerted = { validator, assessment, alerts: rules.map((rule) => ({ rule })) };
+  const plan = planAlerts(
+    state,
+    {
+      validator,
+      chainId: ledger.chainId ?? "unknown chain",
+      nowMs: atMs,
+      gapMs,
+      results,
+      costOf: (alert, past) =>
+        assessment && alertCost(incidentSourceOf(alerted, ledger, past), assessment, alert, atMs),
+    },
+    options,
+  );
+  return { ...plan, history, upgrade };
 }

@@ -2,8 +2,8 @@ import { Gauge, type Registry } from "prom-client";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
-import type { NodePage, Observation, Seen, SidecarPage } from "../sources/observation.ts";
-import { seenSources } from "./poller.ts";
+import type { NodeReading, Observation, Seen, SidecarReading } from "../sources/observation.ts";
+import { seenSources } from "../sources/seen-sources.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 import { CHAIN_GAUGES, chainGaugeOf } from "./status-gauges.ts";
@@ -240,7 +240,7 @@ export function createWatchdogMetrics(
   };
 }
 
-function skippedOf(page: Seen<NodePage | SidecarPage>): number {
+function skippedOf(page: Seen<NodeReading | SidecarReading>): number {
   return page.state === "up" ? (page.value.skippedLines ?? 0) : 0;
 }
 

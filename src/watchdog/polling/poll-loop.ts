@@ -2,7 +2,6 @@ import type { BelievedClock } from "./believed-clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
 import { type Month, monthOf, nextMonthMs } from "../../platform/base/month.ts";
-import type { AlertOptions } from "../alerts/plan-alerts.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import { MAX_LAZY, type WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
@@ -19,9 +18,10 @@ import { onChain, WatchdogError, type WatchdogState } from "../state/state-store
 import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { sourceKey, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
 import { statusView } from "./status-json.ts";
-import { type Evaluation, planEvaluation } from "./evaluation.ts";
+import { type AlertOptions, type Evaluation, planEvaluation } from "./evaluation.ts";
+import type { SeenSource } from "../sources/seen-sources.ts";
 import { type ClosedMonth, closedMonth } from "./closed-month.ts";
-import { type Poller, seenSources } from "./poller.ts";
+import type { Poller } from "./poller.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import type { AlertsConfig } from "../conditions/alerts-config.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
@@ -121,7 +121,6 @@ export function createPollLoop(
       validator,
       state: keeper.current(),
       rules: config.alerts.rules,
-      majorPairs: config.alerts.majorPairs,
       channels,
       startedAtMs,
       nowMs: clock.nowMs(),
@@ -132,12 +131,12 @@ export function createPollLoop(
     });
   let changesSeen = 0;
   /** Compares the clock with what the poll showed. If the clock moves as a result, all lasting state is moved with it. */
-  const compareClock = (polled: Observation): Observation => {
+  const compareClock = (observation: Observation): Observation => {
     const state = keeper.current();
-    const { head } = polled.chain;
+    const { head } = observation.chain;
     const beforeMs = clock.nowMs();
     const movedMs = clock.compare({
-      dates: polled.dates ?? [],
+      dates: observation.dates ?? [],
       chainMs: head.state === "up" ? head.value.blockTimeMs : undefined,
       lastPollMs: lastPollOf(state),
     });
@@ -147,19 +146,19 @@ export function createPollLoop(
     const isNew = changes > changesSeen;
     changesSeen = changes;
     const changed = isNew && change !== undefined ? { change } : {};
-    return { ...polled, atMs: clock.nowMs(), clock: { ...view, ...changed } };
+    return { ...observation, atMs: clock.nowMs(), clock: { ...view, ...changed } };
   };
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = onChain(keeper.current(), name, validator.target.chainId).ledgers.get(name);
     const chainId = validator.target.chainId ?? known?.chainId;
     const closed = (month: Month): ClosedMonth | undefined =>
       closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
-    const polled = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint, closed }, signal);
-    const observation = compareClock(polled);
+    const counted = known?.sources.calls.checkpoint;
+    const observation = compareClock(await deps.poll({ chainId, counted, closed }, signal));
     // Before the first successful scrape, a different chain is a configuration error and stops the watchdog. Later, it is a failed
     // scrape, because the operator may be replacing the node.
     if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
-    if (observation.nodes.some(({ metrics: page }) => page.state === "up")) {
+    if (observation.nodes.some(({ metrics: seen }) => seen.state === "up")) {
       if (nodeReadMs === undefined) keeper.replace(onChain(keeper.current(), name, chainId));
       nodeReadMs = clock.monotonicMs();
     }
@@ -178,7 +177,7 @@ export function createPollLoop(
     });
     keeper.replace(evaluation.state);
     last = evaluation;
-    for (const source of seenSources(evaluation.observation))
+    for (const source of evaluation.sources)
       if (source.seen.state !== "error") lastSuccessMs.set(sourceKey(source), observation.atMs);
     metrics.recordPoll(evaluation.observation, evaluation.restarted.length);
     const shown = status();
@@ -307,8 +306,9 @@ function requireChain(
 function createChangeLog(logger: Logger): (evaluation: Evaluation, status: WatchdogStatus) => void {
   const errorCodes = new Map<string, string>();
   let tier: string | undefined;
-  return ({ observation, restarted, events }, status) => {
-    logSources(observation, errorCodes, logger);
+  return ({ observation, sources, restarted, events }, status) => {
+    // A node's name is needed only if there are several.
+    logSources(sources, observation.nodes.length > 1, errorCodes, logger);
     for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
     for (const event of events) logEvent(event, logger);
     if (isEarly(status.current) || status.current.tier === tier) return;
@@ -338,12 +338,15 @@ function logEvent(
 }
 
 /** Logs each source that has failed, has recovered, or has failed with a different error code. */
-function logSources(observation: Observation, errorCodes: Map<string, string>, logger: Logger): void {
-  // A node's name is needed only if there are several.
-  const several = observation.nodes.length > 1;
-  for (const each of seenSources(observation)) {
+function logSources(
+  sources: readonly SeenSource[],
+  namesNodes: boolean,
+  errorCodes: Map<string, string>,
+  logger: Logger,
+): void {
+  for (const each of sources) {
     const { source, seen, node } = each;
-    const fields = several && node !== undefined ? { source, node } : { source };
+    const fields = namesNodes && node !== undefined ? { source, node } : { source };
     const code = seen.state === "error" ? seen.failure.code : seen.state === "absent" ? "absent" : "";
     const key = sourceKey(each);
     if (errorCodes.get(key) === code) continue;

@@ -1,34 +1,24 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { type Month, monthOf, monthsBefore } from "../../platform/base/month.ts";
-import { nodeLabels, sidecarLabels } from "../sources/targets.ts";
-import type { Labels, NodeTarget, SourceLimits, SourceName, ValidatorTarget } from "../sources/targets.ts";
-import {
-  type NodeObservation,
-  type NodePage,
-  type Observation,
-  type PricesPage,
-  type Seen,
-  type SidecarPage,
-  votesSeen,
-  type Witness,
-} from "../sources/observation.ts";
-import type { ClosedMonth, PaymentReader, PaymentSearch } from "./closed-month.ts";
-import type { Sample } from "../prometheus/text-parser.ts";
-import { type CountedTo, createChainReader } from "../sources/chain-reader.ts";
-import { createScrape, NOT_CONFIGURED, readerOf, readMetricsPage } from "../sources/page-reader.ts";
-import type { MetricsPageOptions, PageReader, Reach, Scrape } from "../sources/page-reader.ts";
-import { START_TOLERANCE_MS } from "../ledger/counter-state.ts";
+import { createChainReader } from "../sources/chain-reader.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
-import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
-import { createVoteTracker } from "../sources/shared-misses.ts";
-import {
-  isOracleMetric,
-  isSidecarMetric,
-  priceUrls,
-  readPrices,
-  toOracleReading,
-  toSidecarReading,
-} from "../sources/sidecar-reading.ts";
+import { createMetricsReader } from "../sources/node-reading.ts";
+import type {
+  CountedTo,
+  NodeObservation,
+  NodeReading,
+  Observation,
+  PricesReading,
+  Seen,
+  SidecarReading,
+  Witness,
+} from "../sources/observation.ts";
+import { createScrape, NOT_CONFIGURED, readerOf } from "../sources/page-reader.ts";
+import type { PageReader, Reach, Scrape } from "../sources/page-reader.ts";
+import { createPricesReader, readOracle, readSidecar } from "../sources/sidecar-reading.ts";
+import { nodeLabels, sidecarLabels, SOURCE_NAMES } from "../sources/targets.ts";
+import type { Labels, NodeTarget, SourceLimits, ValidatorTarget } from "../sources/targets.ts";
+import type { ClosedMonth, PaymentReader, PaymentSearch } from "./closed-month.ts";
 
 interface PollContext {
   /** The chain on which the nodes must be. If undefined, any single chain is accepted. */
@@ -48,11 +38,11 @@ export interface StoredNodeOptions {
 }
 
 /** Reads node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, also if samples are too old. */
-export interface StoredPages {
-  readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodePage>;
-  readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarPage>;
+export interface StoredReadings {
+  readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodeReading>;
+  readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarReading>;
   /** Reads the pairs updated between the sidecar's last two scrapes. */
-  readonly prices: (labels: Labels, signal: AbortSignal) => Promise<PricesPage>;
+  readonly prices: (labels: Labels, signal: AbortSignal) => Promise<PricesReading>;
 }
 
 export interface PollerDeps {
@@ -60,7 +50,7 @@ export interface PollerDeps {
   readonly read: PageReader;
   readonly reach: Reach;
   /** Required if any validator's metrics come from Prometheus. */
-  readonly stored?: StoredPages;
+  readonly stored?: StoredReadings;
   /** Creates the search for a validator's payments. If absent, no search is made. */
   readonly paymentReaderOf?: (
     target: ValidatorTarget,
@@ -129,18 +119,6 @@ function fallbacksOf({ nodes, chain }: ValidatorTarget) {
   return [...nodes.flatMap(({ fallbacks = [] }) => fallbacks), chain?.fallbacks ?? []];
 }
 
-/** The chain's sources in the order used by the API, and their fields in an observation. */
-const CHAIN_SOURCES = [
-  ["chain-head", "head"],
-  ["chain-validator", "validator"],
-  ["chain-prices", "prices"],
-  ["chain-revenue", "revenue"],
-  ["chain-upgrade", "upgrade"],
-  ["chain-payment", "payment"],
-  ["chain-slashing", "slashing"],
-  ["chain-peers", "peers"],
-] as const;
-
 function endpointsOf({ nodes, chain }: ValidatorTarget, failover: FailoverReader) {
   const ofNodes = nodes.flatMap(({ name, node, prices, oracleMetrics, sidecarMetrics }) =>
     (
@@ -156,10 +134,9 @@ function endpointsOf({ nodes, chain }: ValidatorTarget, failover: FailoverReader
   );
   const ofRest = chain === undefined ? [] : failover.endpointsOf(chain.rest);
   // Payments are searched over RPC.
-  const ofChain = CHAIN_SOURCES.filter(([source]) => source !== "chain-payment").map(([source]) => ({
-    source,
-    endpoints: ofRest,
-  }));
+  const ofChain = SOURCE_NAMES.filter(
+    (source) => source.startsWith("chain-") && source !== "chain-payment",
+  ).map((source) => ({ source, endpoints: ofRest }));
   return [...ofNodes, ...ofChain].filter(({ endpoints }) => endpoints.length > 0);
 }
 
@@ -174,99 +151,61 @@ interface PollerParts {
 
 function createNodePoller(node: NodeTarget, parts: PollerParts) {
   const { target, deps } = parts;
-  const pages =
+  const read =
     target.isStored && deps.stored !== undefined
-      ? createStoredNodePages(node, { ...parts, stored: deps.stored })
-      : createScrapedNodePages(node, parts);
+      ? createStoredNodeReader(node, { ...parts, stored: deps.stored })
+      : createScrapedNodeReader(node, parts);
   return async (
     chainId: string | undefined,
     signal: AbortSignal,
   ): Promise<Omit<NodeObservation, "egress">> => {
     const [seen, grpc] = await Promise.all([
-      pages(chainId, signal),
+      read(chainId, signal),
       ifConfigured(node.grpc, (to) => reachSeen(to, parts, signal)),
     ]);
     return { name: node.name, ...seen, grpc };
   };
 }
 
-type NodePages = (
+type NodeReader = (
   chainId: string | undefined,
   signal: AbortSignal,
 ) => Promise<Pick<NodeObservation, "metrics" | "prices" | "oracleMetrics" | "sidecar">>;
 
-function createScrapedNodePages(
+function createScrapedNodeReader(
   node: NodeTarget,
   { scrape, deps, target, limits, dates }: PollerParts,
-): NodePages {
+): NodeReader {
   const { consensusAddress } = target;
-  const page = (url: string, wanted: Pick<MetricsPageOptions, "needs" | "wants">, signal: AbortSignal) =>
-    readMetricsPage({ url, maxBytes: limits.maxPageBytes, ...wanted }, deps.read, signal);
-  const prices = createPricesReader(node.prices, deps.read);
-  const votes = consensusAddress === undefined ? undefined : createVoteReading(consensusAddress);
+  const maxBytes = limits.maxPageBytes;
+  const readNode = createMetricsReader({ url: node.node, maxBytes, consensusAddress }, deps);
+  const readPrices = createPricesReader(node.prices, deps.read);
   return async (chainId, signal) => {
-    const [metrics, pricesSeen, oracleMetrics, sidecar] = await Promise.all([
+    const [metrics, prices, oracleMetrics, sidecar] = await Promise.all([
       scrape("the node's metrics page", signal, async (inner) => {
-        const { samples, clockMs, skippedLines } = await page(
-          node.node,
-          { needs: isNodeMetric, wants: (sample) => isNodeSample(sample, consensusAddress, votes?.pair()) },
-          inner,
-        );
-        const clockReadAtMs = deps.clock.nowMs();
-        const options = { chainId, consensusAddress, pair: votes?.pair() };
-        const own = withSkipped(toNodeReading(samples, options), skippedLines);
-        const reading = votes?.compare(samples, own, deps.clock.monotonicMs()) ?? own;
-        // A `Date` before the process's start comes from another clock, e.g. a proxy's.
-        if (clockMs !== undefined && clockMs >= (reading.processStartMs ?? 0) - START_TOLERANCE_MS)
-          return { ...reading, clockMs, clockReadAtMs };
-        dates.delete(new URL(node.node).host);
+        const reading = await readNode(chainId, inner);
+        if (reading.clockMs === undefined) dates.delete(new URL(node.node).host);
         return reading;
       }),
-      prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
+      readPrices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, readPrices),
       ifConfigured(node.oracleMetrics, (url) =>
-        scrape("the metrics page", signal, async (inner) =>
-          toOracleReading((await page(url, { needs: isOracleMetric }, inner)).samples),
-        ),
+        scrape("the metrics page", signal, (inner) => readOracle({ url, maxBytes }, deps.read, inner)),
       ),
       ifConfigured(node.sidecarMetrics, (url) =>
-        scrape("the metrics page", signal, async (inner) => {
-          const { samples, skippedLines } = await page(url, { needs: isSidecarMetric }, inner);
-          return withSkipped(toSidecarReading(samples), skippedLines);
-        }),
+        scrape("the metrics page", signal, (inner) => readSidecar({ url, maxBytes }, deps.read, inner)),
       ),
     ]);
-    return { metrics, prices: pricesSeen, oracleMetrics, sidecar };
-  };
-}
-
-function withSkipped<T>(page: T, skippedLines: number | undefined): T {
-  return skippedLines === undefined ? page : { ...page, skippedLines };
-}
-
-/** Compares the votes of all validators as shown on one node's pages. */
-function createVoteReading(address: string) {
-  let pair: string | undefined;
-  const track = createVoteTracker(address);
-  return {
-    /** The only pair whose votes are read: for all pairs, a large set has thousands of series. Undefined before the first page. */
-    pair: () => pair,
-    /** Adds the comparison to a reading. */
-    compare: (samples: readonly Sample[], reading: NodePage, nowMs: number): NodePage => {
-      if (reading.votes?.byValidator.has(address) === true)
-        return { ...reading, ...track(reading.votes.byValidator, nowMs) };
-      pair = bestPairOf(samples, address);
-      return reading;
-    },
+    return { metrics, prices, oracleMetrics, sidecar };
   };
 }
 
 /** Reads the series stored by Prometheus. The price API is scraped directly if its URL is configured. */
-function createStoredNodePages(
+function createStoredNodeReader(
   node: NodeTarget,
-  { scrape, deps, target, stored }: PollerParts & { readonly stored: StoredPages },
-): NodePages {
+  { scrape, deps, target, stored }: PollerParts & { readonly stored: StoredReadings },
+): NodeReader {
   const { consensusAddress } = target;
-  const pricesOf = createPricesReader(node.prices, deps.read);
+  const readPrices = createPricesReader(node.prices, deps.read);
   const own = nodeLabels(node);
   const labels = sidecarLabels(node);
   // Prometheus has its own deadline for all validators together, and each poll waits for it.
@@ -276,24 +215,14 @@ function createStoredNodePages(
     const hasSidecar = node.sidecarMetrics !== undefined;
     const [metrics, prices, sidecar] = await Promise.all([
       wait((inner) => stored.node(own, { chainId, consensusAddress }, inner), signal),
-      pricesOf !== undefined
-        ? scrape("the price API", signal, pricesOf)
+      readPrices !== undefined
+        ? scrape("the price API", signal, readPrices)
         : hasSidecar
           ? wait((inner) => stored.prices(labels, inner), signal)
           : NOT_CONFIGURED,
       hasSidecar ? wait((inner) => stored.sidecar(labels, inner), signal) : NOT_CONFIGURED,
     ]);
     return { metrics, prices, oracleMetrics: NOT_CONFIGURED, sidecar };
-  };
-}
-
-function createPricesReader(configured: string | undefined, read: PageReader) {
-  if (configured === undefined) return undefined;
-  let urls = priceUrls(configured);
-  return async (signal: AbortSignal): Promise<PricesPage> => {
-    const reading = await readPrices(urls, read, signal);
-    urls = [reading.url, ...urls.filter((url) => url !== reading.url)];
-    return reading;
   };
 }
 
@@ -306,30 +235,4 @@ async function ifConfigured<T>(
   read: (url: string) => Promise<Seen<T>>,
 ): Promise<Seen<T>> {
   return url === undefined ? NOT_CONFIGURED : read(url);
-}
-
-export interface SeenSource {
-  readonly source: SourceName;
-  /** Name of the node. Absent for chain sources. */
-  readonly node?: string;
-  readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
-}
-
-/** Returns the configured sources in an observation, node by node, in the order used by the API. */
-export function seenSources({ nodes, chain }: Observation): readonly SeenSource[] {
-  const ofNodes = nodes.flatMap((node) => [
-    { source: "node" as const, node: node.name, seen: votesSeen(node) },
-    { source: "prices" as const, node: node.name, seen: node.prices },
-    { source: "oracle-metrics" as const, node: node.name, seen: node.oracleMetrics },
-    { source: "sidecar-metrics" as const, node: node.name, seen: node.sidecar },
-    { source: "grpc" as const, node: node.name, seen: node.grpc },
-  ]);
-  const egress = [...(nodes[0]?.egress.values() ?? [])];
-  // One unreachable target is enough: the source shows the first.
-  const worst = egress.find(({ state }) => state === "error") ?? egress[0];
-  return [
-    ...ofNodes,
-    { source: "egress" as const, seen: worst ?? NOT_CONFIGURED },
-    ...CHAIN_SOURCES.map(([source, field]) => ({ source, seen: chain[field] ?? NOT_CONFIGURED })),
-  ].flatMap(({ seen, ...source }) => (seen.state === "not-configured" ? [] : [{ ...source, seen }]));
 }

@@ -1,22 +1,21 @@
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { MonthRecord } from "../ledger/ledger-view.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { deadLetters, pendingDeliveries } from "../alerts/outbox.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import { successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
-import { compareAll, type ComparedPrices, DEFAULT_MAX_AGE_MS } from "../policy/price-comparison.ts";
+import type { ComparedPrices } from "../policy/price-comparison.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import { countdownTo, headSeenMs, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
-import { type Standing, standingOf } from "../policy/standing.ts";
+import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
+import type { Standing } from "../policy/standing.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
+import type { SeenSource } from "../sources/seen-sources.ts";
 import type { Evaluation } from "./evaluation.ts";
-import { type SeenSource, seenSources } from "./poller.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { isActive } from "../alerts/silence.ts";
 
@@ -107,15 +106,10 @@ export interface StatusInput {
   /** Time of the last successful scrape, by {@link sourceKey}. */
   readonly lastSuccessMs: ReadonlyMap<string, number>;
   /** The last evaluation; undefined before the first poll. */
-  readonly last: LastPoll | undefined;
-  /** Pairs compared between sidecars, in addition to the chain's pairs. */
-  readonly majorPairs?: readonly string[];
+  readonly last: Evaluation | undefined;
   readonly storeProblem?: string | undefined;
   readonly lateMs?: number;
 }
-
-type LastPoll = Pick<Evaluation, "observation" | "assessment"> &
-  Partial<Pick<Evaluation, "peers" | "blockTime">>;
 
 /** Identifies one of a validator's sources. */
 export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
@@ -142,16 +136,14 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     current: toMonth(month),
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
-    ...standingAt(last),
+    ...(last?.standing === undefined ? {} : { standing: last.standing }),
     ...pricesOf(last),
-    ...(last === undefined ? {} : { compared: comparedOf(input, last) }),
-    ...upgradeOf(input),
+    ...(last === undefined ? {} : { compared: last.compared }),
+    ...(last?.upgrade === undefined ? {} : { upgrade: last.upgrade }),
     ...(payments === undefined ? {} : { payments }),
     alerts: alertStatuses(alerting.alerts, rules, [name]),
     sources:
-      last === undefined
-        ? []
-        : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs, last.observation)),
+      last?.sources.map((source) => toSourceStatus(source, lastSuccessMs, last.observation.endpoints)) ?? [],
     pending: new Map(channels.map((own) => [own, pendingDeliveries(alerting.outbox, own).length])),
     deadLetters: new Map(channels.map((own) => [own, dead.filter(({ channel }) => channel === own).length])),
     activeSilences: alerting.silences.filter((silence) => isActive(silence, nowMs)).length,
@@ -159,47 +151,13 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   };
 }
 
-/** Empty while neither the chain nor other validators' votes are read. */
-function standingAt(last: LastPoll | undefined): Pick<WatchdogStatus, "standing"> {
-  if (last === undefined) return {};
-  const { observation, assessment } = last;
-  const { slashing } = observation.chain;
-  const standing = standingOf(observation, assessment.blockTimeMs);
-  const isRead =
-    slashing?.state === "up" ||
-    slashing?.state === "error" ||
-    standing.votes !== undefined ||
-    standing.peers.comparisons.length > 0;
-  return isRead ? { standing } : {};
-}
-
-function pricesOf(last: LastPoll | undefined): Pick<WatchdogStatus, "prices" | "pairs"> {
-  const pages = (last?.observation.nodes ?? []).flatMap(({ prices }) =>
+function pricesOf(last: Evaluation | undefined): Pick<WatchdogStatus, "prices" | "pairs"> {
+  const readings = (last?.observation.nodes ?? []).flatMap(({ prices }) =>
     prices.state === "up" ? [prices.value] : [],
   );
-  const pairs = [...new Set(pages.flatMap((page) => page.pairs))].toSorted();
-  if (pages.length === 0) return { prices: "unknown", pairs };
+  const pairs = [...new Set(readings.flatMap((reading) => reading.pairs))].toSorted();
+  if (readings.length === 0) return { prices: "unknown", pairs };
   return { prices: pairs.length > 0 ? "present" : "missing", pairs };
-}
-
-function upgradeOf({ state, validator, last }: StatusInput): Pick<WatchdogStatus, "upgrade"> {
-  const history = state.pollHistories.get(validator.target.name);
-  if (history === undefined || last === undefined) return {};
-  const upgrade = countdownTo(history, headSeenMs(last.observation), last.blockTime);
-  return upgrade === undefined ? {} : { upgrade };
-}
-
-function comparedOf(
-  { state, validator, rules, majorPairs = [] }: StatusInput,
-  { observation, peers = [] }: LastPoll,
-): ComparedPrices {
-  const history = state.pollHistories.get(validator.target.name) ?? EMPTY_HISTORY;
-  const maxAgeMs = (alert: string): number =>
-    rules.find(({ condition }) => condition.name === alert)?.limits["max_age"] ?? DEFAULT_MAX_AGE_MS;
-  return compareAll(
-    { observation, history, peers, pairs: majorPairs },
-    { chain: maxAgeMs("prices-differ-from-chain"), sidecars: maxAgeMs("prices-differ-from-sidecars") },
-  );
 }
 
 function toMonthStatus(month: Month, record: Partial<MonthRecord> = {}): MonthStatus {
@@ -219,7 +177,7 @@ function toMonthStatus(month: Month, record: Partial<MonthRecord> = {}): MonthSt
 function toSourceStatus(
   source: SeenSource,
   lastSuccessMs: ReadonlyMap<string, number>,
-  { endpoints = [] }: Observation,
+  endpoints: Observation["endpoints"] = [],
 ): SourceStatus {
   const { seen } = source;
   const own = endpoints.find((one) => one.source === source.source && one.node === source.node)?.endpoints;

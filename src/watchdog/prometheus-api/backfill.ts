@@ -5,11 +5,16 @@ import { nextMonthMs } from "../../platform/base/month.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { addEvents, extendEvent } from "../ledger/ledger-events.ts";
 import { countObservation, type Ledger, type LedgerOptions } from "../ledger/ledger.ts";
-import { type MonthEdge, type NodePage, type Observation, toSourceFailure } from "../sources/observation.ts";
+import {
+  type MonthEdge,
+  type NodeReading,
+  type Observation,
+  toSourceFailure,
+} from "../sources/observation.ts";
 import { NO_CHAIN } from "../sources/chain-reader.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 import { type Labels, type ValidatorTarget, nodeLabels } from "../sources/targets.ts";
-import type { StoredHistory } from "./stored-pages.ts";
+import type { StoredHistory } from "./stored-readings.ts";
 import type { StoredNodeOptions } from "../polling/poller.ts";
 import type { Backfiller } from "../polling/poll-loop.ts";
 
@@ -89,15 +94,15 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
       if (nowMs - startMs > FILL_MS || nowMs < (failing?.retryMs ?? 0)) return false;
       const piece = nextPiece(rest, lengthMs);
       try {
-        const pages = await readPiece(options.target, ledger.chainId, (labels, of) =>
+        const readings = await readPiece(options.target, ledger.chainId, (labels, of) =>
           deps.history(labels, piece, of, signal),
         );
         failing = undefined;
-        const next = fillLedger(filled, pages, filling);
+        const next = fillLedger(filled, readings, filling);
         if (next !== filled) save(next);
         filled = next;
         searchedToMs = piece.toMs;
-        const fields = { validator: name, ...timesOf(piece), scrapes: pages.length };
+        const fields = { validator: name, ...timesOf(piece), scrapes: readings.length };
         logger.info("gap filled from Prometheus", fields);
       } catch (error) {
         if (signal.aborted) throw error;
@@ -112,10 +117,10 @@ async function readPiece(
   { consensusAddress, nodes }: ValidatorTarget,
   chainId: string | undefined,
   read: (labels: Labels, of: StoredNodeOptions) => ReturnType<StoredHistory>,
-): Promise<readonly StoredPage[]> {
+): Promise<readonly StoredReading[]> {
   const ofNode = nodes.map(async (node) => {
-    const pages = await read(nodeLabels(node), { chainId, consensusAddress });
-    return pages.map((page) => ({ node: node.name, page }));
+    const readings = await read(nodeLabels(node), { chainId, consensusAddress });
+    return readings.map((reading) => ({ node: node.name, reading }));
   });
   return (await Promise.all(ofNode)).flat();
 }
@@ -124,11 +129,11 @@ function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: s
   return { from: isoTime(fromMs), to: isoTime(toMs) };
 }
 
-/** A node's page, as stored by Prometheus. */
-export interface StoredPage {
+/** A node's reading, as stored by Prometheus. */
+export interface StoredReading {
   readonly node: string;
   /** Has `sampledAtMs`. */
-  readonly page: NodePage;
+  readonly reading: NodeReading;
 }
 
 interface FillOptions extends LedgerOptions {
@@ -140,20 +145,20 @@ interface FillOptions extends LedgerOptions {
 }
 
 /**
- * Counts stored pages by the same rules as pages scraped in time. Blocks and rollups are marked as backfilled, and an event
+ * Counts stored readings by the same rules as readings scraped in time. Blocks and rollups are marked as backfilled, and an event
  * records the time range that was filled. Pages that are not newer than the last reading change nothing.
  */
-export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
+export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], options: FillOptions): Ledger {
   let filled = ledger;
-  const latest = new Map<string, StoredPage>();
-  const sorted = pages.toSorted((a, b) => timeOf(a) - timeOf(b));
+  const latest = new Map<string, StoredReading>();
+  const sorted = readings.toSorted((a, b) => timeOf(a) - timeOf(b));
   const [first] = sorted;
   const atStart = new Set(
     sorted.filter((one) => first && timeOf(one) - timeOf(first) <= RECENT_MS).map(({ node }) => node),
   );
-  for (const page of sorted) {
-    const atMs = timeOf(page);
-    latest.set(page.node, page);
+  for (const reading of sorted) {
+    const atMs = timeOf(reading);
+    latest.set(reading.node, reading);
     // The first scrapes of the nodes have their own times too.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
@@ -163,40 +168,40 @@ export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options
   return withEvent(filled, ledger);
 }
 
-/** A node without a page for this long no longer delays the other nodes. */
+/** A node without a reading for this long no longer delays the other nodes. */
 const RECENT_MS = 60_000;
 
-function timeOf({ page: { sampledAtMs = 0 } }: StoredPage): number {
+function timeOf({ reading: { sampledAtMs = 0 } }: StoredReading): number {
   return sampledAtMs;
 }
 
 function observationOf(
   atMs: number,
-  pages: readonly StoredPage[],
+  readings: readonly StoredReading[],
   { validator, edge, clock }: FillOptions,
 ): Observation {
-  const nodes: Observation["nodes"] = pages.map(({ node, page }) => ({
+  const nodes: Observation["nodes"] = readings.map(({ node, reading }) => ({
     name: node,
-    metrics: { state: "up", value: page, durationMs: 0 },
+    metrics: { state: "up", value: reading, durationMs: 0 },
     prices: NOT_CONFIGURED,
     oracleMetrics: NOT_CONFIGURED,
     sidecar: NOT_CONFIGURED,
     grpc: NOT_CONFIGURED,
     egress: new Map(),
   }));
-  const chain = chainOf(atMs, pages, edge);
+  const chain = chainOf(atMs, readings, edge);
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
-/** Returns the chain as the pages show it. If the month's first block is unknown, months are split by the samples' times. */
+/** Returns the chain as the readings show it. If the month's first block is unknown, months are split by the samples' times. */
 function chainOf(
   atMs: number,
-  pages: readonly StoredPage[],
+  readings: readonly StoredReading[],
   edge: FillOptions["edge"],
 ): Observation["chain"] {
-  const page = pages.at(-1)?.page;
-  if (edge === undefined || page?.height === undefined) return NO_CHAIN;
-  const value = { chainId: page.chainId, height: page.height, blockTimeMs: atMs, monthEdge: edge };
+  const reading = readings.at(-1)?.reading;
+  if (edge === undefined || reading?.height === undefined) return NO_CHAIN;
+  const value = { chainId: reading.chainId, height: reading.height, blockTimeMs: atMs, monthEdge: edge };
   return { ...NO_CHAIN, head: { state: "up", value, durationMs: 0 } };
 }
 

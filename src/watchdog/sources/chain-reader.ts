@@ -2,21 +2,16 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
-import { type ChainObservation, type MonthEdge, onSourceError, type Seen } from "./observation.ts";
+import { onSourceError } from "./observation.ts";
+import type { ChainObservation, CountedTo, MonthEdge, Seen } from "./observation.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
-import { toUpgradeView } from "./upgrade-view.ts";
+import { toUpgradeReading } from "./upgrade-reading.ts";
 import { createRest, MAX_BYTES, responseField, type Rest } from "./chain-rest.ts";
 import { type PageReader, NOT_CONFIGURED, readText, requireOk, type Scrape } from "./page-reader.ts";
 import { toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
 import { requireChainId } from "./sample-values.ts";
 import { createStandingReader } from "./standing-reader.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
-
-/** How far the ledger has counted: the last counted block and its time. */
-export interface CountedTo {
-  readonly timeMs: number;
-  readonly height?: bigint;
-}
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
 const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
@@ -65,7 +60,9 @@ export function createChainReader(
       readHead(counted, signal),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
-      scrape("the upgrade module", signal, async (inner) => toUpgradeView(await rest.ofModule(PLAN, inner))),
+      scrape("the upgrade module", signal, async (inner) =>
+        toUpgradeReading(await rest.ofModule(PLAN, inner)),
+      ),
       standing?.slashing(signal),
     ]);
     const block = head.state === "up" ? head.value.block : undefined;
@@ -130,13 +127,13 @@ async function readRevenue(
   rest: Rest,
   signal: AbortSignal,
 ) {
-  const view = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
-  if (operatorAddress === undefined) return view;
+  const reading = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
+  if (operatorAddress === undefined) return reading;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
   // The chain returns 400 for a validator without a block in the period, and 500 while it has no price to pay with. The parameters
   // are known nevertheless.
   const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
-  return stats === undefined ? view : { ...view, stats: toRevenueStats(stats) };
+  return stats === undefined ? reading : { ...reading, stats: toRevenueStats(stats) };
 }
 
 /** The parts of a block that the watchdog uses. */

@@ -1,12 +1,16 @@
+import type { Clock } from "../../platform/base/clock.ts";
 import { decodeBech32, upperHex } from "../../platform/base/bytes.ts";
 import type { Sample } from "../prometheus/text-parser.ts";
-import { type NodePage, SourceError, type VoteReports } from "./observation.ts";
+import { MAX_VERSION, type NodeReading, SourceError, type VoteReports } from "./observation.ts";
+import { type PageReader, readMetricsPage } from "./page-reader.ts";
+import { createVoteTracker } from "./shared-misses.ts";
 import {
   countBy,
   histogramOf,
   requireChainId,
   requireCount,
   requireEvents,
+  START_TOLERANCE_MS,
   startTimeMs,
 } from "./sample-values.ts";
 
@@ -75,6 +79,43 @@ function isVoteMetric(name: string): boolean {
 
 const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRIC];
 
+/**
+ * Creates a reader of one node's metrics page. From one page to the next, it compares the votes of all validators, for one pair:
+ * for all pairs, a large set has thousands of series. The first page shows which pair. Throws {@link SourceError}.
+ */
+export function createMetricsReader(
+  { url, maxBytes, consensusAddress }: MetricsReaderOptions,
+  { read, clock }: { readonly read: PageReader; readonly clock: Clock },
+) {
+  let pair: string | undefined;
+  const track = consensusAddress === undefined ? undefined : createVoteTracker(consensusAddress);
+  /** Adds the comparison to a reading. */
+  const withVotes = (reading: NodeReading, samples: readonly Sample[]): NodeReading => {
+    if (consensusAddress === undefined || track === undefined) return reading;
+    if (reading.votes?.byValidator.has(consensusAddress) === true)
+      return { ...reading, ...track(reading.votes.byValidator, clock.monotonicMs()) };
+    pair = bestPairOf(samples, consensusAddress);
+    return reading;
+  };
+  return async (chainId: string | undefined, signal: AbortSignal): Promise<NodeReading> => {
+    const wants = (sample: Sample): boolean => isNodeSample(sample, consensusAddress, pair);
+    const page = await readMetricsPage({ url, maxBytes, needs: isNodeMetric, wants }, read, signal);
+    const { samples, clockMs, ...skipped } = page;
+    const clockReadAtMs = clock.nowMs();
+    const own = { ...toNodeReading(samples, { chainId, consensusAddress, pair }), ...skipped };
+    const reading = withVotes(own, samples);
+    // A `Date` before the process's start comes from another clock, e.g. a proxy's.
+    if (clockMs === undefined || clockMs < (reading.processStartMs ?? 0) - START_TOLERANCE_MS) return reading;
+    return { ...reading, clockMs, clockReadAtMs };
+  };
+}
+
+interface MetricsReaderOptions {
+  readonly url: string;
+  readonly maxBytes: number;
+  readonly consensusAddress: string | undefined;
+}
+
 /** Returns true if {@link toNodeReading} needs a sample. `pair` is the pair for which all validators' votes are read. */
 export function isNodeSample({ name, labels }: Sample, consensusAddress?: string, pair?: string): boolean {
   if (name === REPORTS_METRIC) {
@@ -94,7 +135,7 @@ function isVoteCall({ name, labels }: Pick<Sample, "name" | "labels">): boolean 
  * Reads a node's page. Throws {@link SourceError} if the page has no node metrics or lacks the selected chain, if it contains
  * several chains and none is selected, or if a value is out of range.
  */
-export function toNodeReading(samples: readonly Sample[], options: NodeReadingOptions = {}): NodePage {
+export function toNodeReading(samples: readonly Sample[], options: NodeReadingOptions = {}): NodeReading {
   const chain = chooseChain(samples, options.chainId);
   // Process metrics have no chain_id label.
   const own = samples.filter(({ labels }) => (labels.get("chain_id") ?? chain) === chain);
@@ -137,9 +178,6 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
 
 const VOTES_UNSEEN = `the page has neither ${RESPONSES} nor any other oracle metric, so it does not show whether the node votes; check [oracle] enabled and metrics_enabled in the node's app.toml, and that no collector drops or renames the app_ metrics`;
 
-/** Maximum length of a program's version. Longer texts are not considered versions. */
-export const MAX_VERSION = 60;
-
 function versionOf(own: readonly Sample[]): string | undefined {
   const versions = [
     ...own.filter(({ name }) => BUILD_INFO.test(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
@@ -159,14 +197,14 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
 }
 
 /** Counts the validator's vote extensions: the pair with the most prices shows how many votes contained any. */
-function reportsOf(own: readonly Sample[], address: string | undefined): NodePage["reports"] {
+function reportsOf(own: readonly Sample[], address: string | undefined): NodeReading["reports"] {
   if (address === undefined) return undefined;
   const best = bestPair(own, address);
   return best && new Map([[address, best[1]]]);
 }
 
 /** Counts all validators' votes for one pair. */
-function votesOf(own: readonly Sample[], pair: string | undefined): NodePage["votes"] {
+function votesOf(own: readonly Sample[], pair: string | undefined): NodeReading["votes"] {
   if (pair === undefined) return undefined;
   const byValidator = countReports(own, "validator", ({ labels }) => labels.get("ticker") === pair);
   return byValidator.size === 0 ? undefined : { pair, byValidator };
@@ -244,7 +282,9 @@ function countOf(sample: Sample | undefined): bigint | undefined {
 }
 
 /** Removes fields without a value, which were not seen. */
-function withoutUndefined(page: { readonly [Key in keyof NodePage]: NodePage[Key] | undefined }): NodePage {
+function withoutUndefined(
+  page: { readonly [Key in keyof NodeReading]: NodeReading[Key] | undefined },
+): NodeReading {
   const { chainId = "", success = 0n, failure = 0n, ...rest } = page;
   const seen = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return { chainId, success, failure, ...seen };

@@ -3,12 +3,12 @@ import { CodedError, errorText } from "../../platform/base/errors.ts";
 import type { Month } from "../../platform/base/month.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
 import type { Payment } from "./payment-result.ts";
-import type { UpgradeView } from "./upgrade-view.ts";
-import type { PeerComparison, PeersView, SharedMisses, SlashingReading } from "./standing-views.ts";
+import type { UpgradeReading } from "./upgrade-reading.ts";
+import type { PeerComparison, PeersReading, SharedMisses, SlashingReading } from "./standing-readings.ts";
 import type { SourceName } from "./targets.ts";
 
 /**
- * Result of reading one source in one poll. "not-configured": the configuration does not name the source. "absent": the chain
+ * A reading (what one source showed in one poll), or why there is none. "not-configured": the configuration does not name the source. "absent": the chain
  * reports that it has no such module, and the watchdog has never seen one. "error": the watchdog cannot see the source, which
  * says nothing about what the source would have shown.
  */
@@ -24,7 +24,7 @@ export type Seen<T> =
   | { readonly state: "absent"; readonly durationMs: number }
   | { readonly state: "not-configured" };
 
-/** One poll of one validator. An absent field was not seen; it never means zero. */
+/** All readings of one poll of one validator. An absent field was not seen; it never means zero. */
 export interface Observation {
   /** The validator's name in the configuration. */
   readonly validator: string;
@@ -78,14 +78,14 @@ interface SourceEndpoints {
   readonly endpoints: readonly EndpointState[];
 }
 
-/** One poll of a validator's node and its sidecar. */
+/** The part of an observation about one node and its sidecar. */
 export interface NodeObservation {
   readonly name: string;
-  readonly metrics: Seen<NodePage>;
-  readonly prices: Seen<PricesPage>;
+  readonly metrics: Seen<NodeReading>;
+  readonly prices: Seen<PricesReading>;
   /** The oracle metrics page. A refused connection is normal: current nodes and sidecars do not serve this page. */
-  readonly oracleMetrics: Seen<OraclePage>;
-  readonly sidecar: Seen<SidecarPage>;
+  readonly oracleMetrics: Seen<OracleReading>;
+  readonly sidecar: Seen<SidecarReading>;
   /** Whether the node's gRPC port, from which the sidecar reads its market map, accepts connections. */
   readonly grpc: Seen<Reached>;
   /** Outbound connections by "host:port"; empty if none are configured. */
@@ -97,8 +97,8 @@ export interface Reached {
   readonly target: string;
 }
 
-/** A node's metrics page. Counters start at zero when the process starts. */
-export interface NodePage {
+/** Reading of a node's metrics page. Counters start at zero when the process starts. */
+export interface NodeReading {
   readonly chainId: string;
   /** The node's successful and failed calls to its sidecar, one call per vote. A missing series counts as zero. */
   readonly success: bigint;
@@ -140,6 +140,9 @@ export interface NodePage {
   readonly voteComparison?: PeerComparison;
 }
 
+/** Maximum length of a program's version. Longer texts are not considered versions. */
+export const MAX_VERSION = 60;
+
 /** One validator's vote extensions since the reporting node was started. */
 export interface VoteReports {
   /** Votes with at least one price: the highest count for any pair. */
@@ -158,10 +161,10 @@ export interface Histogram {
 }
 
 /**
- * Response from the sidecar's price API. With `isDerived`, it contains the pairs updated between the last two scrapes stored by
+ * Reading of the sidecar's price API. With `isDerived`, it contains the pairs updated between the last two scrapes stored by
  * Prometheus, without prices, last update time or duration.
  */
-export interface PricesPage {
+export interface PricesReading {
   readonly isDerived?: true;
   /** Pairs that have a price, sorted. */
   readonly pairs: readonly string[];
@@ -174,13 +177,13 @@ export interface PricesPage {
   readonly url: string;
 }
 
-/** Oracle metrics served by an old node, not by a sidecar. */
-export interface OraclePage {
+/** Reading of the oracle metrics page, which an old node serves, not a sidecar. */
+export interface OracleReading {
   readonly kind: "oracle" | "sidecar";
 }
 
-/** The sidecar's metrics page. Counters start at zero when the sidecar starts. */
-export interface SidecarPage {
+/** Reading of the sidecar's metrics page. Counters start at zero when the sidecar starts. */
+export interface SidecarReading {
   readonly processStartMs?: number;
   readonly version?: string;
   /** Number of unreadable lines that belong to other metrics. Absent if there are none. */
@@ -193,11 +196,11 @@ export interface SidecarPage {
   readonly marketProviders: ReadonlyMap<string, number>;
   /** Decimals of the prices in the price API, by pair. The map or a pair is missing if the page does not state them. */
   readonly decimals?: ReadonlyMap<string, number>;
-  readonly providers: ReadonlyMap<string, ProviderPage>;
+  readonly providers: ReadonlyMap<string, ProviderReading>;
 }
 
 /** One of a sidecar's price providers. */
-export interface ProviderPage {
+export interface ProviderReading {
   /** Undefined until the provider's first response. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
@@ -211,19 +214,20 @@ export interface ProviderPage {
   readonly lastUpdateMs?: number;
 }
 
-/** One poll of the chain, read over REST (the head also over RPC). Each part can fail independently. An absent part is not configured. */
+/** The part of an observation about the chain, read over REST (the head also over RPC). Each part can fail independently. An absent part is not configured. */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
-  readonly validator: Seen<ValidatorView>;
+  readonly validator: Seen<ValidatorReading>;
   readonly prices: Seen<readonly ChainPrice[]>;
-  readonly revenue: Seen<RevenueView>;
-  readonly upgrade?: Seen<UpgradeView>;
+  readonly revenue: Seen<RevenueReading>;
+  readonly upgrade?: Seen<UpgradeReading>;
   /** Result of searching for last month's payment. Absent or "not-configured" too if there is nothing to search for now. */
   readonly payment?: Seen<Payment>;
   readonly slashing?: Seen<SlashingReading>;
-  readonly peers?: Seen<PeersView>;
+  readonly peers?: Seen<PeersReading>;
 }
 
+/** Reading of the latest block. */
 export interface ChainHead {
   readonly chainId: string;
   readonly height: bigint;
@@ -232,14 +236,21 @@ export interface ChainHead {
   readonly monthEdge?: MonthEdge;
 }
 
+/** The last block that the ledger has counted. */
+export interface CountedTo {
+  /** Block time; the wall-clock time of the reading if the chain cannot be read. */
+  readonly timeMs: number;
+  readonly height?: bigint;
+}
+
 /** A month that starts between two polls. */
 export interface MonthEdge {
   readonly month: Month;
   readonly firstHeight: bigint;
 }
 
-/** The validator set, and the validator's place in it. */
-export interface ValidatorView {
+/** Reading of the validator set: its size, and the validator's place in it. */
+export interface ValidatorReading {
   readonly size: number;
   readonly isInSet: boolean;
   /** 0 if not in the set. */
@@ -262,8 +273,8 @@ export interface ChainPrice {
   readonly decimals?: number;
 }
 
-/** The chain's reward programme. */
-export interface RevenueView {
+/** Reading of the revenue module, the chain's reward programme. */
+export interface RevenueReading {
   readonly params: RevenueParams;
   /** Absent if the configuration names no operator address. */
   readonly stats?: RevenueStats;
@@ -327,7 +338,7 @@ interface SourceFailure {
 }
 
 /** Returns the node's page for callers that need votes: an error while the page shows none. */
-export function votesSeen({ metrics }: NodeObservation): Seen<NodePage> {
+export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
   if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
   const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
   return { state: "error", failure, durationMs: metrics.durationMs };
@@ -337,7 +348,7 @@ const NO_HEIGHT =
   "the page has no …_consensus_height, so no halt, missing vote or forecast can be seen; check [instrumentation] in the node's config.toml, and that no collector drops or renames the metric";
 
 /** Returns the node's page for callers that need all of it: an error while it shows no votes or no height. */
-export function nodeSeen(node: NodeObservation): Seen<NodePage> {
+export function nodeSeen(node: NodeObservation): Seen<NodeReading> {
   const seen = votesSeen(node);
   if (seen.state !== "up" || seen.value.height !== undefined || seen.value.isSyncing === true) return seen;
   return { state: "error", failure: { code: "no-height", text: NO_HEIGHT }, durationMs: seen.durationMs };

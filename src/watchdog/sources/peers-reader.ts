@@ -6,7 +6,7 @@ import type { Rest } from "./chain-rest.ts";
 import { onSourceError, SourceError } from "./observation.ts";
 import { comparePeers } from "./shared-misses.ts";
 import { asCount, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
-import type { Measure, PeerComparison, PeersView, Share } from "./standing-views.ts";
+import type { Measure, PeerComparison, PeersReading, Share } from "./standing-readings.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 /** Time between two readings, since the compared values cover weeks. */
@@ -18,7 +18,7 @@ const MAX_AGE_MS = HOUR_MS;
 
 /**
  * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads them
- * every ten minutes. After a failure, it reads them again one minute later. Between readings, it returns the last view for up to
+ * every ten minutes. After a failure, it reads them again one minute later. Between readings, it returns the last one for up to
  * an hour, and then throws {@link SourceError}.
  */
 export function createPeersReader(
@@ -26,10 +26,10 @@ export function createPeersReader(
   { module }: ChainTarget,
   rest: Rest,
   clock: Clock,
-): (set: ReadonlySet<string>, signal: AbortSignal) => Promise<PeersView> {
-  let last: { readonly view: PeersView; readonly atMs: number } | undefined;
+): (set: ReadonlySet<string>, signal: AbortSignal) => Promise<PeersReading> {
+  let last: { readonly reading: PeersReading; readonly atMs: number } | undefined;
   let failure: { readonly error: unknown; readonly atMs: number } | undefined;
-  const readAll = async (set: ReadonlySet<string>, signal: AbortSignal): Promise<PeersView> => {
+  const readAll = async (set: ReadonlySet<string>, signal: AbortSignal): Promise<PeersReading> => {
     const results = [
       ...(await compareSigning(target.consensusAddress, set, rest, signal)),
       ...(await comparePay(target.operatorAddress, module, rest, signal)),
@@ -42,17 +42,17 @@ export function createPeersReader(
   };
   return async (set, signal) => {
     const nowMs = clock.monotonicMs();
-    if (last !== undefined && nowMs - last.atMs < EVERY_MS) return last.view;
+    if (last !== undefined && nowMs - last.atMs < EVERY_MS) return last.reading;
     const isWaiting = failure !== undefined && nowMs - failure.atMs < RETRY_MS;
     if (!isWaiting)
       try {
-        last = { view: await readAll(set, signal), atMs: nowMs };
+        last = { reading: await readAll(set, signal), atMs: nowMs };
         failure = undefined;
-        return last.view;
+        return last.reading;
       } catch (error) {
         failure = { error, atMs: nowMs };
       }
-    if (last !== undefined && nowMs - last.atMs < MAX_AGE_MS) return last.view;
+    if (last !== undefined && nowMs - last.atMs < MAX_AGE_MS) return last.reading;
     throw failure?.error;
   };
 }

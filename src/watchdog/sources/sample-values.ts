@@ -57,6 +57,12 @@ export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;
 }
 
+/**
+ * The process start time is computed from the kernel's boot time, which may shift by a second when the clock is adjusted. Two
+ * readings from the same process can therefore differ by this much.
+ */
+export const START_TOLERANCE_MS = 2000;
+
 /** Sums counts by the value of a label. Samples without the label are omitted. */
 export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>();

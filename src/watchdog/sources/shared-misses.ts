@@ -1,5 +1,5 @@
-import type { NodePage, VoteReports } from "./observation.ts";
-import type { PeerComparison, Share, SharedMisses } from "./standing-views.ts";
+import type { NodeReading, VoteReports } from "./observation.ts";
+import type { PeerComparison, Share, SharedMisses } from "./standing-readings.ts";
 import { ascending } from "../../platform/base/order.ts";
 
 /** A validator in the set. */
@@ -59,23 +59,23 @@ const MAX_VOTES_MS = 300_000;
 /** Minimum time between two stored readings, so that at most seven are stored. */
 const STEP_MS = 5000;
 
-type VotesByValidator = NonNullable<NodePage["votes"]>["byValidator"];
-type VoteComparison = Pick<NodePage, "sharedVotes" | "voteComparison">;
+type VotesByValidator = NonNullable<NodeReading["votes"]>["byValidator"];
+type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
  * Creates a function that takes each reading of all validators' vote counters, and compares the votes of `own` over the last half
  * minute with the votes of the others. A vote without a price for the pair is a miss. Counters that have fallen were reset.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
-  let samples: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
+  let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
   return (votes, nowMs) => {
-    const before = samples.at(-1);
-    if (before !== undefined && hasFallen(before.votes.get(own), votes.get(own))) samples = [];
+    const before = past.at(-1);
+    if (before !== undefined && hasFallen(before.votes.get(own), votes.get(own))) past = [];
     const base =
-      samples.find(({ atMs }) => nowMs - atMs <= VOTES_MS) ??
-      samples.findLast(({ atMs }) => nowMs - atMs <= MAX_VOTES_MS);
-    if (nowMs - (samples.at(-1)?.atMs ?? -Infinity) >= STEP_MS)
-      samples = [...samples.filter(({ atMs }) => nowMs - atMs <= VOTES_MS), { atMs: nowMs, votes }];
+      past.find(({ atMs }) => nowMs - atMs <= VOTES_MS) ??
+      past.findLast(({ atMs }) => nowMs - atMs <= MAX_VOTES_MS);
+    if (nowMs - (past.at(-1)?.atMs ?? -Infinity) >= STEP_MS)
+      past = [...past.filter(({ atMs }) => nowMs - atMs <= VOTES_MS), { atMs: nowMs, votes }];
     return base === undefined ? {} : compareVotes(own, base.votes, votes);
   };
 }

@@ -4,8 +4,9 @@ import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
 import type { Sample } from "../prometheus/text-parser.ts";
 import { SourceError } from "./observation.ts";
-import type { OraclePage, PricesPage, ProviderPage, SidecarPage } from "./observation.ts";
-import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
+import type { OracleReading, PricesReading, ProviderReading, SidecarReading } from "./observation.ts";
+import { drain, type MetricsPageOptions, type PageReader, readMetricsPage } from "./page-reader.ts";
+import { readText, requireOk } from "./page-reader.ts";
 import { countBy, histogramOf, requireEvents, requireTimeMs, sumEvents } from "./sample-values.ts";
 
 /** The specification uses the prefix `connect_`, while deployed sidecars use `side_car_`. */
@@ -61,14 +62,14 @@ export function isOracleMetric(name: string): boolean {
  * Classifies the page on the oracle metrics port by its content: an old node serves its own metrics there, and some operators
  * move the sidecar's metrics to that port. Throws {@link SourceError} for any other page.
  */
-export function toOracleReading(samples: readonly Sample[]): OraclePage {
+export function toOracleReading(samples: readonly Sample[]): OracleReading {
   if (samples.some(({ name }) => isSidecarFamily(name))) return { kind: "sidecar" };
   if (samples.some(({ name }) => name.startsWith("app_"))) return { kind: "oracle" };
   throw new SourceError({ code: "not-metrics" }, "the page has neither sidecar nor oracle metrics");
 }
 
 /** Reads a sidecar's page. Throws {@link SourceError} if it is not such a page, or if a value is out of range. */
-export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
+export function toSidecarReading(samples: readonly Sample[]): SidecarReading {
   const own = samples.flatMap((sample) => {
     const name = SIDECAR.exec(sample.name)?.[1];
     return name === undefined ? [] : [{ ...sample, name }];
@@ -95,6 +96,29 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   };
 }
 
+/** Reads a sidecar's metrics page. Throws as {@link readMetricsPage} and {@link toSidecarReading} do. */
+export async function readSidecar(
+  page: Pick<MetricsPageOptions, "url" | "maxBytes">,
+  read: PageReader,
+  signal: AbortSignal,
+): Promise<SidecarReading> {
+  const {
+    samples,
+    clockMs: _,
+    ...skipped
+  } = await readMetricsPage({ ...page, needs: isSidecarMetric }, read, signal);
+  return { ...toSidecarReading(samples), ...skipped };
+}
+
+/** Reads the page on the oracle metrics port. Throws as {@link readMetricsPage} and {@link toOracleReading} do. */
+export async function readOracle(
+  page: Pick<MetricsPageOptions, "url" | "maxBytes">,
+  read: PageReader,
+  signal: AbortSignal,
+): Promise<OracleReading> {
+  return toOracleReading((await readMetricsPage({ ...page, needs: isOracleMetric }, read, signal)).samples);
+}
+
 /** Maximum number of decimals for a market (`x/marketmap`, ticker). */
 const MAX_DECIMALS = 36;
 
@@ -111,7 +135,7 @@ function byPair<T>(values: Iterable<readonly [ticker: string, value: T]>): Reado
   return new Map([...values].map(([ticker, value]) => [ticker.toUpperCase(), value]));
 }
 
-function providersOf(samples: readonly Sample[]): ReadonlyMap<string, ProviderPage> {
+function providersOf(samples: readonly Sample[]): ReadonlyMap<string, ProviderReading> {
   const byProvider = new Map<string, Sample[]>();
   for (const sample of samples) {
     const provider = sample.labels.get("provider");
@@ -123,7 +147,7 @@ function providersOf(samples: readonly Sample[]): ReadonlyMap<string, ProviderPa
   return new Map([...byProvider].map(([name, own]) => [name, providerOf(own)]));
 }
 
-function providerOf(samples: readonly Sample[]): ProviderPage {
+function providerOf(samples: readonly Sample[]): ProviderReading {
   const family = (wanted: string): readonly Sample[] => samples.filter(({ name }) => name === wanted);
   const responses = family("provider_status_responses");
   const type = [...responses, ...family("provider_last_updated_id")][0]?.labels.get("type");
@@ -161,14 +185,27 @@ export function priceUrls(configured: string): readonly string[] {
 }
 
 /**
+ * Creates a reader of a price API. It first tries the path that responded before. Undefined if no URL is configured.
+ */
+export function createPricesReader(configured: string | undefined, read: PageReader) {
+  if (configured === undefined) return undefined;
+  let urls = priceUrls(configured);
+  return async (signal: AbortSignal): Promise<PricesReading> => {
+    const reading = await readPrices(urls, read, signal);
+    urls = [reading.url, ...urls.filter((url) => url !== reading.url)];
+    return reading;
+  };
+}
+
+/**
  * Requests the URLs in order and parses the first response that is not a 404. Throws {@link SourceError} if that response
  * contains no prices, or if all responses are 404.
  */
-export async function readPrices(
+async function readPrices(
   urls: readonly string[],
   read: PageReader,
   signal: AbortSignal,
-): Promise<PricesPage> {
+): Promise<PricesReading> {
   for (const url of urls) {
     const page = await read(url, signal);
     // A version 1 sidecar has only the second known path. Its 404 for the first path is not a failure.
@@ -185,7 +222,7 @@ export async function readPrices(
 }
 
 /** Parses a response body. A pair has a price if its value is a positive integer as text. Throws {@link SourceError}. */
-export function parsePrices(text: string, url: string): PricesPage {
+export function parsePrices(text: string, url: string): PricesReading {
   const root = new JsonField(parseBody(text), "", (path, expected) =>
     notPrices(`${path} is not ${expected}`),
   );

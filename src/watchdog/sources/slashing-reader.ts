@@ -8,7 +8,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { Rest } from "./chain-rest.ts";
 import { onSourceError, SourceError } from "./observation.ts";
 import { asFraction, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
-import type { MissGrowth, SigningInfo, SlashingReading, UnjailTerms } from "./standing-views.ts";
+import type { MissGrowth, SigningInfo, SlashingReading, UnjailTerms } from "./standing-readings.ts";
 import { accountOf, type ChainTarget, type ValidatorTarget } from "./targets.ts";
 
 const STAKING = "/cosmos/staking/v1beta1";
@@ -132,8 +132,8 @@ const STEP_MS = 5000;
 /** Minimum number of blocks: with fewer, a single miss would be mistaken for an outage. */
 const MIN_BLOCKS = 10n;
 
-/** One reading of the window. */
-interface Sample {
+/** The signing window in an earlier reading. */
+interface PastWindow {
   readonly atMs: number;
   readonly index: bigint;
   readonly missed: bigint;
@@ -146,23 +146,23 @@ interface Sample {
  * readings are forgotten.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
-  let samples: readonly Sample[] = [];
+  let past: readonly PastWindow[] = [];
   return ({ indexOffset: index, missedBlocks: missed, startHeight: start }, nowMs) => {
-    const since = (first: Sample): MissGrowth => ({
+    const since = (first: PastWindow): MissGrowth => ({
       missed: missed - first.missed,
       blocks: index - first.index,
     });
-    const last = samples.at(-1);
-    if (last !== undefined && (index < last.index || start !== last.start)) samples = [];
-    const isFull = (first: Sample): boolean => index - first.index >= MIN_BLOCKS;
+    const last = past.at(-1);
+    if (last !== undefined && (index < last.index || start !== last.start)) past = [];
+    const isFull = (first: PastWindow): boolean => index - first.index >= MIN_BLOCKS;
     const growths = SPANS_MS.flatMap((spanMs) => {
-      const first = samples.find(({ atMs }) => nowMs - atMs <= spanMs);
+      const first = past.find(({ atMs }) => nowMs - atMs <= spanMs);
       return first !== undefined && isFull(first) ? [since(first)] : [];
     });
-    const newest = samples.findLast(isFull);
-    if (nowMs - (samples.at(-1)?.atMs ?? -Infinity) >= STEP_MS)
-      samples = [
-        ...samples.filter(({ atMs }) => nowMs - atMs <= Math.max(...SPANS_MS)),
+    const newest = past.findLast(isFull);
+    if (nowMs - (past.at(-1)?.atMs ?? -Infinity) >= STEP_MS)
+      past = [
+        ...past.filter(({ atMs }) => nowMs - atMs <= Math.max(...SPANS_MS)),
         { atMs: nowMs, index, missed, start },
       ];
     const [quickest] = growths.toSorted((a, b) => ascending(b.missed * a.blocks, a.missed * b.blocks));

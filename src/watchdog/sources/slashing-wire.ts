@@ -1,7 +1,7 @@
 import { DEC18_ONE, type Dec18, parseDec18 } from "../../platform/base/decimal.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import type { SigningInfo, SlashingParams } from "./standing-views.ts";
+import type { SigningInfo, SlashingParams } from "./standing-readings.ts";
 
 /** The path of the slashing module. */
 export const SLASHING = "/cosmos/slashing/v1beta1";

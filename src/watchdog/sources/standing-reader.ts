@@ -2,12 +2,12 @@ import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import type { Rest } from "./chain-rest.ts";
-import type { Seen, ValidatorView } from "./observation.ts";
+import type { Seen, ValidatorReading } from "./observation.ts";
 import type { Scrape } from "./page-reader.ts";
 import { createPeersReader } from "./peers-reader.ts";
 import { createCommitTracker, type Member } from "./shared-misses.ts";
 import { createSlashingReader } from "./slashing-reader.ts";
-import type { PeersView } from "./standing-views.ts";
+import type { PeersReading } from "./standing-readings.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
@@ -36,12 +36,12 @@ export function createStandingReader(
   const own = { ...target, consensusAddress };
   const slashing = createSlashingReader(own, chain, rest, clock);
   const peers = createPeersReader(own, chain, rest, clock);
-  const viewOf = createSetView(consensusAddress);
+  const readingOf = createSetReading(consensusAddress);
   let set: ReadonlySet<string> | undefined;
-  const readSet = async (block: SignedBlock | undefined, signal: AbortSignal): Promise<ValidatorView> => {
+  const readSet = async (block: SignedBlock | undefined, signal: AbortSignal): Promise<ValidatorReading> => {
     const members = await readMembers(rest, signal);
     set = new Set(members.map(({ address }) => address));
-    return viewOf(members, block);
+    return readingOf(members, block);
   };
   return {
     slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
@@ -52,7 +52,7 @@ export function createStandingReader(
     inSet: async (
       block: SignedBlock | undefined,
       signal: AbortSignal,
-    ): Promise<{ readonly validator: Seen<ValidatorView>; readonly peers?: Seen<PeersView> }> => {
+    ): Promise<{ readonly validator: Seen<ValidatorReading>; readonly peers?: Seen<PeersReading> }> => {
       const known = set;
       const [validator, others] = await Promise.all([
         scrape("the validator set", signal, (inner) => readSet(block, inner)),
@@ -64,23 +64,23 @@ export function createStandingReader(
 }
 
 /** Creates a function that finds the validator in each reading of the set, and which others missed the commits it missed. */
-function createSetView(
+function createSetReading(
   address: string,
-): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorView {
+): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorReading {
   const track = createCommitTracker(address);
   /** Base64 addresses, as in commits, by bech32 address. */
   let keys: ReadonlyMap<string, string> = new Map();
   return (members, block) => {
     const own = members.find((one) => one.address === address);
-    const view = { size: members.length, isInSet: own !== undefined, votingPower: own?.votingPower ?? 0n };
-    if (own === undefined || block?.signers === undefined) return view;
+    const reading = { size: members.length, isInSet: own !== undefined, votingPower: own?.votingPower ?? 0n };
+    if (own === undefined || block?.signers === undefined) return reading;
     const { height, signers } = block;
     // Decoding all addresses of a set takes longer than the rest of a poll, and the set rarely changes.
     keys = new Map(
       members.map((one) => [one.address, keys.get(one.address) ?? toBase64(decodeBech32(one.address).bytes)]),
     );
     const missing = new Set([...keys].flatMap(([member, signer]) => (signers.has(signer) ? [] : [member])));
-    return { ...view, signedLatest: !missing.has(address), commits: track({ height, missing }, members) };
+    return { ...reading, signedLatest: !missing.has(address), commits: track({ height, missing }, members) };
   };
 }
 

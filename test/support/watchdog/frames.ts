@@ -4,12 +4,12 @@ import type {
   ChainObservation,
   Histogram,
   NodeObservation,
-  NodePage,
+  NodeReading,
   Observation,
-  PricesPage,
-  ProviderPage,
+  PricesReading,
+  ProviderReading,
   Seen,
-  SidecarPage,
+  SidecarReading,
   SourceFailureCode,
 } from "../../../src/watchdog/sources/observation.ts";
 import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
@@ -18,7 +18,7 @@ import type {
   SharedMisses,
   SigningInfo,
   SlashingReading,
-} from "../../../src/watchdog/sources/standing-views.ts";
+} from "../../../src/watchdog/sources/standing-readings.ts";
 import { type Assessment, type Headroom, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 
 /** What the conditions see at one time, without the history. */
@@ -140,7 +140,7 @@ export function latencyOf(quick: bigint, slow: bigint): Histogram {
 }
 
 /** A provider whose WebSocket has read this many messages. */
-export function provider(type: ProviderPage["type"], reads: bigint): ProviderPage {
+export function provider(type: ProviderReading["type"], reads: bigint): ProviderReading {
   return { type, responses: reads, failures: new Map(), webSocket: new Map([["read_success", reads]]) };
 }
 
@@ -228,7 +228,7 @@ export function withNode(change: (node: NodeObservation) => Partial<NodeObservat
 }
 
 /** Changes the first node's metrics page. */
-export function withPage(change: (page: NodePage) => Partial<NodePage>): Change {
+export function withPage(change: (page: NodeReading) => Partial<NodeReading>): Change {
   return withNode(({ metrics }) => ({ metrics: changed(metrics, change) }));
 }
 
@@ -253,12 +253,12 @@ export function withPriceDuration(durationMs: number): Change {
 }
 
 /** Changes the sidecar's prices. */
-export function withPrices(change: (page: PricesPage) => Partial<PricesPage>): Change {
+export function withPrices(change: (page: PricesReading) => Partial<PricesReading>): Change {
   return withNode(({ prices }) => ({ prices: changed(prices, change) }));
 }
 
 /** Changes the sidecar's metrics page. */
-export function withSidecar(change: (page: SidecarPage) => Partial<SidecarPage>): Change {
+export function withSidecar(change: (page: SidecarReading) => Partial<SidecarReading>): Change {
   return withNode(({ sidecar }) => ({ sidecar: changed(sidecar, change) }));
 }
 

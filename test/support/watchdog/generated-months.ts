@@ -3,7 +3,8 @@ import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/pla
 import type { NodeObservation, Observation, Seen } from "../../../src/watchdog/sources/observation.ts";
 import { formatRoundedDuration } from "../../../src/platform/base/text.ts";
 import type { SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
-import { type AlertingState, alertOnPoll, EMPTY_ALERTING } from "../../../src/watchdog/alerts/plan-alerts.ts";
+import { type AlertingState, EMPTY_ALERTING } from "../../../src/watchdog/alerts/plan-alerts.ts";
+import { alertOnPoll } from "../../../src/watchdog/polling/evaluation.ts";
 import type { AlertRule } from "../../../src/watchdog/conditions/condition.ts";
 import { EMPTY_HISTORY } from "../../../src/watchdog/conditions/poll-history.ts";
 import {
@@ -341,7 +342,7 @@ function createPlayer({ rules, graceMs, reminders, reassess }: GeneratedOptions)
   const play = ({ observation, input, assessment: common }: CountedPoll): void => {
     const assessment = reassess?.(common, input) ?? common;
     const plan = alertOnPoll(state, { observation, ledger: input.ledger, assessment }, history, alerts);
-    ({ state, pollHistory: history } = plan);
+    ({ state, history } = plan);
     if (monthOf(observation.atMs) === GENERATED_MONTH) events.push(...plan.events);
   };
   return { play, events };

@@ -2,9 +2,9 @@ import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-
 import type { Ledger } from "../../../src/watchdog/ledger/ledger.ts";
 import type {
   NodeObservation,
-  NodePage,
+  NodeReading,
   Observation,
-  PricesPage,
+  PricesReading,
   Seen,
 } from "../../../src/watchdog/sources/observation.ts";
 
@@ -23,12 +23,12 @@ const DOWN: Seen<never> = {
 export const NOT_CONFIGURED: Seen<never> = { state: "not-configured" };
 
 /** A node's page with these counters. */
-export function nodePage(success: bigint, failure: bigint, more: Partial<NodePage> = {}): NodePage {
+export function nodePage(success: bigint, failure: bigint, more: Partial<NodeReading> = {}): NodeReading {
   return { chainId: "test-1", success, failure, ...more };
 }
 
 /** A price response with these pairs, each at 1. */
-export function pricesPage(...pairs: readonly string[]): PricesPage {
+export function pricesPage(...pairs: readonly string[]): PricesReading {
   const prices = new Map(pairs.map((pair) => [pair, 1n]));
   return { pairs, prices, tickedAtMs: undefined, version: "", url: "http://127.0.0.1:8080/" };
 }

@@ -1,4 +1,4 @@
-import type { UpgradePlan } from "../../../src/watchdog/sources/upgrade-view.ts";
+import type { UpgradePlan } from "../../../src/watchdog/sources/upgrade-reading.ts";
 import {
   all,
   type Change,

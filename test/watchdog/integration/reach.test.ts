@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/platform/base/clock.ts";
-import { createPoller, seenSources } from "../../../src/watchdog/polling/poller.ts";
+import { seenSources } from "../../../src/watchdog/sources/seen-sources.ts";
+import { createPoller } from "../../../src/watchdog/polling/poller.ts";
 import { reachTcp, createScrape } from "../../../src/watchdog/sources/page-reader.ts";
 
 const closing: (() => Promise<unknown> | void)[] = [];

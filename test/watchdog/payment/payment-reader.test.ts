@@ -5,7 +5,7 @@ import { paymentState, paymentText } from "../../../src/watchdog/policy/payment-
 import type { ClosedMonth } from "../../../src/watchdog/polling/closed-month.ts";
 import { chainPolicy, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
-import type { RevenueView, Seen } from "../../../src/watchdog/sources/observation.ts";
+import type { RevenueReading, Seen } from "../../../src/watchdog/sources/observation.ts";
 import { createScrape, type PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { responseField } from "../../../src/watchdog/sources/chain-rest.ts";
 import { toRevenueParams } from "../../../src/watchdog/sources/revenue-reading.ts";
@@ -33,7 +33,7 @@ const PARAMS = {
   },
 };
 const params = toRevenueParams(responseField(JSON.stringify(PARAMS)));
-const REVENUE: RevenueView = { params };
+const REVENUE: RevenueReading = { params };
 
 const MONTH_END_MS = Date.UTC(2026, 10, 1);
 /** The first block of November: half a second after midnight. */
@@ -160,7 +160,7 @@ interface SearchOptions {
   readonly closed?: Partial<ClosedMonth>;
   readonly payment?: { readonly payer?: string; readonly full?: string };
   /** Null: the chain has no revenue module. */
-  readonly revenue?: RevenueView | null;
+  readonly revenue?: RevenueReading | null;
   readonly polls?: number;
   /** Chain's time after the end of the month of the first poll. */
   readonly afterMs?: number;

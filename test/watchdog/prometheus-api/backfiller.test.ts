@@ -3,7 +3,7 @@ import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { countObservation, EMPTY_LEDGER, type Ledger } from "../../../src/watchdog/ledger/ledger.ts";
 import type { Backfiller } from "../../../src/watchdog/polling/poll-loop.ts";
 import { createBackfiller } from "../../../src/watchdog/prometheus-api/backfill.ts";
-import type { StoredHistory } from "../../../src/watchdog/prometheus-api/stored-pages.ts";
+import type { StoredHistory } from "../../../src/watchdog/prometheus-api/stored-readings.ts";
 import { SourceError } from "../../../src/watchdog/sources/observation.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { nodePage, observationOf, up } from "../../support/watchdog/observations.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER, type Ledger } from "../../../src/watchdog/ledger/ledger.ts";
 import {
   fillLedger,
-  type StoredPage,
+  type StoredReading,
   nextPiece,
   planGap,
   shorterPieceMs,
@@ -15,20 +15,20 @@ const COUNTING = { intervalMs: 5000 };
 const LIMITS = { afterMs: 60_000, longestMs: 600_000, giveUpMs: 60_000 };
 
 /** A page that was stored: blocks of one second, of which the last ones are bad. */
-function stored(second: number, bad: bigint, more: { readonly node?: string } = {}): StoredPage {
+function stored(second: number, bad: bigint, more: { readonly node?: string } = {}): StoredReading {
   const height = 1000n + BigInt(second);
   const page = nodePage(height - bad, bad, {
     height,
     processStartMs: START_MS - 1_000_000,
     sampledAtMs: START_MS + second * 1000,
   });
-  return { node: more.node ?? "node", page };
+  return { node: more.node ?? "node", reading: page };
 }
 
-const observe = ({ node, page }: StoredPage, atMs = page.sampledAtMs ?? 0) =>
+const observe = ({ node, reading: page }: StoredReading, atMs = page.sampledAtMs ?? 0) =>
   observationOf(atMs, [{ name: node, metrics: up(page) }]);
 const first = countObservation(EMPTY_LEDGER, observe(stored(0, 0n)), COUNTING).ledger;
-const fill = (ledger: Ledger, pages: readonly StoredPage[], more = {}): Ledger =>
+const fill = (ledger: Ledger, pages: readonly StoredReading[], more = {}): Ledger =>
   fillLedger(ledger, pages, { ...COUNTING, validator: "default", ...more });
 const monthsOf = ({ sources }: Ledger) =>
   [...sources.calls.rollups.months.values()].map(({ month, backfilled, finalized }) => [
@@ -104,7 +104,7 @@ describe("filling a ledger", () => {
   });
 
   it("leaves out a page of the same process with lower counts: another clock stored it", () => {
-    const ahead = { ...stored(30, 0n), page: { ...stored(30, 0n).page, success: 900n } };
+    const ahead = { ...stored(30, 0n), reading: { ...stored(30, 0n).reading, success: 900n } };
     // Another process would be a conflict of two nodes.
     expect(fill(first, [ahead])).toMatchObject({ sources: first.sources, events: first.events });
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { createStoredSamples, type StoredSamples } from "../../support/watchdog/stored-samples.ts";
 import type { ReadSamples } from "../../../src/watchdog/prometheus-api/api-client.ts";
-import { createFleet, createStoredHistory } from "../../../src/watchdog/prometheus-api/stored-pages.ts";
+import { createFleet, createStoredHistory } from "../../../src/watchdog/prometheus-api/stored-readings.ts";
 import { SourceError } from "../../../src/watchdog/sources/observation.ts";
 
 const NODE = { job: "node", validator: "alpha" };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER, type Ledger } from "../../../src/watchdog/ledger/ledger.ts";
 import {
   fillLedger,
-  type StoredPage,
+  type StoredReading,
   LONGEST_PIECE_MS,
   nextPiece,
   planGap,
@@ -26,11 +26,11 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 /** The pages of a node that were stored. The first one is scraped, and starts an hour before. */
-function historyOf(steps: readonly Step[]): readonly StoredPage[] {
+function historyOf(steps: readonly Step[]): readonly StoredReading[] {
   let counts = { success: 100n, failure: 3n };
   let height = 1000n;
   let processStartMs = START_MS - 3_600_000;
-  const pages: StoredPage[] = [];
+  const pages: StoredReading[] = [];
   for (const [index, { good, bad, restarts, isScraped }] of steps.entries()) {
     const atMs = START_MS + index * STEP_MS;
     if (restarts && index > 0) {
@@ -41,25 +41,30 @@ function historyOf(steps: readonly Step[]): readonly StoredPage[] {
     height += good + bad;
     if (index > 0 && !isScraped) continue;
     const page = nodePage(counts.success, counts.failure, { height, processStartMs, sampledAtMs: atMs });
-    pages.push({ node: "node", page });
+    pages.push({ node: "node", reading: page });
   }
   return pages;
 }
 
-const observe = ({ page }: StoredPage) =>
+const observe = ({ reading: page }: StoredReading) =>
   observationOf(page.sampledAtMs ?? 0, [{ name: "node", metrics: up(page) }]);
 
-const countLive = (ledger: Ledger, pages: readonly StoredPage[]): Ledger =>
+const countLive = (ledger: Ledger, pages: readonly StoredReading[]): Ledger =>
   pages.reduce((sum, page) => countObservation(sum, observe(page), COUNTING).ledger, ledger);
 
 /** Fills what `end` would close, in pieces of this length. */
-function fillGap(ledger: Ledger, end: StoredPage, pages: readonly StoredPage[], lengthMs: number): Ledger {
+function fillGap(
+  ledger: Ledger,
+  end: StoredReading,
+  pages: readonly StoredReading[],
+  lengthMs: number,
+): Ledger {
   const gap = planGap(ledger, observe(end), LIMITS);
   let filled = ledger;
   for (let rest = gap; rest !== undefined && rest.fromMs < rest.toMs; ) {
     const { fromMs, toMs } = nextPiece(rest, lengthMs);
     const within = pages.filter(
-      ({ page: { sampledAtMs = 0 } }) => sampledAtMs > fromMs && sampledAtMs <= toMs,
+      ({ reading: { sampledAtMs = 0 } }) => sampledAtMs > fromMs && sampledAtMs <= toMs,
     );
     filled = fillLedger(filled, within, { ...COUNTING, validator: "default" });
     rest = { ...rest, fromMs: toMs };

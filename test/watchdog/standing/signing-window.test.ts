@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE, parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { allowedMisses, signingWindow } from "../../../src/watchdog/policy/standing.ts";
-import type { SigningInfo, SlashingParams } from "../../../src/watchdog/sources/standing-views.ts";
+import type { SigningInfo, SlashingParams } from "../../../src/watchdog/sources/standing-readings.ts";
 
 const params = (windowBlocks: bigint, minSigned: string): SlashingParams => ({
   windowBlocks,

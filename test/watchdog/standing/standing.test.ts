@@ -9,7 +9,7 @@ import { createWatchdogMetrics } from "../../../src/watchdog/polling/metrics.ts"
 import { encodeValidatorData, parseValidatorData } from "../../../src/watchdog/report/report-data.ts";
 import { monthReport } from "../../../src/watchdog/report/month-report.ts";
 import { statusReport } from "../../../src/watchdog/report/status-report.ts";
-import type { PeerComparison } from "../../../src/watchdog/sources/standing-views.ts";
+import type { PeerComparison } from "../../../src/watchdog/sources/standing-readings.ts";
 import { buildValidator, SCENE_MS } from "../../support/pages/watchdog-scenes.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 import {

@@ -10,7 +10,7 @@ import {
   countdownText,
   countdownTo,
 } from "../../../src/watchdog/policy/upgrade-countdown.ts";
-import { toUpgradeView } from "../../../src/watchdog/sources/upgrade-view.ts";
+import { toUpgradeReading } from "../../../src/watchdog/sources/upgrade-reading.ts";
 import {
   all,
   type Change,
@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000;
 
 function view(plan: unknown) {
   const error = (path: string, expected: string): Error => new Error(`${path} is not ${expected}`);
-  return toUpgradeView(new JsonField({ plan }, "", error));
+  return toUpgradeReading(new JsonField({ plan }, "", error));
 }
 
 describe("the response of the upgrade module", () => {

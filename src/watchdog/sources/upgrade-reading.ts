@@ -10,13 +10,14 @@ export interface UpgradePlan {
   readonly info: string;
 }
 
-export interface UpgradeView {
+/** Reading of the upgrade module. */
+export interface UpgradeReading {
   /** Undefined if no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;
 }
 
 /** Reads `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error if a member is invalid in a plan. */
-export function toUpgradeView(root: JsonField): UpgradeView {
+export function toUpgradeReading(root: JsonField): UpgradeReading {
   const plan = root.member("plan");
   if (!plan.isPresent()) return { plan: undefined };
   const height = plan.member("height").required();

@@ -30,7 +30,7 @@ export interface MissGrowth {
   readonly isOver?: boolean;
 }
 
-/** The slashing module's view of the validator. */
+/** What the slashing module shows about the validator. */
 export interface SlashingReading {
   readonly params: SlashingParams;
   /** Absent if the chain has no record of the address because it was never in the set. */
@@ -98,7 +98,7 @@ export interface Share {
 }
 
 /** The validator compared with the others in its set, as last read. */
-export interface PeersView {
+export interface PeersReading {
   readonly atMs: number;
   readonly comparisons: readonly PeerComparison[];
   /** Why measures are missing, as full sentences without a trailing period. */

@@ -9,14 +9,14 @@ import {
   REPORTS_METRIC,
   toNodeReading,
 } from "../sources/node-reading.ts";
-import { type NodePage, onSourceError, type PricesPage, SourceError } from "../sources/observation.ts";
+import { type NodeReading, onSourceError, type PricesReading, SourceError } from "../sources/observation.ts";
 import { isSidecarFamily, SIDECAR_METRICS, toSidecarReading } from "../sources/sidecar-reading.ts";
 import { nodeLabels, selectorsOf, sidecarLabels } from "../sources/targets.ts";
 import type { Labels, NodeTarget, SelectorOf, ValidatorTarget } from "../sources/targets.ts";
 import type { ReadSamples, Series } from "./api-client.ts";
 import { findTarget, labelsText, lastFailureMs, TARGET_METRICS } from "./stored-scrapes.ts";
 import type { StoredScrape, StoredTarget } from "./stored-scrapes.ts";
-import type { StoredNodeOptions, StoredPages } from "../polling/poller.ts";
+import type { StoredNodeOptions, StoredReadings } from "../polling/poller.ts";
 
 interface FleetOptions {
   readonly validators: readonly ValidatorTarget[];
@@ -28,7 +28,7 @@ interface FleetOptions {
 export function createFleet(
   { validators, intervalMs, staleMs }: FleetOptions,
   deps: SharedQueryDeps,
-): StoredPages {
+): StoredReadings {
   const nodes = validators.filter(({ isStored }) => isStored).flatMap((one) => one.nodes);
   const query = (metrics: readonly string[], labelsOf: (node: NodeTarget) => Labels): SharedQuery => {
     const sets = new Map(nodes.map(labelsOf).map((set) => [JSON.stringify(set), set]));
@@ -42,7 +42,7 @@ export function createFleet(
     };
     return createSharedQuery(options, deps);
   };
-  return createStoredPages({
+  return createStoredReadings({
     nodes: query(NODE_METRICS, nodeLabels),
     sidecars: query(SIDECAR_METRICS, sidecarLabels),
     read: deps.read,
@@ -50,7 +50,7 @@ export function createFleet(
   });
 }
 
-interface StoredPagesDeps {
+interface StoredReadingsDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
   readonly read: ReadSamples;
@@ -58,7 +58,7 @@ interface StoredPagesDeps {
   readonly staleMs: number;
 }
 
-function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPagesDeps): StoredPages {
+function createStoredReadings({ nodes, sidecars, read, staleMs }: StoredReadingsDeps): StoredReadings {
   const freshSidecar = async (labels: Labels, signal: AbortSignal) => {
     const selected = await sidecars(labels, signal);
     const target = findTarget(selected.series, labels, isSidecarFamily);
@@ -72,18 +72,18 @@ function createStoredPages({ nodes, sidecars, read, staleMs }: StoredPagesDeps):
       const reports = await readReports(target, labels, options, (selector) =>
         read(selector, { atMs: selected.atMs, rangeMs: staleMs }, signal),
       );
-      return toStoredNode(target.latest, reports, options);
+      return toStoredReading(target.latest, reports, options);
     },
     sidecar: async (labels, signal) => toSidecarReading((await freshSidecar(labels, signal)).latest.samples),
     prices: async (labels, signal) => toPrices((await freshSidecar(labels, signal)).scrapes),
   };
 }
 
-function toStoredNode(
+function toStoredReading(
   { atMs, samples }: StoredScrape,
   reports: readonly StoredScrape[],
   options: StoredNodeOptions,
-): NodePage {
+): NodeReading {
   const own = reports.find((scrape) => scrape.atMs === atMs)?.samples ?? [];
   const wanted = [...samples, ...own].filter((sample) => isNodeSample(sample, options.consensusAddress));
   return { ...toNodeReading(wanted, options), sampledAtMs: atMs };
@@ -97,7 +97,7 @@ export type StoredHistory = (
   time: { readonly fromMs: number; readonly toMs: number },
   options: StoredNodeOptions,
   signal: AbortSignal,
-) => Promise<readonly NodePage[]>;
+) => Promise<readonly NodeReading[]>;
 
 /** Creates a {@link StoredHistory}. Pages with an out-of-range value are omitted. */
 export function createStoredHistory(read: ReadSamples): StoredHistory {
@@ -112,7 +112,7 @@ export function createStoredHistory(read: ReadSamples): StoredHistory {
       .filter(({ atMs }) => atMs > fromMs && atMs <= toMs)
       .flatMap((scrape) => {
         try {
-          return [toStoredNode(scrape, reports, options)];
+          return [toStoredReading(scrape, reports, options)];
         } catch (error) {
           return onSourceError(() => [])(error);
         }
@@ -163,7 +163,7 @@ function requireFresh(
   return { ...target, latest };
 }
 
-function toPrices(scrapes: readonly StoredScrape[]): PricesPage {
+function toPrices(scrapes: readonly StoredScrape[]): PricesReading {
   const [before, latest] = scrapes.slice(-2).map(({ samples }) => toSidecarReading(samples));
   if (before === undefined || latest === undefined)
     throw new SourceError(
