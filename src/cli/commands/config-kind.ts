@@ -26,10 +26,9 @@ export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveCo
 }
 
 export function kindOption(): Option {
-  return new Option(
-    "--kind <daemon>",
-    "the daemon; default: the one whose configuration has these keys",
-  ).choices(DAEMONS);
+  return new Option("--kind <daemon>", "the daemon; default: detected from the configuration keys").choices(
+    DAEMONS,
+  );
 }
 
 /** Without a kind, reads the file as the kind whose schema recognizes most of its keys. Throws that kind's `ConfigError`. */

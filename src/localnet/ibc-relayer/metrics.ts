@@ -42,14 +42,14 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   },
   {
     name: "relaywatch_ibc_relayer_last_cycle_timestamp_seconds",
-    help: "Time at which the last cycle without an error ended. Absent before the first one.",
+    help: "Time at which the last successful cycle ended. Absent before the first one.",
     labelNames: [],
     values: ({ status: { lastCycleMs } }) => secondsSeries(lastCycleMs),
   },
   {
     type: "counter",
     name: "relaywatch_ibc_relayer_failed_cycles_total",
-    help: "Failed cycles by reason: node (no response or a bad one), light-client (it cannot be updated), transaction (it had no effect), read (a value or its proof), deadline, other.",
+    help: "Failed cycles by reason: node (no response or an invalid one), light-client (cannot be updated), transaction (had no effect), read (a value or its proof), deadline, other.",
     labelNames: ["reason"],
     values: ({ status: { failures } }) =>
       CYCLE_FAILURES.map((reason) => series(failures[reason], { reason })),
@@ -57,7 +57,7 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   {
     type: "counter",
     name: "relaywatch_ibc_relayer_messages_total",
-    help: "Messages in blocks of a chain by kind: receive (a packet of the other chain), acknowledge and time_out (packets that the chain sent), channel (a step of a handshake).",
+    help: "Messages included by a chain, by kind: receive (a packet from the other chain), acknowledge and time_out (packets sent by the chain), channel (a handshake step).",
     labelNames: ["chain_id", "kind"],
     values: ({ status: { chains } }) =>
       chains.flatMap(({ chainId, done }) =>
@@ -66,7 +66,7 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   },
   {
     name: "relaywatch_ibc_relayer_last_message_timestamp_seconds",
-    help: "Time at which the IBC relayer saw its last message in a block of a chain. Absent before the first one.",
+    help: "Time at which the IBC relayer last saw one of its messages in a chain's block. Absent before the first one.",
     ...perChain(({ lastDoneMs }, labels) => secondsSeries(lastDoneMs, labels)),
   },
   {
@@ -77,17 +77,17 @@ const METRICS: readonly StatusMetric<Seen>[] = [
   },
   {
     name: "relaywatch_ibc_relayer_pending_packets",
-    help: "Packets that a chain sent and whose acknowledgement it does not have.",
+    help: "Packets sent by a chain that has not received their acknowledgements yet.",
     ...perChain(({ pending }, labels) => [series(pending, labels)]),
   },
   {
     name: "relaywatch_ibc_relayer_oldest_pending_timestamp_seconds",
-    help: "Time at which the IBC relayer first saw the oldest pending packet of a chain. Absent when none is pending.",
+    help: "Time at which the IBC relayer first saw a chain's oldest pending packet. Absent if no packet is pending.",
     ...perChain(({ oldestPendingMs }, labels) => secondsSeries(oldestPendingMs, labels)),
   },
   {
     name: "relaywatch_ibc_relayer_unreadable_packets",
-    help: "Pending packets that cannot be relayed, because the blocks with them or with their acknowledgements are pruned.",
+    help: "Pending packets that cannot be relayed because their blocks, or their acknowledgements' blocks, are pruned.",
     ...perChain(({ unreadable }, labels) => [series(unreadable, labels)]),
   },
 ];

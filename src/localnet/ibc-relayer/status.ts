@@ -81,7 +81,7 @@ const port = { port_id: z.string(), channel_id: z.string() };
 
 export const IBC_RELAYER_ROUTE = getJson(
   "/ibc-relayer",
-  "state of the IBC relayer, its channels, packets in flight and delivered messages",
+  "the IBC relayer's state, channels, packets in flight and delivered messages",
   z.strictObject({
     state: z.enum(IBC_RELAYER_STATES),
     reason: z.string(),

@@ -53,8 +53,8 @@ interface ExecutionScope {
 
 /** Creates a context. Every access to its stores consumes gas from its meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
-  // A handler opens the same store for every read and write, so the gas wrapper of each store is created once. The stores are
-  // few and the contexts many: a list is created faster than a map.
+  // A handler opens the same store for every read and write, so create each store's gas wrapper once. There are few stores and many
+  // contexts, and creating a list is faster than creating a map.
   const opened: { readonly name: string; readonly store: KVStore }[] = [];
   const { interrupt } = scope;
   const gas = interrupt === undefined ? scope.gas : interruptMeter(scope.gas, interrupt);
@@ -79,7 +79,7 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
 }
 
 function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner: Context) => T): T {
-  // The branch is above the raw stores, not above the gas stores: the write at the end must not consume gas.
+  // The branch is on top of the raw stores, not the gas stores, because the final write must not consume gas.
   const branch = scope.branch.branch();
   const events: ChainEvent[] = [];
   const inner = createContext(block, { ...scope, branch, emit: (event) => events.push(event) });
@@ -163,7 +163,7 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
 }
 
-// A class for the same reason as the layers of the cache store: every transaction creates several.
+// A class for the same reason as the cache store's layers: every transaction creates several.
 class GasStore implements KVStore {
   readonly parent: KVStore;
   readonly gas: GasMeter;
@@ -174,7 +174,7 @@ class GasStore implements KVStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    // The cost by size follows the read, because only the read returns the size of the value.
+    // Charge the cost by size after the read, because only the read returns the value's size.
     this.gas.charge(READ_COST_FLAT, "ReadFlat");
     const value = this.parent.get(key);
     this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");

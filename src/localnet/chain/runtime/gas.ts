@@ -20,7 +20,7 @@ export type GasObserver = (amount: bigint, location: string) => void;
 
 export function createGasMeter(limit?: bigint): GasMeter {
   let consumed = 0n;
-  // The sum of small amounts stays below 2^53, so that numbers are exact.
+  // The sum of small amounts stays below 2^53, so numbers are exact.
   let charged = 0;
   let chargeable = chargeableGas(limit, consumed);
   const used = (): bigint => consumed + BigInt(charged);
