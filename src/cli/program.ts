@@ -36,7 +36,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).forecastCommand,
   },
   "what-if": {
-    description: "cost of an outage or a sidecar restart that starts now",
+    description: "estimate the cost of an outage or a sidecar restart that starts now",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).whatIfCommand,
   },
   alerts: {

@@ -170,7 +170,7 @@ export const PROFILE_ROUTE = getText(
   "the gas profile of a transaction",
   {
     query: { format: `${PROFILE_FORMATS.map((format) => `\`${format}\``).join(", ")}; default \`json\`` },
-    replies: { 400: errorOf("not a hash, or no such format"), 404: errorOf("no such transaction") },
+    replies: { 400: errorOf("invalid hash or format"), 404: errorOf("no such transaction") },
   },
   "application/json",
 );

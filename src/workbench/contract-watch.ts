@@ -187,7 +187,7 @@ function findContract(
   if (found?.contractInfo !== undefined) return { address: found.address, codeId: found.contractInfo.codeId };
   throw new WatchError(
     { code: "watch-refused" },
-    "the chain has no contract with this label: it was started without it, and its --home still has that state",
+    "the chain has no contract with this label, because its --home still has the state of a chain started without the contract",
   );
 }
 
@@ -212,7 +212,7 @@ async function send(
     const tx = view.tx(hash);
     if (tx?.result.code === 0) return tx;
     if (tx !== undefined) throw refused(name, tx.result.log, stackOf(makeProfile, hash));
-    if (clock.monotonicMs() > deadline) throw refused(name, `in no block within ${TX_DEADLINE_MS / 1000} s`);
+    if (clock.monotonicMs() > deadline) throw refused(name, `not included within ${TX_DEADLINE_MS / 1000} s`);
     await clock.sleep(POLL_MS, signal);
   }
 }

@@ -100,7 +100,7 @@ describe("a query on the command line, as its recipe adds it", () => {
   const group = {
     service: "cosmos.bank.v1beta1.Query",
     queries: {
-      owners: query("DenomOwners", "list who owns a denomination", "OWNER address, DENOM balance.denom"),
+      owners: query("DenomOwners", "list a denomination's owners", "OWNER address, DENOM balance.denom"),
     },
   };
 

@@ -154,7 +154,7 @@ describe("localnet start --traffic", () => {
     const { error } = await run("localnet", "start", "remote", "sidecar", "--traffic", "8M");
     expect(error).toMatchObject({
       facts: { exitCode: 2 },
-      message: expect.stringContaining("--traffic needs the local chain in the same process"),
+      message: expect.stringContaining("--traffic requires the local chain in the same process"),
     });
   });
 });
@@ -170,7 +170,7 @@ describe("localnet start --contract", () => {
   });
 
   it.each([
-    [["remote", "--contract", "x.wasm"], 2, "--contract needs the local chain"],
+    [["remote", "--contract", "x.wasm"], 2, "--contract requires the local chain"],
     [["--contract", "x.wasm", "--admin", "nobody"], 2, "--admin nobody: one of "],
     [["--contract", "no-such-file.wasm"], 78, "no-such-file.wasm: file not found"],
     [["--contract", "package.json"], 78, "package.json: the chain refuses this code: "],

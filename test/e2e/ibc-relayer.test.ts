@@ -131,7 +131,7 @@ describe("relaywatch localnet scenario over-quota", () => {
   it("says that no localnet runs", async () => {
     expect(await home.run("localnet", "scenario", "over-quota", "$PORTS")).toMatchObject({
       code: 75,
-      stderr: expect.stringContaining("start the chain, or select one with --node or --port-offset"),
+      stderr: expect.stringContaining("start the chain, or select a node with --node or --port-offset"),
     });
     expect(await home.run("localnet", "scenario", "under-quota")).toMatchObject({ code: 2 });
   });

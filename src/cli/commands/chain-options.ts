@@ -53,21 +53,21 @@ export function addChainOptions(command: Command): Command {
   const options = [
     new Option(
       "--contract <file>",
-      "a contract in the genesis of a new local-1: WebAssembly, plain or gzip; repeatable",
+      "a contract for the genesis of a new local-1: WebAssembly, plain or gzip; repeatable",
     ).argParser((file) => {
       contracts.push({ file, init: {}, label: labelOf(file), admin: "operator", migrate: "{}" });
       return contracts;
     }),
-    new Option("--init <json>", "message that instantiates the contract; default: {}").argParser(
+    new Option("--init <json>", "instantiation message for the contract; default: {}").argParser(
       ofLast((text) => ({ init: parseInit(text) })),
     ),
-    new Option("--label <text>", "the contract's label; default: the file's name").argParser(
+    new Option("--label <text>", "the contract's label; default: the file name").argParser(
       ofLast((label) => ({ label })),
     ),
     new Option("--admin <name>", "test account that may migrate the contract; default: operator").argParser(
       ofLast((admin) => ({ admin })),
     ),
-    new Option("--migrate <json>", "message for each migration by --watch; default: {}").argParser(
+    new Option("--migrate <json>", "migration message for --watch; default: {}").argParser(
       ofLast((migrate) => {
         parseInit(migrate);
         return { migrate };
@@ -83,7 +83,7 @@ export function addChainOptions(command: Command): Command {
     ),
     new Option(
       "--chain-dir <dir>",
-      "folder of the files named in --chain-config; default: that file's folder",
+      "folder for the files named in --chain-config; default: the configuration file's folder",
     ),
     ...corsOptions(),
   ];
@@ -114,7 +114,7 @@ export async function chosenContracts(
   chain: ChainProfile = CHAINS.local,
 ): Promise<Pick<LocalnetRunOptions, "contracts" | "watch">> {
   if (chosen.length === 0) {
-    if (watch) throw new CliError(EXIT.usage, "--watch needs a --contract to follow");
+    if (watch) throw new CliError(EXIT.usage, "--watch requires a --contract");
     return {};
   }
   const { readContract: read } = await import("../../localnet/cli/contract-code.ts");
@@ -128,7 +128,10 @@ export async function chosenContracts(
   });
   if (!watch) return { contracts };
   if (new Set(chosen.map(({ label }) => label)).size < chosen.length)
-    throw new CliError(EXIT.usage, "--watch needs contracts with different labels: give each a --label");
+    throw new CliError(
+      EXIT.usage,
+      "--watch requires contracts with different labels; set a --label for each",
+    );
   return { contracts, watch: { contracts: chosen, read, report } };
 }
 
@@ -136,7 +139,7 @@ export async function chosenContracts(
 export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocalnet> {
   const { chainConfig, portOffset, blockTime, localValidators, remoteValidators, profile } = options;
   if (chainConfig === undefined) {
-    if (options.chainDir !== undefined) throw new CliError(EXIT.usage, "--chain-dir needs a --chain-config");
+    if (options.chainDir !== undefined) throw new CliError(EXIT.usage, "--chain-dir requires --chain-config");
     return {
       ports: portsAt(portOffset),
       profile,
@@ -154,7 +157,7 @@ export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocal
       EXIT.usage,
       "--profile cannot be combined with --chain-config, which already defines the profile",
     );
-  // Loading the schema takes longer than the options of a localnet without a file need.
+  // Loading the schema takes longer than parsing the options of a localnet without a file.
   const { loadChainConfig } = await import("../../localnet/cli/load-chain-config.ts");
   const { blockTimeMs, ...net } = await loadChainConfig({ ...options, chainConfig }, portOffset);
   return { ...net, blockTimeMs: blockTime ?? blockTimeMs };

@@ -39,7 +39,7 @@ export function completionCommand(context: CliContext): Command {
 /** `relaywatch __complete WORD…`: prints each possible next word, a tab and its description. The last WORD is incomplete. */
 export function completeCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
-    .argument("[words...]", "the command line so far, without the name of the program")
+    .argument("[words...]", "the command line so far, without the program name")
     .helpOption(false)
     .allowUnknownOption()
     .action(async (words: readonly string[]) => {

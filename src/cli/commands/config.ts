@@ -34,15 +34,15 @@ const COMMANDS: LazyCommands = {
     load: async () => validateCommand,
   },
   show: {
-    description: "print the values of all keys, and where each comes from",
+    description: "print the values of all keys, and optionally where they come from",
     load: async () => showCommand,
   },
   init: {
-    description: "write a new configuration from what a chain's endpoints report",
+    description: "write a new configuration based on a chain's endpoints",
     load: async () => (await import("../init/config-init.ts")).initCommand,
   },
   "from-env": {
-    description: "print a relayer configuration made from the Go relayer's variables",
+    description: "convert the Go relayer's variables to a relayer configuration and print it",
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).fromEnvCommand,
   },
 };
@@ -62,16 +62,13 @@ function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")
     .addOption(kindOption())
-    .option(
-      "--no-secrets",
-      "do not read the files and variables that hold secrets; they need not exist (for CI)",
-    )
+    .option("--no-secrets", "do not read secrets; their files and variables need not exist (for CI)")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
 The variables RELAYWATCH_RELAYER_…, RELAYWATCH_WATCHDOG_… and RELAYWATCH_LOCALNET_… take precedence over the files, as in the daemons.
-Exits 78 when a file has an error.`,
+Exits 78 if a file has an error.`,
     )
     .action((files: readonly string[], options: ValidateOptions) => validateFiles(files, options, context));
 }
@@ -85,8 +82,7 @@ function validateFiles(files: readonly string[], options: ValidateOptions, conte
   if (options.json) context.print(stringifyJson(checked, 2));
   else for (const { file, errors } of checked) printFile(file, errors, context);
   const bad = checked.filter(({ errors }) => errors.length > 0).length;
-  if (bad > 0)
-    throw new CliError(EXIT.badConfig, `${bad} of ${counted(files.length, "file")} cannot be used`);
+  if (bad > 0) throw new CliError(EXIT.badConfig, `${bad} of ${counted(files.length, "file")} are invalid`);
 }
 
 function printFile(file: string, errors: readonly ConfigIssue[], context: CliContext): void {
@@ -119,22 +115,18 @@ function showCommand(context: CliContext): Command {
     .addOption(kindOption())
     .option("--origin", "show where each value comes from: file and line, environment variable, or default")
     .addOption(new Option("--redacted", "print secrets as [redacted]").default(true))
-    .option(
-      "--no-redacted",
-      "print references to secrets, so that the output can be used as a configuration file",
-    )
+    .option("--no-redacted", "print references to secrets, so that the output is a valid configuration file")
     .addHelpText(
       "after",
       `
-A secret itself is never printed, and need not be readable. Without a file, --kind names the daemon whose variables
-(RELAYWATCH_RELAYER_…, RELAYWATCH_WATCHDOG_…) are shown.`,
+Secrets are never printed and need not be readable. Without a file, --kind selects the daemon whose variables (RELAYWATCH_RELAYER_…, RELAYWATCH_WATCHDOG_…) are shown.`,
     )
     .action((file: string | undefined, options: ShowOptions) => show(file, options, context));
 }
 
 function show(argument: string | undefined, options: ShowOptions, context: CliContext): void {
   if (argument !== undefined && options.config !== undefined)
-    throw new CliError(EXIT.usage, "name the file once, either as the argument or with --config");
+    throw new CliError(EXIT.usage, "specify the file once, either as the argument or with --config");
   const file = argument ?? options.config;
   const effective = withoutSecrets(() => readShown(file, options.kind)());
   const format = { withOrigin: options.origin === true, isRedacted: options.redacted };
@@ -145,7 +137,7 @@ function show(argument: string | undefined, options: ShowOptions, context: CliCo
 function readShown(file: string | undefined, kind: DaemonName | undefined): () => EffectiveConfig {
   if (file !== undefined) return readBest(readConfigText(file), kind);
   if (kind !== undefined) return readAs(kind);
-  throw new CliError(EXIT.usage, `name a file, or the daemon with --kind ${DAEMONS.join(" or --kind ")}`);
+  throw new CliError(EXIT.usage, `specify a file, or the daemon with --kind ${DAEMONS.join(" or --kind ")}`);
 }
 
 /** The daemons with a configuration file. The file of `localnet` is the chain file. */
@@ -165,10 +157,9 @@ function readKind<Config>(kind: ConfigKind<Config>, source?: ConfigText): () => 
 }
 
 function kindOption(): Option {
-  return new Option(
-    "--kind <daemon>",
-    "the daemon; default: the one whose configuration has these keys",
-  ).choices(DAEMONS);
+  return new Option("--kind <daemon>", "the daemon; default: detected from the configuration keys").choices(
+    DAEMONS,
+  );
 }
 
 /** Without a kind, reads the file as the kind whose schema recognizes most of its keys. Throws that kind's `ConfigError`. */

@@ -10,7 +10,7 @@ const NAME = "neutron_query_relayer";
 /** `relaywatch link-go-name [FOLDER]`. The name is not installed by default, because it would shadow the Go program. */
 export function linkGoNameCommand(context: CliContext): Command {
   return new Command()
-    .argument("[folder]", "a folder in PATH; default: the folder of the relaywatch command")
+    .argument("[folder]", "a folder in PATH; default: the relaywatch command's folder")
     .action((folder = dirname(process.argv[1] ?? "")) => {
       const link = join(resolve(folder), NAME);
       const program = join(packageFolder(), "dist/program", `${NAME}.js`);
@@ -24,5 +24,5 @@ function isLinkTo(link: string, program: string): boolean {
   const stat = lstatSync(link, { throwIfNoEntry: false });
   if (stat === undefined) return false;
   if (stat.isSymbolicLink() && readlinkSync(link) === program) return true;
-  throw new CliError(EXIT.fatal, `${link} is another program; remove it first, or name another folder`);
+  throw new CliError(EXIT.fatal, `${link} is another program; remove it first, or choose another folder`);
 }

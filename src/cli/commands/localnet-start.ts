@@ -84,7 +84,7 @@ const LEAST_TRAFFIC = 200_000n;
 function trafficOption(): Option {
   return new Option(
     "--traffic <gas>",
-    "gas of other users' transactions in each local-1 block, such as 8M, 500k or 8000000",
+    "gas of other users' transactions in each local-1 block, e.g. 8M, 500k or 8000000",
   ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 
@@ -100,13 +100,13 @@ async function startLocalnet(
   const parts = options.ibcRelayer ? [...new Set([...chosen, "ibc-relayer" as const])] : chosen;
   if (options.traffic !== undefined && !parts.includes("local")) {
     const text =
-      "--traffic needs the local chain in the same process: relaywatch localnet start local --traffic …";
+      "--traffic requires the local chain in the same process: relaywatch localnet start local --traffic …";
     throw new CliError(EXIT.usage, text);
   }
   if (options.contract !== undefined && !parts.includes("local"))
     throw new CliError(
       EXIT.usage,
-      "--contract needs the local chain: relaywatch localnet start local --contract …",
+      "--contract requires the local chain: relaywatch localnet start local --contract …",
     );
   const net = await chosenLocalnet(options);
   const contracts = await chosenContracts(options, context.print, net.chains?.local);

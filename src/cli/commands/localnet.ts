@@ -9,7 +9,8 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("./localnet-start.ts")).startCommand,
   },
   fault: {
-    description: "list the failures that can be injected into sidecar and node, or switch one on or off",
+    description:
+      "list the failures that can be injected into sidecar and node, or switch a failure on or off",
     load: async () => (await import("../../localnet/cli/localnet-fault.ts")).faultCommand,
   },
   time: {
@@ -29,7 +30,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).resumeCommand,
   },
   snapshot: {
-    description: "save the current state of both chains, to return to it later",
+    description: "save the current state of both chains, so that you can return to it later",
     load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).snapshotCommand,
   },
   revert: {
@@ -37,7 +38,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).revertCommand,
   },
   faucet: {
-    description: "send coins of the test account faucet to an address",
+    description: "send coins from the faucet test account to an address",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).faucetCommand,
   },
   rehearse: {
@@ -50,7 +51,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../localnet/cli/localnet-scenario.ts")).scenarioCommand,
   },
   accounts: {
-    description: "print the funded test accounts (PUBLIC TEST KEYS: everybody can spend from them)",
+    description: "print the funded test accounts (PUBLIC TEST KEYS: anyone can spend from them)",
     load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).accountsCommand,
   },
   keplr: {
@@ -59,7 +60,7 @@ const COMMANDS: LazyCommands = {
   },
   profile: {
     description:
-      "list where the specification and the deployed chain differ, and what a chain's profile decides",
+      "list where the specification and the deployed chain differ, and what a chain's profile determines",
     load: async () => (await import("../../localnet/cli/localnet-profile.ts")).profileCommand,
   },
   export: {
@@ -72,7 +73,7 @@ const COMMANDS: LazyCommands = {
   },
   import: {
     description:
-      "prepare an empty home to start from a genesis document, such as one that `localnet export` prints",
+      "prepare an empty home to start from a genesis document, e.g. the output of `localnet export`",
     load: async () => {
       const { importCommand } = await import("../../localnet/cli/localnet-export.ts");
       const set = await modules();

@@ -10,8 +10,8 @@ type CreateProgram = (context: CliContext) => Promise<Command>;
 
 export function manCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
-    .argument("[command...]", "a command; without it, the program")
-    .option("--dir <folder>", "write the pages of all commands into this folder")
+    .argument("[command...]", "a command; default: the program")
+    .option("--dir <folder>", "write all commands' pages to this folder")
     .action(async (path: readonly string[], { dir }: { readonly dir?: string }) => {
       const program = await createProgram({ ...context, words: ALL_COMMANDS });
       if (dir === undefined) return context.print(manPage(commandAt(program, path), path));
@@ -25,7 +25,7 @@ function commandAt(program: Command, path: readonly string[]): Command {
   let command = program;
   for (const name of path) {
     const inner = command.commands.find((one) => one.name() === name);
-    if (inner === undefined) throw new CliError(EXIT.usage, `there is no command ${path.join(" ")}`);
+    if (inner === undefined) throw new CliError(EXIT.usage, `unknown command ${path.join(" ")}`);
     command = inner;
   }
   return command;
@@ -75,7 +75,7 @@ export function manPage(command: Command, path: readonly string[]): string {
           ".fi",
         ],
     list("EXIT STATUS", [
-      ["0", "done, or a daemon was asked to stop"],
+      ["0", "done, or a daemon stopped on request"],
       ["1", "fatal, or interrupted"],
       ["2", "usage"],
       ["75", "try again"],

@@ -20,7 +20,7 @@ const QUERIES: LazyCommands = {
   },
   bank: { description: "balances, supply, denomination metadata", load: queries("bank") },
   auth: { description: "accounts: numbers and sequences, module accounts", load: queries("auth") },
-  feemarket: { description: "gas price, and the market that sets it", load: queries("feemarket") },
+  feemarket: { description: "gas price and fee market", load: queries("feemarket") },
   tx: {
     description: "print a transaction",
     load: async () => (await import("../../localnet/cli/query/modules.ts")).queryTxCommand,
@@ -42,7 +42,7 @@ const QUERIES: LazyCommands = {
     description: "codes and contracts: info, state, history, smart queries",
     load: async () => (await import("../../localnet/cli/query/wasm.ts")).queryWasmCommand,
   },
-  harpoon: { description: "contracts called when stake changes", load: queries("harpoon") },
+  harpoon: { description: "staking hooks of contracts", load: queries("harpoon") },
   ibc: {
     description: "light clients, connections, channels, packets",
     load: async () => (await import("../../localnet/cli/query/ibc.ts")).queryIbcCommand,
@@ -56,7 +56,7 @@ const QUERIES: LazyCommands = {
     load: queries("contractmanager"),
   },
   tokenfactory: {
-    description: "denominations that accounts created: admin, hook",
+    description: "denominations created by accounts: admin, hook",
     load: benchQueriesOf("tokenfactory"),
   },
   "ibc-rate-limit": {
@@ -68,19 +68,19 @@ const QUERIES: LazyCommands = {
     load: benchQueriesOf("feerefunder"),
   },
   feeburner: { description: "burned fees, and the treasury", load: benchQueriesOf("feeburner") },
-  globalfee: { description: "fees of a chain without a fee market", load: benchQueriesOf("globalfee") },
+  globalfee: { description: "fees on a chain without a fee market", load: benchQueriesOf("globalfee") },
   dynamicfees: { description: "prices of other denominations", load: benchQueriesOf("dynamicfees") },
   interchaintxs: {
-    description: "transactions on other chains by interchain accounts",
+    description: "interchain accounts' transactions on other chains",
     load: benchQueriesOf("interchaintxs"),
   },
   "interchain-accounts": {
-    description: "accounts that other chains control",
+    description: "accounts controlled by other chains",
     load: benchQueriesOf("interchain-accounts"),
   },
-  consensus: { description: "limits of blocks and evidence", load: queries("consensus") },
+  consensus: { description: "block and evidence limits", load: queries("consensus") },
   adminmodule: {
-    description: "admins of the chain's authority, and their proposals",
+    description: "the chain authority's admins, and their proposals",
     load: queries("adminmodule"),
   },
   upgrade: { description: "planned and applied upgrades", load: queries("upgrade") },
@@ -130,7 +130,7 @@ const MESSAGES: LazyCommands = {
     load: async () => (await import("../../localnet/cli/tx/transfer.ts")).txTransferCommand,
   },
   "ibc-transfer": {
-    description: "the same with ibc-go's arguments",
+    description: "the same, with ibc-go's arguments",
     load: async () => (await import("../../localnet/cli/tx/transfer.ts")).txIbcTransferCommand,
   },
   ibc: {

@@ -8,7 +8,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("./relayer-start.ts")).startCommand,
   },
   once: {
-    description: "submit a result for each query once, due or not, and exit",
+    description: "submit one result per query, whether or not it is due, and exit",
     load: async () => (await import("../../relayer/cli/relayer-once.ts")).onceCommand,
   },
   "dry-run": {
@@ -20,8 +20,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).doctorCommand,
   },
   plan: {
-    description:
-      "show what a set of queries costs in the chain's fee market, and how late its results will be",
+    description: "estimate the cost and lateness of a set of queries in the chain's fee market",
     load: async () => (await import("../../relayer/cli/plan-command.ts")).planCommand,
   },
   queries: {
@@ -29,7 +28,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../relayer/cli/api-commands.ts")).queriesCommand,
   },
   inspect: {
-    description: "show one query: its state, attempts, cost and proof, and why it has no result",
+    description: "show one query: state, attempts, cost and proof, and why it has no result",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).inspectCommand,
   },
   reload: {
@@ -45,7 +44,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).importLevelDbCommand,
   },
   "dead-letters": {
-    description: "transactions that a running relayer does not retry",
+    description: "list transactions that a running relayer does not retry; resend or acknowledge them",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).deadLettersCommand,
   },
 };

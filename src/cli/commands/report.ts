@@ -21,12 +21,17 @@ type Options = OracleOptions & ReportFormatOptions;
 export function reportCommand(context: CliContext): Command {
   return new Command()
     .addCommand(
-      monthCommand("oracle", "one month for all validators: rate, tier, pay, course", monthReport, context),
+      monthCommand(
+        "oracle",
+        "report on one month for all validators: rate, tier, pay, history",
+        monthReport,
+        context,
+      ),
     )
     .addCommand(
       monthCommand(
         "month-close",
-        "why each validator receives its pay, and what would have changed it",
+        "explain each validator's pay, and what would have changed it",
         monthCloseReport,
         context,
       ),
@@ -57,9 +62,7 @@ function monthCommand(
 function handoverCommand(context: CliContext): Command {
   return withOptions(
     new Command("handover")
-      .description(
-        "what happened during a shift: alerts, restarts, gaps, misses, and what the next one takes over",
-      )
+      .description("report on a shift: alerts, restarts, gaps, misses, and what the next shift takes over")
       .addOption(
         new Option("--since <duration>", "shift length")
           .default(12 * HOUR_MS, "12h")

@@ -52,14 +52,17 @@ const FIRST_RESULT_POLL_MS = 50;
 
 export function upCommand(context: CliContext): Command {
   const command = new Command()
-    .option("--until-first-result", "exit 0 after the first proven result and success rate, 1 after 60 s")
+    .option(
+      "--until-first-result",
+      "exit 0 once there are a proven result and a success rate, or 1 after 60 s",
+    )
     .option(
       "--home <dir>",
       "directory for chain, relayer and watchdog state; without it, Ctrl-C discards the state",
     )
     .option(
       "--chain-clock",
-      "make the relayer and the watchdog follow the chains' time, which localnet time changes",
+      "make the relayer and the watchdog follow the chains' time, as set by localnet time",
     )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
@@ -123,7 +126,7 @@ function createParts(
     const { clock } = await raceAbort(chainsUp.promise, signal);
     return { ...daemon, ...(options.chainClock ? { clock } : {}), signal };
   };
-  // All pages run in this process, so they link to each other without a setting.
+  // All pages run in this process, so they can link to each other without configuration.
   const links: PublicLinks = {
     watchdog: addressOf(ports.watchdog),
     relayer: addressOf(ports.relayer),

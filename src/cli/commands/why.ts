@@ -26,7 +26,7 @@ export function whyCommand(context: CliContext): Command {
       option.long === "--config"
         ? new Option(
             "--config <file>",
-            "configuration of the watchdog or relayer to query; default: both on this machine",
+            "the configuration of the watchdog or relayer to query; default: both on this machine",
           ).conflicts("url")
         : option,
     );
@@ -43,7 +43,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
   };
   const ofWatchdog = async (): Promise<Report> => whyReport(await readNow(options, context));
   if (url !== undefined) {
-    const hint = "name another one with --url";
+    const hint = "select another with --url";
     const asked = { daemon: "the daemon", url, path: "/api/status", hint };
     const status = await askDaemon(asked, context.signal);
     // A watchdog lists its validators, a relayer its queries.
@@ -70,11 +70,12 @@ async function why(options: Options, context: CliContext): Promise<void> {
   printReport(joined(found), options, context);
 }
 
-const HINT = "start relaywatch up or relaywatch relayer start, or name another one with --url or --config";
+const HINT =
+  "start relaywatch up or relaywatch relayer start, or select another relayer with --url or --config";
 
 /** Returns a configured relayer's address. Returns undefined for a watchdog's file, whose own reader reports its errors. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
-  // Loading the schemas takes longer than the rest of a command.
+  // Loading the schemas takes longer than the rest of the command.
   const { kindOf } = await import("./config.ts");
   const { readConfigText } = await import("../../platform/config/config.ts");
   if (kindOf(readConfigText(file)) !== "icq-relayer") return undefined;

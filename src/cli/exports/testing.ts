@@ -99,7 +99,7 @@ export async function startLocalnet(options: TestLocalnetOptions = {}): Promise<
     const ready = withDeadline("the localnet", START_MS, stop.signal, () => parts.ready);
     const { chains, clock, relayer } = await Promise.race([ready, failed]);
     const { local, remote } = chains;
-    if (local === undefined || remote === undefined) return unreachable("a localnet without its chains");
+    if (local === undefined || remote === undefined) return unreachable("a localnet without chains");
     const nodes = [remote, local];
     clock.setRate(0);
     for (const { control } of nodes) control.halt();
@@ -118,7 +118,7 @@ export async function startLocalnet(options: TestLocalnetOptions = {}): Promise<
       heights: () => ({ local: heightOf(local), remote: heightOf(remote) }),
       mine,
       mineUntil: (isDone, deadlineMs = 60_000) =>
-        withDeadline("what the test waits for", deadlineMs, stop.signal, async (signal) => {
+        withDeadline("the condition that the test waits for", deadlineMs, stop.signal, async (signal) => {
           while (!(await isDone())) {
             await mine();
             await systemClock.sleep(PAUSE_MS, signal);

@@ -42,11 +42,11 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
   let signer: Promise<Signer> | undefined;
   // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
   let last: Promise<unknown> = Promise.resolve();
-  // The committed account does not count transactions in the mempool; this sequence does. It may stay ahead for several
-  // blocks, since a block that is being made does not include a transaction that arrives now.
+  // Unlike the committed account, this sequence counts transactions in the mempool. It may stay ahead for several blocks, because a
+  // block in progress does not include a transaction that arrives now.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
-    // Derived at the first transaction: that takes longer than a signature.
+    // Derive the key at the first transaction, because that takes longer than a signature.
     signer ??= createSigner({ kind: "mnemonic", mnemonic: new Secret(mnemonic) }, chain.bech32Prefix);
     const { accountNumber, sequence: committed } = readAccount(view, address);
     const sequence = maxInt(nextSequence, committed);
@@ -56,7 +56,7 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     const { code, codespace } = result.check;
     if (code === 0) nextSequence = sequence + 1n;
     if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return { ...result, bytes };
-    // The mempool dropped a pending transaction, so the sequence is too high. The committed one is right then.
+    // The mempool dropped a pending transaction, so the sequence is too high. Use the committed sequence.
     nextSequence = committed;
     return broadcast(view, draft);
   };

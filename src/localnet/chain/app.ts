@@ -178,13 +178,13 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     auth,
     bank,
     feemarket,
-    // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
+    // The deployed chain sets the bank's hooks only after giving staking a copy of the bank without them.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     modules: [createConsensusModule(names), auth, vesting, bank, feemarket],
   };
 }
 
-// Modules that call each other are created with functions, which read the module that is created later when they are called.
+// Modules that call each other receive functions, which look up the later module only when called.
 
 function remoteChain(base: Base): Chain {
   const { names, bank } = base;
@@ -263,8 +263,8 @@ function localChain(
       ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
-  // From the outside in. A memo for a contract changes the receiver before the limiter sees it. On a timeout, the quota is returned,
-  // then the transfer is refunded, then its contract is called.
+  // From the outside in. A memo for a contract changes the receiver before the limiter sees it. On a timeout, the quota is
+  // restored, the transfer is refunded, and then its contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),

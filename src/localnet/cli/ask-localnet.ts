@@ -36,7 +36,7 @@ export function askLocalnet(
       url: `http://127.0.0.1:${portsAt(portOffset).control}`,
       path,
       deadlineMs: DEADLINE_MS,
-      hint: "start relaywatch up or relaywatch localnet start, or select one with --port-offset",
+      hint: "start relaywatch up or relaywatch localnet start, or select a localnet with --port-offset",
       tokenHint: `the token in ${controlTokenFile(portOffset)} was ${body === undefined ? "not " : ""}sent`,
       ...(body === undefined ? {} : { body, token: controlToken(portOffset) }),
     },

@@ -16,7 +16,7 @@ function coinField() {
   return z.string().transform((text, context): DenomAmount => {
     const [, amount = "", denom = ""] = COIN.exec(text) ?? [];
     if (isDenom(denom)) return { denom, amount: BigInt(amount).toString() };
-    context.addIssue(issueText("is not an amount with a denomination", 'text such as "1000000untrn"'));
+    context.addIssue(issueText("is not an amount with a denomination", 'text, e.g. "1000000untrn"'));
     return z.NEVER;
   });
 }
@@ -25,7 +25,7 @@ function priceField() {
   return z.string().transform((text, context): GasPrice => {
     const [, amount = "", denom = ""] = /^(\d{1,20}(?:\.\d{1,18})?)([a-zA-Z].*)$/.exec(text) ?? [];
     if (isDenom(denom)) return { denom, amount: parseDec18(amount) };
-    context.addIssue(issueText("is not a price", 'text such as "0.0025untrn"'));
+    context.addIssue(issueText("is not a price", 'text, e.g. "0.0025untrn"'));
     return z.NEVER;
   });
 }
@@ -46,7 +46,7 @@ const PORT_TEXTS = {
   relayer: "the interchain-query relayer of relaywatch up",
   watchdog: "the oracle watchdog of relaywatch up",
   control: "the control API",
-  sidecarControl: "the control API of a sidecar in a process of its own",
+  sidecarControl: "the control API of a sidecar in a separate process",
 } satisfies Readonly<Record<keyof Ports, string>>;
 
 /** Converts a port's name to its key: `localRpc` becomes `local_rpc`. */
@@ -69,11 +69,11 @@ const account = z.strictObject({
   name: z
     .string()
     .regex(/^[\w-]{1,50}$/)
-    .describe("name of the account in this file and for --from"),
+    .describe("account name in this file and for --from"),
   mnemonic: z
     .string()
     .min(1)
-    .describe("mnemonic of the key; everybody who can read the file can spend from the account"),
+    .describe("the key's mnemonic; anyone who can read the file can spend from the account"),
   balances: z
     .array(coinField())
     .optional()
@@ -104,18 +104,18 @@ function chainFields(part: ChainPart) {
       .string()
       .regex(/^[a-z]{1,20}$/)
       .default(chain.bech32Prefix)
-      .describe("prefix of account addresses"),
+      .describe("account address prefix"),
     denom: z
       .string()
-      .refine(isDenom, { error: issueText("is not a denomination", 'text such as "untrn"') })
+      .refine(isDenom, { error: issueText("is not a denomination", 'text, e.g. "untrn"') })
       .default(chain.denom)
-      .describe("denomination of stake, fees and deposits"),
+      .describe("denomination for stake, fees and deposits"),
     accounts: z
       .array(account)
       .min(1)
       .max(1_000)
       .prefault(accounts)
-      .describe("accounts at genesis, in the order of their numbers")
+      .describe("genesis accounts, in account number order")
       .meta({ initial: accounts }),
     denom_metadata: z
       .array(z.record(z.string(), z.unknown()))
@@ -128,31 +128,31 @@ function chainFields(part: ChainPart) {
       .prefault([])
       .meta({ initial: [] })
       .describe(
-        'gas prices that the mempool requires while the fee market is disabled (modules.feemarket.params.enabled: false), such as "0.0025untrn"; paying one of them is enough',
+        'minimum gas prices in the mempool while the fee market is disabled (modules.feemarket.params.enabled: false), e.g. "0.0025untrn"; paying one of them is enough',
       ),
     simulation_gas: z
       .string()
       .regex(/^[1-9]\d{0,17}$/)
       .transform((text) => BigInt(text))
       .optional()
-      .describe("maximum gas of a simulation; default: what the fee market allows in a block")
+      .describe("maximum gas per simulation; default: the fee market's limit per block")
       .meta({ commentedOut: true, example: "30000000" }),
     query_time: durationField(10)
       .prefault(`${DEFAULT_QUERY_TIME_MS}ms`)
       .describe(
-        "processor time after which a query or a simulation ends with an error; until then, the node answers nothing else and makes no block",
+        "processor time limit for a query or simulation; while it runs, the node serves no other request and makes no block",
       ),
     validators: z
       .array(validator)
       .min(1)
       .max(200)
       .default([{ power: 10, operator: first }])
-      .describe("validators at genesis, in creation order"),
+      .describe("genesis validators, in creation order"),
     genesis_transactions: z
       .boolean()
       .default(false)
       .describe(
-        "the operators create the validators with transactions after the genesis of all modules, so that contracts receive the staking hooks; false: they are in the staking genesis",
+        "true: operators create the validators with transactions after the genesis of all modules, so that contracts receive the staking hooks; false: the validators are in the staking genesis",
       ),
     consensus: z
       .strictObject({
@@ -166,15 +166,15 @@ function chainFields(part: ChainPart) {
     modules: moduleState
       .default({})
       .describe(
-        "genesis of modules, merged into what the other keys define; missing members of params keep the module's defaults. In wasm.gen_msgs, a wasm_byte_code of file:NAME means the content of that file",
+        "module genesis, merged into what the other keys define; missing params keep the module's defaults. In wasm.gen_msgs, a wasm_byte_code of file:NAME is replaced by the file's content",
       ),
     modules_from: z
       .strictObject({
         file: z.string().min(1).describe("genesis document, JSON"),
-        modules: z.array(z.string().min(1)).min(1).describe("names of the modules"),
+        modules: z.array(z.string().min(1)).min(1).describe("module names"),
       })
       .optional()
-      .describe("takes the genesis of modules from a document; the key modules takes precedence")
+      .describe("takes module genesis from a genesis document; the modules key takes precedence")
       .meta({ commentedOut: true, example: { file: "genesis.json", modules: ["wasm", "harpoon"] } }),
   };
 }
@@ -195,51 +195,47 @@ const fileSchema = z.strictObject({
     .enum(PROFILE_NAMES)
     .default("specification")
     .describe(
-      "what both chains do where specification and deployed chain differ: relaywatch localnet profile lists the differences",
+      "how both chains behave where the specification and the deployed chain differ; relaywatch localnet profile lists the differences",
     ),
   block_time: durationField(50).prefault("1s").describe("time between two blocks"),
   code_dir: z
     .string()
     .min(1)
     .default(".")
-    .describe(
-      "folder of the code to which file:NAME refers; relative to the folder of this file, or to --chain-dir",
-    ),
+    .describe("folder with the code files for file:NAME, relative to this file's folder or to --chain-dir"),
   ports: ports.prefault({}).describe("ports on this machine, to which --port-offset is added"),
   relayers: z
     .strictObject({
       icq: name
         .default(DEFAULT_ROLES.icqRelayer)
-        .describe("account on the local chain that the relayer of relaywatch up signs with"),
+        .describe("local-chain account with which the relayer of relaywatch up signs"),
       ibc_local: name
         .default(DEFAULT_ROLES.ibcRelayer.local)
-        .describe("account on the local chain that the IBC relayer signs with"),
+        .describe("local-chain account with which the IBC relayer signs"),
       ibc_remote: name
         .default(DEFAULT_ROLES.ibcRelayer.remote)
-        .describe("account on the remote chain that the IBC relayer signs with"),
+        .describe("remote-chain account with which the IBC relayer signs"),
     })
     .prefault({})
-    .describe("accounts of the relayers"),
+    .describe("the relayers' accounts"),
   local: z
     .strictObject({
       ...chainFields("local"),
       admins: z
         .array(name)
         .default([...CHAINS.local.settings.admins])
-        .describe(
-          "who may submit proposals of the module adminmodule: accounts by name, or addresses, including contracts",
-        ),
+        .describe("who may submit adminmodule proposals: account names or addresses, including contracts"),
       built_in_contracts: z
         .boolean()
         .default(true)
         .describe(
-          "the contracts icq-consumer, echo, rate-limiter and gas-burner are included, with the first code ids",
+          "include the contracts icq-consumer, echo, rate-limiter and gas-burner, with the first code ids",
         ),
       more_clients: z
         .array(
           z.strictObject({
             trusting_period: durationField(1_000).describe(
-              "a client that is not updated expires after this time",
+              "time after which a client expires unless it is updated",
             ),
           }),
         )
@@ -252,11 +248,11 @@ const fileSchema = z.strictObject({
       first_query: z
         .boolean()
         .default(true)
-        .describe("query 1, which icq-consumer owns, reads the balance of alice on the remote chain"),
+        .describe("register query 1, owned by icq-consumer, for alice's balance on the remote chain"),
     })
     .prefault({})
-    .describe("the local chain, which has the interchain queries and contracts"),
-  remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which others query"),
+    .describe("the local chain, with the interchain queries and contracts"),
+  remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which is queried"),
 });
 
 export type ChainFile = z.output<typeof fileSchema>;
@@ -269,7 +265,7 @@ export const chainConfigKind: ConfigKind<ChainFile> = {
     checkChain("local", file.local, context);
     checkChain("remote", file.remote, context);
     if (file.local.chain_id === file.remote.chain_id)
-      addProblem(context, ["remote", "chain_id"], ["is also the local chain's", "a different chain id"]);
+      addProblem(context, ["remote", "chain_id"], ["is also the local chain's id", "a different chain id"]);
     const roles: readonly (readonly [ChainPart, keyof ChainFile["relayers"]])[] = [
       ["local", "icq"],
       ["local", "ibc_local"],
@@ -347,6 +343,9 @@ function checkNameOrAddress(
   try {
     parseAddress(prefix, value);
   } catch {
-    addProblem(context, path, ["is neither an account nor an address", `a name, or an address ${prefix}1…`]);
+    addProblem(context, path, [
+      "is neither an account nor an address",
+      `an account name, or an address ${prefix}1…`,
+    ]);
   }
 }

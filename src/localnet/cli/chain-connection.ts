@@ -23,7 +23,7 @@ export async function withChain<T>(
     {
       clock: systemClock,
       random: Math.random,
-      // It logs nothing that ends a command, and the logger's library takes long to load.
+      // It logs nothing that ends a command, and loading the logger's library takes a long time.
       logger: silentLogger,
       observer: silentObserver,
     },
@@ -51,7 +51,9 @@ function toCliError(error: unknown): unknown {
   if (!(error instanceof ClientError) || answerOf(error) === "final" || error.facts.code === "wrong-chain")
     return error;
   const hint =
-    error.facts.code === "unreachable" ? "; start the chain, or select one with --node or --port-offset" : "";
+    error.facts.code === "unreachable"
+      ? "; start the chain, or select a node with --node or --port-offset"
+      : "";
   return new CliError(EXIT.tryAgain, `${error.message}${hint}`, { cause: error.cause });
 }
 

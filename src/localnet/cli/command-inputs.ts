@@ -17,13 +17,13 @@ export type FieldTable = Readonly<Record<string, FieldWords>>;
 
 /** Names and help for arguments that several modules share, keyed by the field that they set. */
 const FIELD_WORDS: FieldTable = {
-  address: "<address> bech32 address of the account",
-  amount: "<amount> amount with its denomination: 1000000untrn",
+  address: "<address> the account's bech32 address",
+  amount: "<amount> amount with denomination, e.g. 1000000untrn",
   channel_id: "<channel> channel, e.g. channel-0",
-  code_id: "<code-id> number of the code",
+  code_id: "<code-id> code id",
   connection_id: "<connection> connection, e.g. connection-0",
-  contract: "<contract> address of the contract",
-  contract_address: "<contract> address of the contract",
+  contract: "<contract> contract address",
+  contract_address: "<contract> contract address",
   delegator_addr: "<delegator> account address",
   denom: "<denom> denomination",
   port_id: "<port> port, e.g. transfer",
@@ -145,7 +145,7 @@ function parserOf(field: DescField | undefined): Parse | undefined {
     return field.fieldKind === "list" ? parseCoins : parseCoin;
   if (field?.message !== undefined) return parseObject;
   if (field?.scalar === ScalarType.STRING && ADDRESS.test(field.name))
-    // Some messages take an empty text for no address.
+    // Some messages use an empty string for "no address".
     return (text) => (text === "" ? text : parseAddress(text));
   return field?.scalar === ScalarType.UINT64 || field?.scalar === ScalarType.INT64 ? parseUint64 : undefined;
 }

@@ -22,10 +22,10 @@ export function addConnectionOptions(command: Command): Command {
         "CometBFT RPC URL; default: local-1 in the localnet on this machine",
       ).argParser(parseNodeUrl),
     )
-    .option("--chain-id <id>", "refuse a node with a different chain id")
+    .option("--chain-id <id>", "reject nodes with a different chain id")
     .addOption(portOffsetOption())
     .addOption(
-      new Option("--chain-name <name>", "first part of type names in the chain's own modules")
+      new Option("--chain-name <name>", "first part of the type names in the chain's own modules")
         .default(CANONICAL_CHAIN_NAME)
         .argParser(parseName),
     );

@@ -34,18 +34,18 @@ export function readContract(file: string): Uint8Array {
   const inspection = inspectCode(readCode(file));
   const problem = problemOf(inspection);
   if (problem === undefined && inspection.module !== undefined) return inspection.module.bytes;
-  throw new CliError(EXIT.badConfig, `${file}: the chain refuses this code: ${problem ?? "no module"}`);
+  throw new CliError(EXIT.badConfig, `${file}: the chain would reject this code: ${problem ?? "no module"}`);
 }
 
 /** Reads a code file. Throws `CliError`. */
 export function readCode(file: string): Uint8Array {
   try {
-    if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+    if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it exceeds ${MAX_FILE_BYTES} bytes`);
     return new Uint8Array(readFileSync(file));
   } catch (cause) {
     if (isRecord(cause) && cause["code"] === "ENOENT")
-      throw new CliError(EXIT.badConfig, `${file}: there is no such file`);
-    throw new CliError(EXIT.badConfig, `${file} cannot be read`, { cause });
+      throw new CliError(EXIT.badConfig, `${file}: file not found`);
+    throw new CliError(EXIT.badConfig, `cannot read ${file}`, { cause });
   }
 }
 

@@ -59,11 +59,11 @@ function isReporting(context: CliContext): context is ReportingContext {
 
 /** The options in {@link ProfileOptions}. They set no message field. */
 export const PROFILE_OPTIONS = {
-  "--profile": ["--profile <file>", "write where the gas was used, by function; local chains only"],
+  "--profile": ["--profile <file>", "write a gas profile by function; local chains only"],
   "--profile-format": () =>
     new Option(
       "--profile-format <format>",
-      "default: by the file's name, *.speedscope.json, *.folded, otherwise json",
+      "default: by file name (*.speedscope.json, *.folded), otherwise json",
     ).choices(PROFILE_FORMATS),
 } as const satisfies Inputs["options"];
 

@@ -193,7 +193,7 @@ function takenModules(file: string, names: readonly string[]): JsonObject {
     names.map((one) => {
       const member = state[one];
       if (isRecord(member)) return [one, jsonObject(member)];
-      throw new CliError(EXIT.badConfig, `${file} has no state of the module ${one} in app_state`);
+      throw new CliError(EXIT.badConfig, `${file} has no state for module ${one} in app_state`);
     }),
   );
 }
@@ -202,7 +202,7 @@ function readDocument(file: string): unknown {
   try {
     return parseJson(readTextFile(file, MAX_GENESIS_BYTES));
   } catch (cause) {
-    throw new CliError(EXIT.badConfig, `${file} cannot be read as JSON: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.badConfig, `cannot parse ${file} as JSON: ${errorText(cause)}`, { cause });
   }
 }
 
@@ -223,11 +223,10 @@ function withCodeOf(message: JsonValue, dir: string): JsonValue {
 
 function readCode(file: string): Uint8Array {
   try {
-    if (statSync(file).size > MAX_CODE_FILE_BYTES)
-      throw new Error(`it is larger than ${MAX_CODE_FILE_BYTES} bytes`);
+    if (statSync(file).size > MAX_CODE_FILE_BYTES) throw new Error(`it exceeds ${MAX_CODE_FILE_BYTES} bytes`);
     return new Uint8Array(readFileSync(file));
   } catch (cause) {
-    throw new CliError(EXIT.badConfig, `the code ${file} cannot be read: ${errorText(cause)}`, { cause });
+    throw new CliError(EXIT.badConfig, `cannot read the code ${file}: ${errorText(cause)}`, { cause });
   }
 }
 

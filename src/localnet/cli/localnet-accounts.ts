@@ -14,7 +14,7 @@ import { chainsOf } from "./load-chain-config.ts";
 
 export function accountsCommand(context: CliContext): Command {
   const command = new Command()
-    .option("--chain-config <file>", "configuration with which the localnet starts")
+    .option("--chain-config <file>", "the localnet's configuration file")
     .addOption(jsonOption());
   return command.action(async (options: { readonly json?: true; readonly chainConfig?: string }) => {
     const accounts = localnetAccounts(await chainsOf(options.chainConfig));
@@ -36,7 +36,7 @@ function toJson({ name, address, mnemonic, hdPath, chainId, coins, gasPrice }: L
 }
 
 function printAccounts(accounts: readonly LocalnetAccount[], context: CliContext): void {
-  context.print("PUBLIC TEST KEYS: everybody who reads this can spend from these accounts");
+  context.print("PUBLIC TEST KEYS: anyone can spend from these accounts");
   for (const { chainId, name, address, mnemonic, hdPath, coins, gasPrice } of accounts) {
     const amounts = coins.map(({ denom, amount }) => `${amount}${denom}`).join(", ");
     context.print(`${chainId}  ${name}  ${address}
@@ -52,7 +52,7 @@ interface KeplrOptions {
 
 export function keplrCommand(context: CliContext): Command {
   const command = new Command()
-    .option("--chain-config <file>", "configuration with which the localnet starts")
+    .option("--chain-config <file>", "the localnet's configuration file")
     .addOption(portOffsetOption())
     .addHelpText("after", KEPLR_HELP);
   return command.action(async ({ chainConfig, portOffset }: KeplrOptions) => {

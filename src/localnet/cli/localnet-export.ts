@@ -35,7 +35,7 @@ export function exportCommand(context: CliContext, modules?: ModuleSet): Command
   return withHome(new Command())
     .addHelpText(
       "after",
-      "\nA localnet in memory (all parts in one process, without --home) cannot be exported.",
+      "\nAn in-memory localnet (all parts in one process, without --home) cannot be exported.",
     )
     .action(async (options: Options) => {
       const profile = (await chainsOf(options.chainConfig))[options.chain];
@@ -69,10 +69,10 @@ function withHome(command: Command): Command {
   return command
     .option(
       "--home <dir>",
-      "directory of `localnet start --home`; default: the state directory of single parts",
+      "the directory passed to `localnet start --home`; default: the state directory for parts started separately",
     )
     .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
-    .option("--chain-config <file>", "configuration with which the localnet starts")
+    .option("--chain-config <file>", "the localnet's configuration file")
     .addOption(portOffsetOption());
 }
 
@@ -92,7 +92,7 @@ function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
   if (genesis.chainId === chainId) return genesis;
   throw new CliError(
     EXIT.badConfig,
-    `${file} is the genesis for chain ${genesis.chainId}, not for ${chainId}; choose the chain with --chain`,
+    `${file} is the genesis for chain ${genesis.chainId}, expected ${chainId}; choose the chain with --chain`,
   );
 }
 
@@ -100,7 +100,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readTextFile(file, MAX_GENESIS_BYTES));
   } catch (cause) {
-    throw new CliError(EXIT.badConfig, `${file} cannot be read as JSON`, { cause });
+    throw new CliError(EXIT.badConfig, `cannot parse ${file} as JSON`, { cause });
   }
 }
 
@@ -145,7 +145,7 @@ export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: Cr
     if (store.genesis() !== undefined) {
       throw new NodeError(
         { code: "other-genesis", chainId: genesis.chainId },
-        `the home directory ${home} already holds a chain; choose another --home`,
+        `the home directory ${home} already contains a chain; choose another --home`,
       );
     }
     loadChainState(store, openApp(store.state, genesis), genesis);

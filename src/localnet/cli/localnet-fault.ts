@@ -22,13 +22,13 @@ type Faults = z.output<typeof faultsReply>["faults"];
 /** `relaywatch localnet fault [NAME] [--for 2m] [--off]`: without a name, lists all faults or switches them all off. */
 export function faultCommand(context: CliContext): Command {
   const command = new Command()
-    .argument("[name]", "the fault to switch; without it, all are listed")
+    .argument("[name]", "the fault to switch; default: list all faults")
     .addOption(
-      new Option("--for <duration>", 'switch the fault off after this time, such as "2m"')
+      new Option("--for <duration>", 'switch the fault off after this time, e.g. "2m"')
         .argParser(parseDuration)
         .conflicts("off"),
     )
-    .option("--off", "switch the fault off; without a name, all faults")
+    .option("--off", "switch the fault off; without a fault name, switch all off")
     .action((name: string | undefined, options: Options) => fault(name, options, context));
   return withLocalnetOptions(command);
 }

@@ -8,7 +8,7 @@ import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts
 export function profileOption(): Option {
   return new Option(
     "--profile <name>",
-    "for new chains: what they do where the specification and the deployed chain differ (relaywatch localnet profile); default: specification",
+    "for new chains: how they behave where the specification and the deployed chain differ (see relaywatch localnet profile); default: specification",
   ).choices(PROFILE_NAMES);
 }
 
@@ -31,7 +31,7 @@ export function profileCommand(context: CliContext): Command {
       "after",
       `
 A chain with the profile "specification" (the default) follows the specification in the rows with a switch, a chain with the profile
-"deployed" follows the deployed chain. In the rows without a switch, all chains behave the same. docs/conformance.md has the reasons.`,
+"deployed" follows the deployed chain. In the rows without a switch, all chains behave the same. See docs/conformance.md for the reasons.`,
     )
     .action(({ json }: { readonly json?: true }) => {
       const deviations = listDeviations();

@@ -48,10 +48,10 @@ const REHEARSALS = {
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
-    .option("--keep", "keep the chains as they are at the end, and the snapshot from the beginning")
+    .option("--keep", "keep the chains' final state, and the snapshot from the start")
     .addHelpText(
       "after",
-      "\ndocs/rehearsals.md says what each shows, and what to watch while it runs. Both chains must run in one process (relaywatch up).",
+      "\nSee docs/rehearsals.md for what each rehearsal shows and what to watch while it runs. Both chains must run in one process (relaywatch up).",
     );
   return withLocalnetOptions(command).action((name: keyof typeof REHEARSALS, options: Options) =>
     rehearse(REHEARSALS[name], options, context),
@@ -170,7 +170,7 @@ async function clientExpiry(stage: Stage): Promise<void> {
   print(
     `1. Fifteen days without an update: the client ${CLIENT} is ${expired}. Its queries and packets wait.`,
   );
-  check(expired === "Expired", `the client ${CLIENT} did not expire, it is ${expired}`);
+  check(expired === "Expired", `the client ${CLIENT} did not expire; it is ${expired}`);
   const known = new Set(await clientIds());
   const { height, timeNs, appHash, nextValidatorsHash } = await newest();
   const state = fieldAt(await ask("ClientState", { client_id: CLIENT }), "client_state");
@@ -260,7 +260,7 @@ async function dispensable(stage: Stage): Promise<Operated> {
   if (weakest !== undefined) return weakest;
   throw new CliError(
     EXIT.usage,
-    "no validator of a test account can be spared: start the localnet with more, with local.validators in its --chain-config, or with relaywatch localnet start --local-validators 10,2",
+    "no test account's validator can be spared; start the localnet with more validators: set local.validators in its --chain-config, or run relaywatch localnet start --local-validators 10,2",
   );
 }
 
@@ -277,7 +277,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   const params = fieldAt(await local.ask("cosmos.slashing.v1beta1.Query", "Params", {}), "params");
   const window = Number(textAt(params, "signed_blocks_window"));
   await setAbsent([consensusAddress]);
-  // In its first window, a validator is not jailed.
+  // A validator is not jailed during its first window.
   for (let made = 0; made < 2 * window && !(await now()).isJailed; made += 10)
     await order("/blocks", { count: 10, interval: "1s" });
   await setAbsent([]);
@@ -309,7 +309,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   const { address } = accountNamed(CHAINS.local, "relayer");
   const before = await balanceOf(stage, address);
   await drain(stage, before - FEE_ROOM);
-  // The first transaction tells the fee of the second.
+  // The first transaction reveals the second one's fee.
   const rest = await balanceOf(stage, address);
   await drain(stage, rest - (FEE_ROOM - rest));
   const left = await balanceOf(stage, address);

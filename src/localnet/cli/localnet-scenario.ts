@@ -25,7 +25,7 @@ interface Options {
 export function scenarioCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<name>", "the scenario").choices(["over-quota"]))
-    .option("--keep", "leave the limiter on")
+    .option("--keep", "leave the limiter enabled")
     .addOption(portOffsetOption())
     .addHelpText(
       "after",
@@ -81,7 +81,7 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
   const present = await limiterNow(local);
   check(
     present === "",
-    `transfers are limited already, by ${present}; end that first: relaywatch tx ibc-rate-limit update-params --none --from operator${scenario.portOption}`,
+    `transfers are already limited by ${present}; remove that limit first: relaywatch tx ibc-rate-limit update-params --none --from operator${scenario.portOption}`,
   );
   const channel = await openChannel(scenario);
   const limiter = await deployLimiter(local, channel);
@@ -96,7 +96,7 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
     await showUndo(scenario, limiter, channel);
     showLooks(scenario, limiter, channel);
   } finally {
-    // An abort would end this transaction too; the limiter then stays on, and the next run reports it.
+    // An abort would also end this transaction; the limiter then stays on, and the next run reports it.
     if (!keep) await setLimiter(local, "");
   }
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
@@ -357,6 +357,6 @@ async function codeOfLimiter({ ask }: ScenarioChain): Promise<string> {
   if (found !== undefined) return textAt(found, "code_id");
   throw new CliError(
     EXIT.fatal,
-    "local-1 has no code rate-limiter: its home comes from an earlier version; start a localnet with another --home",
+    "local-1 has no rate-limiter code, because its home comes from an earlier version; start a localnet with another --home",
   );
 }

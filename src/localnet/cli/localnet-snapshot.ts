@@ -18,7 +18,7 @@ export function snapshotCommand(context: CliContext): Command {
   const printList = (reply: unknown, options: LocalnetOptions): void => {
     if (options.json) return context.print(stringifyJson(reply, 2));
     const { snapshots } = snapshotList.parse(reply);
-    if (snapshots.length === 0) context.print("there is no snapshot");
+    if (snapshots.length === 0) context.print("no snapshots");
     for (const one of snapshots) context.print(textOf(one));
   };
   return new Command()
@@ -50,7 +50,7 @@ export function snapshotCommand(context: CliContext): Command {
 
 /** `relaywatch localnet revert ID`. */
 export function revertCommand(context: CliContext): Command {
-  const command = localnetCommand().argument("<id>", "number of a snapshot", parseId);
+  const command = localnetCommand().argument("<id>", "snapshot number", parseId);
   return command.action(async (id: number, options: LocalnetOptions) => {
     const reply = await askLocalnet("/snapshots/revert", { id }, options, context);
     context.print(options.json ? stringifyJson(reply, 2) : `back at ${textOf(snapshot.parse(reply))}`);

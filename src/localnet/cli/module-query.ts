@@ -109,7 +109,7 @@ export function addPageOptions(command: Command): Command {
   return command
     .addOption(number("--page <n>", "page number, from 1", 1n))
     .addOption(
-      new Option("--page-key <base64>", "the previous page's next_key").argParser((text) =>
+      new Option("--page-key <base64>", "next_key from the previous page").argParser((text) =>
         parsing(() => fromBase64(text), "expected base64"),
       ),
     )
@@ -130,7 +130,7 @@ export function toPageRequest(options: PageOptions): PageRequest {
   const limit = options.pageLimit ?? options.limit;
   if (page < 1n) throw new CliError(EXIT.usage, "--page starts at 1");
   const given = [page > 1n, pageKey !== undefined, offset > 0n].filter(Boolean).length;
-  if (given > 1) throw new CliError(EXIT.usage, "give only one of --page, --page-key and --offset");
+  if (given > 1) throw new CliError(EXIT.usage, "specify only one of --page, --page-key and --offset");
   return {
     key: pageKey ?? new Uint8Array(),
     offset: offset + (page - 1n) * limit,

@@ -42,7 +42,7 @@ export async function runQuery(
     return [read, await readUnits(client, unitNames(table, read), context.signal)] as const;
   });
   if (table !== undefined) return context.print(formatAnswer(withDisplayUnits(table, units), response));
-  // It loads the library for YAML.
+  // It loads the YAML library.
   const { printResponse } = await import("../../platform/cli/print-response.ts");
   printResponse(response, options, context);
 }
@@ -55,7 +55,7 @@ async function fetchResponse(
 ): Promise<JsonValue> {
   const encoded = messageFromJson(requestType, request);
   const response = await client.grpcQuery(toChainTypeUrl(path, chainName), encoded, signal, height);
-  // Some messages have other field numbers on the deployed chain, and on local chains with its profile.
+  // Some messages have different field numbers on the deployed chain and on local chains with its profile.
   const { proto } = profileNamed("deployed");
   const isDeployed = proto?.recognizes(responseType, response) === true;
   return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);

@@ -129,7 +129,7 @@ function responseOf(
     const [first] = TxMsgData.decode(confirmation.data).msgResponses;
     return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
   } catch {
-    // The transaction is in a block all the same, and its outcome must be printed.
+    // The transaction is in a block nevertheless, so its outcome must be printed.
     return undefined;
   }
 }
@@ -172,13 +172,13 @@ async function simulateGas(
   const { client, sender, options, context } = sending;
   const simulated = await sender.simulate(messages, context.signal);
   if (simulated.ok) return simulated.gasUsed;
-  // Another run, for a profile or the stacks, would end in the same way.
-  if (endedAtDeadline(simulated)) throw refused("the chain rejects the transaction", simulated);
+  // Another run, for a profile or the stacks, would fail in the same way.
+  if (endedAtDeadline(simulated)) throw refused("the chain would reject the transaction", simulated);
   const request = await simulationOf(messages, sending);
   // A dry run ends here, and its profile shows the failure.
   if (options.dryRun) await gasReportsOf(context)?.save(client, request, options, context);
   const stacks = await stacksOf(message, request, sending);
-  throw refused("the chain rejects the transaction", simulated, stacks);
+  throw refused("the chain would reject the transaction", simulated, stacks);
 }
 
 /** Returns the contract functions that were running when the transaction failed; "" if they are not known. */

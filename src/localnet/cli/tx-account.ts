@@ -15,7 +15,7 @@ export function requireAccountChoice(options: AccountOptions): void {
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
   throw new CliError(
     EXIT.usage,
-    "no signing account: give --from (a localnet test account or, with --keyring-backend, a key), --mnemonic-file, --mnemonic-env or --signer",
+    "no signing account; pass --from (a localnet test account or, with --keyring-backend, a key), --mnemonic-file, --mnemonic-env or --signer",
   );
 }
 
@@ -81,9 +81,9 @@ function openTestAccount(name: string, chainId: string): Promise<Signer> {
   if (account === undefined) {
     const known =
       ofChain.length === 0
-        ? "test accounts exist on localnet chains only; for a key of relaywatch keys add --keyring-backend test or file"
+        ? "test accounts exist only on localnet chains; for a key from relaywatch keys, add --keyring-backend test or file"
         : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
-    throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
+    throw new CliError(EXIT.usage, `no test account is named ${name} on ${chainId}: ${known}`);
   }
   const prefix = account.address.slice(0, account.address.lastIndexOf("1"));
   return createSigner({ kind: "mnemonic", mnemonic: new Secret(account.mnemonic) }, prefix);

@@ -37,8 +37,8 @@ interface Coin {
 export function addTxOptions(command: Command): Command {
   return addAccountOptions(command)
     .addOption(
-      new Option("--gas <limit>", 'gas limit; "auto", the default: estimated by a simulation').argParser(
-        (text) => (text === "auto" ? text : parseUint64(text)),
+      new Option("--gas <limit>", 'gas limit; "auto" (default): estimate by simulation').argParser((text) =>
+        text === "auto" ? text : parseUint64(text),
       ),
     )
     .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
@@ -52,9 +52,11 @@ export function addTxOptions(command: Command): Command {
         parseFee,
       ),
     )
-    .addOption(new Option("--fee-denom <denom>", "fee denomination of the chain's price").default("untrn"))
-    .addOption(decimal("--max-gas-price <price>", "maximum of the chain's price per unit of gas", "1"))
-    .option("--note <text>", "memo of the transaction", "")
+    .addOption(
+      new Option("--fee-denom <denom>", "fee denomination for the chain's gas price").default("untrn"),
+    )
+    .addOption(decimal("--max-gas-price <price>", "maximum price per unit of gas", "1"))
+    .option("--note <text>", "transaction memo", "")
     .addOption(
       new Option(
         "-b, --broadcast-mode <mode>",
@@ -63,12 +65,12 @@ export function addTxOptions(command: Command): Command {
         .choices(["block", "sync"])
         .default("block"),
     )
-    .option("--dry-run", "simulate the transaction and print the result; send nothing")
-    .option("--generate-only", "print the transaction without a signature; --from may be an address")
+    .option("--dry-run", "simulate the transaction and print the result without sending it")
+    .option("--generate-only", "print the unsigned transaction; --from may be an address")
     .option("-y, --yes", "no effect: commands never ask for confirmation")
     .addHelpText(
       "after",
-      "\nExits 1 when the chain rejects the transaction, and 75 when no block includes it before its timeout height.",
+      "\nExits 1 if the chain rejects the transaction, and 75 if no block includes it before its timeout height.",
     );
 }
 
@@ -108,7 +110,7 @@ function addAccountOptions(command: Command): Command {
     .addOption(
       source(
         "--from <name>",
-        "sign with this key of the keyring or, without a keyring, with this public localnet test account",
+        "sign with this keyring key or, without a keyring, with this public localnet test account",
         "from",
       ),
     )
@@ -119,12 +121,12 @@ function addAccountOptions(command: Command): Command {
     .addOption(
       source(
         "--signer <program>",
-        "sign with this program, which holds the key: docs/operations.md",
+        "sign with this program, which holds the key; see docs/operations.md",
         "signer",
       ),
     )
-    .addOption(repeated("--signer-arg <text>", "argument of the program; can be repeated"))
-    .addOption(repeated("--signer-env <name>", "variable that the program receives; can be repeated"))
+    .addOption(repeated("--signer-arg <text>", "argument for the program; repeatable"))
+    .addOption(repeated("--signer-env <name>", "variable passed to the program; repeatable"))
     .addOption(
       new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
     )

@@ -37,7 +37,7 @@ export function createChainClock(machine: Clock) {
       if (timeMs < presentMs)
         throw badTime(`${isoTime(timeMs)} is before the chains' time, ${isoTime(presentMs)}`);
       if (timeMs > machine.nowMs() + MAX_AHEAD_MS)
-        throw badTime("the time can be at most 100 years ahead of this machine's");
+        throw badTime("the time may be at most 100 years ahead of this machine's");
       moveTo(timeMs, anchor.rate);
     },
     /** Sets the rate. Throws `NodeError` `bad-time` unless it is from 0 to 10,000,000. */
@@ -76,14 +76,14 @@ export async function mineBlocks(
 ): Promise<void> {
   const rate = clock.rate();
   try {
-    // The time stops, so that the blocks are exactly the interval apart.
+    // Stop the time, so that the blocks are exactly the interval apart.
     if (everyMs > 0) clock.setRate(0);
     for (let left = count; left > 0; left -= 1) {
-      // Without an interval the time runs on, and a time that was just read is past.
+      // Without an interval, time runs on, and a time just read is already past.
       if (everyMs > 0) clock.set(clock.nowMs() + everyMs);
       await beforeEach?.();
       for (const { control } of nodes) control.produce(1);
-      // The IBC relayer, which keeps the clients alive, works too.
+      // The IBC relayer, which keeps the clients alive, also runs.
       await setImmediate();
     }
   } finally {

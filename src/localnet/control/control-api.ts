@@ -45,19 +45,19 @@ export const CHAIN_API = {
   resume: chainCommand("resume", "makes blocks again", z.strictObject({ halted: z.literal(false) })),
   produce: chainCommand(
     "blocks",
-    'makes blocks immediately, also on a halted chain: `{"count": 3}`',
+    'makes blocks immediately, even on a halted chain: `{"count": 3}`',
     z.strictObject({ height: digits }),
     z.object({ count }),
   ),
   absent: chainCommand(
     "absent",
-    'these validators do not sign, all others do: `{"validators": ["<address, 40 hex digits>"]}`',
+    'makes these validators, and only these, stop signing: `{"validators": ["<address, 40 hex digits>"]}`',
     z.strictObject({ absent: z.array(address) }),
     z.object({ validators: z.array(address) }),
   ),
   doubleSign: chainCommand(
     "double-sign",
-    'the next block has evidence that the validator signed the last block twice: `{"validator": "<address>"}`',
+    'adds evidence to the next block that the validator signed the last block twice: `{"validator": "<address>"}`',
     z.strictObject({ accused: address }),
     z.object({ validator: address }),
   ),
@@ -69,7 +69,7 @@ export const CHAIN_API = {
   ),
   faucet: chainCommand(
     "faucet",
-    'sends coins from the account `faucet`: `{"address": "…", "amount": "1000000"}`',
+    'sends coins from the `faucet` account: `{"address": "…", "amount": "1000000"}`',
     z.strictObject({ hash: z.string(), amount: z.string() }),
     z.object({ address: z.string(), amount: digits }),
   ),
@@ -82,17 +82,17 @@ export const CHAIN_API = {
   ),
   mine: command(
     "/blocks",
-    'makes blocks on both chains, and moves the time by the interval before each: `{"count": 3, "interval": "6s"}`',
+    'makes blocks on both chains and moves the time by the interval before each: `{"count": 3, "interval": "6s"}`',
     z.strictObject({ ...times, chains: z.array(chain) }),
     z.object({ count, interval: z.string().optional() }),
   ),
   snapshots: getJson("/snapshots", "all snapshots", snapshots),
-  takeSnapshot: command("/snapshots", "makes the last blocks of both chains a snapshot", snapshot),
-  revert: command("/snapshots/revert", 'goes back to a snapshot: `{"id": 1}`', snapshot, snapshotId),
+  takeSnapshot: command("/snapshots", "takes a snapshot of both chains at their last blocks", snapshot),
+  revert: command("/snapshots/revert", 'reverts to a snapshot: `{"id": 1}`', snapshot, snapshotId),
   removeSnapshot: command("/snapshots/remove", 'removes a snapshot: `{"id": 1}`', snapshots, snapshotId),
 };
 
 export const LOCALNET_METRICS_ROUTE = getText(
   "/metrics",
-  "[metrics](metrics.md#ibc-relayer-and-traffic-of-a-localnet) of the IBC relayer and the traffic",
+  "[metrics](metrics.md#ibc-relayer-and-traffic-of-a-localnet) for the IBC relayer and the traffic",
 );

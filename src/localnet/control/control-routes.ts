@@ -47,7 +47,7 @@ export function controlRoutes(
       const chain = chains.find((one) => one.profile.chainId === id);
       const faucet = faucets.get(id);
       if (chain === undefined || faucet === undefined) {
-        return errorReply(404, "no-such-chain", `no chain here is called ${id.slice(0, 50)}`);
+        return errorReply(404, "no-such-chain", `unknown chain ${id.slice(0, 50)}`);
       }
       return reply(async () => run(await chain.ready, readBody(request), faucet));
     });
@@ -101,10 +101,9 @@ function timeRoutes(
         if (chains.length < 2)
           throw new NodeError(
             { code: "bad-time" },
-            "the other chain runs in another process, which has a time of its own; start both chains in one process",
+            "the other chain runs in another process with its own clock; start both chains in one process",
           );
-        if (isMining)
-          throw new NodeError({ code: "bad-time" }, "blocks are being made; try again afterwards");
+        if (isMining) throw new NodeError({ code: "bad-time" }, "blocks are being made; try again later");
         return run(readBody(request));
       }),
     );
@@ -201,20 +200,20 @@ function integer(field: JsonField, least: number, most: number): number {
 
 function snapshotId(body: JsonField): number {
   const field = body.member("id");
-  if (!field.isPresent()) throw field.error(field.path, "the number of a snapshot");
+  if (!field.isPresent()) throw field.error(field.path, "a snapshot number");
   return integer(field, 1, Number.MAX_SAFE_INTEGER);
 }
 
 function duration(field: JsonField): number {
   const ms = parseDurationMs(text(field));
-  if (ms === undefined) throw field.error(field.path, 'a duration such as "21d", at most 366 days');
+  if (ms === undefined) throw field.error(field.path, 'a duration of at most 366 days, e.g. "21d"');
   return ms;
 }
 
 /** Returns a time in ms. */
 function instant(field: JsonField): number {
   const timeMs = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text(field)) ? Date.parse(text(field)) : Number.NaN;
-  if (Number.isNaN(timeMs)) throw field.error(field.path, 'a time in UTC such as "2027-01-31T23:59:00Z"');
+  if (Number.isNaN(timeMs)) throw field.error(field.path, 'a time in UTC, e.g. "2027-01-31T23:59:00Z"');
   return timeMs;
 }
 
@@ -235,7 +234,7 @@ function wholeNumber(field: JsonField): bigint {
 }
 
 function addresses(field: JsonField): readonly Uint8Array[] {
-  // `elements` takes an absent field for an empty list, which would make every validator present.
+  // `elements` treats an absent field as an empty list, which would make every validator present.
   const list = field.isPresent() ? field.elements() : undefined;
   if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
   return list.map(addressOf);
@@ -269,7 +268,7 @@ const FEE_AMOUNT = 10_000n;
 
 /** Creates a chain's faucet. It pays from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile) {
-  // A chain of one's own may have no such account, and then no faucet.
+  // A custom chain may have no such account and thus no faucet.
   let account: LocalAccount | undefined;
   const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {

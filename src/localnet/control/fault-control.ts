@@ -141,15 +141,15 @@ const faultList = z.strictObject({
 });
 
 export const FAULT_API = {
-  list: getJson("/faults", "all faults with their effects; `until` is null without an end", faultList),
+  list: getJson("/faults", "all faults with their effects; `until` is null if no end is set", faultList),
   switch: postJson(
     "/faults/:name",
-    'switches a fault when it responds: `{"on": true}`, `{"on": true, "for": "2m"}` or `{"on": false}`',
+    'switches a fault: `{"on": true}`, `{"on": true, "for": "2m"}` or `{"on": false}`',
     faultList,
     {
       body: z.object({ on: z.boolean(), for: z.string().optional() }),
       replies: {
-        400: errorOf("an invalid body"),
+        400: errorOf("invalid body"),
         404: errorOf("no such fault"),
         502: errorOf("the sidecar's process does not respond"),
       },

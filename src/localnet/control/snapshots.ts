@@ -32,7 +32,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
-    // What only one chain has is no snapshot: the process ended while it took one, or the block is pruned there.
+    // A state that only one chain has is not a snapshot: the process ended while taking it, or the other chain pruned the block.
     return (first?.snapshots ?? [])
       .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
       .map(({ id }) => describe(id));
@@ -55,7 +55,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
     if (found !== undefined) return found;
     const ids = list().map((one) => one.id);
     throw badSnapshot(
-      `there is no snapshot ${id}; ${ids.length === 0 ? "there is none" : `the snapshots are ${ids.join(", ")}`}. A snapshot is lost when its block is pruned, or when the chains go back to before it`,
+      `no snapshot ${id}; ${ids.length === 0 ? "there are no snapshots" : `available: ${ids.join(", ")}`}. A snapshot is lost when its block is pruned or the chains revert to an earlier state`,
     );
   };
   return {
@@ -63,7 +63,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
     take: (): LocalnetSnapshot => {
       const known = list().map(({ id }) => id);
       if (known.length >= MAX_SNAPSHOTS)
-        throw badSnapshot(`there are ${MAX_SNAPSHOTS} snapshots already; remove one first`);
+        throw badSnapshot(`limit of ${MAX_SNAPSHOTS} snapshots reached; remove one first`);
       for (const { node, snapshots } of stored())
         node.control.removeSnapshots(snapshots.map((one) => one.id).filter((one) => !known.includes(one)));
       const id = 1 + Math.max(0, ...known);
@@ -108,7 +108,7 @@ export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;
   const heights = parseJson(readFileSync(path, "utf8"));
-  // An incomplete file: no chain went back yet.
+  // The file is incomplete, so no chain has been reverted yet.
   for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
     const store = openBlockStore(join(home, chainId));
     try {

@@ -250,7 +250,7 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
 /** Genesis state of the wasm module: the codes, the consumer contract, and the message that registers query 1. */
 function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
   if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
-  // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
+  // The first code's first instance has this address. `gen_msgs` creates the contract before it is called.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
   return {

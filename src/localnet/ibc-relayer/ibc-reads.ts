@@ -42,7 +42,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
         const { commitments, pagination } = await query("PacketCommitments", request, signal, height);
         return { items: commitments.map(({ sequence }) => sequence), next: pagination?.nextKey };
       });
-      // The chain lists them in the order of their text: 10 before 9.
+      // The chain sorts them as text: 10 before 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
     },
     /** Returns the `sequences` that this end has not received. */
@@ -69,7 +69,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       height: bigint,
       signal: AbortSignal,
     ): Promise<ReadonlySet<bigint>> => {
-      // Without numbers, the chain would list all.
+      // Without sequences, the chain would list all.
       if (sequences.length === 0) return new Set();
       const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
       const { acknowledgements } = await query("PacketAcknowledgements", request, signal, height);
@@ -114,6 +114,6 @@ async function allPages<T>(
     if (next === undefined || next.length === 0) return all;
     key = next;
   }
-  const text = `a list of channels or packets has more than ${MAX_PAGES} pages`;
+  const text = `the channel or packet list has more than ${MAX_PAGES} pages`;
   throw new IbcRelayerError({ code: "too-many-pages", pages: MAX_PAGES }, text);
 }

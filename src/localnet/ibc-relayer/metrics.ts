@@ -28,25 +28,25 @@ const METRICS: StatusMetrics<Seen> = {
     read: ({ status, nowMs }) => oneOf(IBC_RELAYER_STATES, ibcRelayerHealth(status, nowMs).state),
   },
   relaywatch_ibc_relayer_last_cycle_timestamp_seconds: {
-    help: "Time at which the last cycle without an error ended. Absent before the first one.",
+    help: "Time at which the last successful cycle ended. Absent before the first one.",
     read: ({ status: { lastCycleMs } }) => seconds(lastCycleMs),
   },
   relaywatch_ibc_relayer_failed_cycles_total: {
     type: "counter",
-    help: "Failed cycles by reason: node (no response or a bad one), light-client (it cannot be updated), transaction (it had no effect), read (a value or its proof), deadline, other.",
+    help: "Failed cycles by reason: node (no response or an invalid one), light-client (cannot be updated), transaction (had no effect), read (a value or its proof), deadline, other.",
     by: ["reason"],
     read: ({ status: { failures } }) => CYCLE_FAILURES.map((reason) => [reason, failures[reason]]),
   },
   relaywatch_ibc_relayer_messages_total: {
     type: "counter",
     ...perChain(
-      "Messages in blocks of a chain by kind: receive (a packet of the other chain), acknowledge and time_out (packets that the chain sent), channel (a step of a handshake).",
+      "Messages included by a chain, by kind: receive (a packet from the other chain), acknowledge and time_out (packets sent by the chain), channel (a handshake step).",
       ({ done }) => WORK_KINDS.map((kind) => [kind, done[kind]]),
       "kind",
     ),
   },
   relaywatch_ibc_relayer_last_message_timestamp_seconds: perChain(
-    "Time at which the IBC relayer saw its last message in a block of a chain. Absent before the first one.",
+    "Time at which the IBC relayer last saw one of its messages in a chain's block. Absent before the first one.",
     ({ lastDoneMs }) => seconds(lastDoneMs),
   ),
   relaywatch_ibc_relayer_refused_messages_total: {
@@ -54,15 +54,15 @@ const METRICS: StatusMetrics<Seen> = {
     ...perChain("Messages that a chain rejected. Each is retried later.", ({ refusals }) => refusals),
   },
   relaywatch_ibc_relayer_pending_packets: perChain(
-    "Packets that a chain sent and whose acknowledgement it does not have.",
+    "Packets sent by a chain that has not received their acknowledgements yet.",
     ({ pending }) => pending,
   ),
   relaywatch_ibc_relayer_oldest_pending_timestamp_seconds: perChain(
-    "Time at which the IBC relayer first saw the oldest pending packet of a chain. Absent when none is pending.",
+    "Time at which the IBC relayer first saw a chain's oldest pending packet. Absent if no packet is pending.",
     ({ oldestPendingMs }) => seconds(oldestPendingMs),
   ),
   relaywatch_ibc_relayer_unreadable_packets: perChain(
-    "Pending packets that cannot be relayed, because the blocks with them or with their acknowledgements are pruned.",
+    "Pending packets that cannot be relayed because their blocks, or their acknowledgements' blocks, are pruned.",
     ({ unreadable }) => unreadable,
   ),
 };

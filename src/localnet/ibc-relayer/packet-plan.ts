@@ -97,7 +97,7 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // The present state too: a packet that was relayed after the last header must not be relayed again, since a node rejects
+  // Also check the current state: a packet relayed after the last header must not be relayed again, because a node rejects
   // redundant messages.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
@@ -151,7 +151,7 @@ async function planMissing(
   const toSource: Work[] = [];
   for (const record of inOrder(missing, found, channel)) {
     const isReceived = planOne(record, at, provenMissing, { toDestination, toSource });
-    // A packet of an ordered channel can be received only after those before it.
+    // On an ordered channel, a packet can be received only after all earlier packets.
     if (!isReceived && channel.ordering === Order.ORDER_ORDERED) break;
   }
   return { toDestination, toSource, unreadable: missing.length - found.size };
@@ -203,7 +203,7 @@ export function packetAction(
   if (hasElapsed(packet, moment)) return isProvenMissing ? "time-out" : "wait";
   if (end.state === State.STATE_CLOSED) return isProvenMissing ? "time-out-on-close" : "wait";
   if (end.state !== State.STATE_OPEN) return "wait";
-  // The next block is the first one that can include the packet.
+  // The next block is the first that can include the packet.
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 

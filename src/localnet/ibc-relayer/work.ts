@@ -90,7 +90,7 @@ export function proveWork(
 /** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 contains the proofs for all levels. */
 function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Array {
   if (code !== 0 || proof.length === 0) {
-    const text = `ibc/${path} cannot be proven: ${log === "" ? "the node returned no proof" : log}`;
+    const text = `cannot prove ibc/${path}: ${log === "" ? "the node returned no proof" : log}`;
     throw new IbcRelayerError({ code: "read-failed", key: path }, text);
   }
   const writer = new BinaryWriter();
@@ -101,7 +101,7 @@ function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Ar
 /** Tag of field 1, length-delimited. */
 const FIRST_FIELD_TAG = 10;
 
-// Paths of ICS-24, as ibc-go stores them.
+// ICS-24 paths, as stored by ibc-go.
 
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;

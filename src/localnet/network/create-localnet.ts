@@ -197,7 +197,7 @@ function existingGenesis(
   if (document === undefined || profile === undefined || own === profile) return document;
   throw new NodeError(
     { code: "other-genesis", chainId },
-    `the chain ${chainId} has the profile ${own} from its genesis document, not ${profile}; leave out --profile, or choose another --home`,
+    `chain ${chainId} has the profile ${own} from its genesis document, not ${profile}; omit --profile, or choose another --home`,
   );
 }
 

@@ -44,7 +44,7 @@ export async function fetchRemoteStart(
           const header = checkChain(parseSignedHeader(commit["signed_header"]), remote.chainId);
           return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
         } catch (error) {
-          // An RPC of another chain is a wrong setting. Every other error may end when the remote chain has started.
+          // An RPC of another chain is a configuration error. Any other error may go away once the remote chain has started.
           if (error instanceof RemoteChainError || inner.aborted) throw error;
           lastError = error;
         }

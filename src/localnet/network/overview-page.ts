@@ -174,7 +174,7 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
 function headlineOf(worst: PartRow | undefined): string {
   if (worst === undefined || worst.tone === "good") return "All parts are working";
   const what = `${worst.name}: ${worst.verdict}`;
-  // Nobody can do anything about what is only not known yet.
+  // Nobody can act on something that is merely not known yet.
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 
@@ -319,7 +319,7 @@ export function overviewRoutes(
   { ports, links = {} }: Pick<LocalnetDaemonOptions, "ports" | "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly ApiRoute[] {
-  // The daemons of a default localnet are at its ports, whoever starts them.
+  // A default localnet's daemons are at its ports, no matter who starts them.
   const known = {
     relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,
     watchdog: `http://${LOCALNET_HOST}:${ports.watchdog}/`,

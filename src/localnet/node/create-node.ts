@@ -135,7 +135,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     const router = createCallRouter(context, deps.logger);
     const servers = createServers(options, deps, { ...parts, router, rpcAddress }, signal);
     try {
-      // All servers listen before the first block, so that a subscriber can receive every block.
+      // All servers start listening before the first block, so that a subscriber can receive every block.
       for (const server of servers) ports.set(server.name, await server.listen());
       ready.resolve({
         view: parts.view,
@@ -146,7 +146,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       });
       await parts.production.run(signal);
     } finally {
-      // `listen` of one server may have failed. Only the servers before it are open.
+      // One server's `listen` may have failed, and only the servers before it are open.
       await Promise.all(servers.filter((server) => ports.has(server.name)).map((server) => server.close()));
     }
   };
@@ -161,7 +161,7 @@ async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSig
   if (stored !== undefined && !equalBytes(stored, encodeGenesis(genesis))) {
     throw new NodeError(
       { code: "other-genesis", chainId: genesis.chainId },
-      `the home directory holds a chain with a genesis document other than the one for ${genesis.chainId}; choose another --home or empty it`,
+      `the home directory contains a chain with a different genesis document than the one for ${genesis.chainId}; choose another --home or empty it`,
     );
   }
   return genesis;

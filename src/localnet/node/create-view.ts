@@ -36,7 +36,7 @@ export function createSetCache(): ViewDeps["sets"] {
 
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine, sets, queryTimeMs } = deps;
-  // Not below the earliest height either: the caches may hold blocks that are pruned.
+  // Don't read below the earliest height either, because the caches may contain pruned blocks.
   const inRange = (height: bigint): boolean =>
     height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
@@ -57,7 +57,7 @@ export function createView(deps: ViewDeps): NodeView {
     results: (height) => (inRange(height) ? store.results(height) : undefined),
     commit: (height) => {
       if (!inRange(height)) return undefined;
-      // The block after the latest one does not exist yet, so the latest commit is the one that the engine signed.
+      // The block after the latest does not exist yet, so use the commit that the engine signed.
       return height === engine.state().height ? engine.state().lastCommit : block(height + 1n)?.lastCommit;
     },
     validators: (height) => {

@@ -36,7 +36,10 @@ export function createNodeControl(deps: {
     takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => {
       const { height, initialHeight } = engine.state();
       if (height < initialHeight)
-        throw new NodeError({ code: "bad-snapshot" }, "there is no block yet; try again after the first one");
+        throw new NodeError(
+          { code: "bad-snapshot" },
+          "there is no block yet; try again after the first block",
+        );
       store.saveSnapshot({ ...snapshot, height });
     },
     removeSnapshots: store.removeSnapshots,

@@ -34,7 +34,7 @@ interface Series {
 export function createFamily(options: FamilyOptions): Family {
   const bounds = options.bounds ?? [];
   const series = new Map<string, Series>();
-  // Sorting and escaping each event's labels would take most of a sidecar tick.
+  // Sorting and escaping each event's labels would take up most of a sidecar tick.
   const keys = new Map<string, string>();
   const keyOf = (labels: SeriesLabels): string => {
     const given = JSON.stringify(labels);

@@ -10,11 +10,11 @@ export const SIDECAR_FAULTS = {
   "all-prices-missing": "the prices response is {} with a current timestamp",
   "pair-missing": "TIA/USD is absent from the prices response",
   "major-pairs-missing": "BTC/USD, ETH/USD and NTRN/USD are absent from the prices response",
-  "malformed-price": "the price of BTC/USD is not a whole number",
+  "malformed-price": "the price of BTC/USD is not an integer",
   slow: "the prices response takes 3 s, longer than the node waits",
   "http-500": "the prices response is HTTP 500, oracle is not running",
   "websocket-providers-down":
-    "every WebSocket provider fails; prices disappear when they exceed the maximum age of 2 min",
+    "every WebSocket provider fails; prices disappear once they exceed the maximum age of 2 min",
   "websocket-flap": "binance_ws loses its connection every 15 s and reconnects 15 s later",
   "provider-rate-limited": "kraken_api responds with HTTP 429: code 1",
   "provider-blocked": "kraken_api responds with HTTP 451: code 451",

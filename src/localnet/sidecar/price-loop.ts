@@ -105,7 +105,7 @@ function recordProvider(
     readonly nowMs: number;
   },
 ): boolean {
-  // Squared, so that most latencies are short and a few are long.
+  // Square the value, so that most latencies are short and a few are long.
   const event = { ...exchange, latencyMs: 5 + 295 * walk.random() ** 2 };
   if (first?.kind === "api") {
     recordApiProvider(families, { ...event, id: first.offChainTicker });

@@ -65,8 +65,8 @@ export function createSidecarListeners(
   const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
-  // With port 0 the system chooses the port. After a restart the sidecar must have the same port, so that the clients
-  // find it again: later openings use the bound address.
+  // With port 0, the system chooses the port. After a restart, the sidecar needs the same port so that clients find it again, so
+  // later openings use the bound address.
   let bound = listen;
   const close = async (): Promise<void> => {
     const closing = servers;

@@ -62,7 +62,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   const { slowMs = 3_000, drainMs = DRAIN_MS } = options;
   const { markets, version } = SETTINGS;
   const process = createSidecarProcess({ ...SETTINGS, chainId, seed, metricNames, drainMs }, deps);
-  // A restart replaces the process's state, so each request reads it afresh.
+  // A restart replaces the process's state, so each request reads it again.
   const prices = {
     snapshot: () => process.state().loop.snapshot(),
     oracle: () => process.state().oracle,
@@ -83,8 +83,8 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   let lastChange: Promise<unknown> = Promise.resolve();
   /** Runs `change` after the change in progress, if any. */
   const inOrder = <T>(change: () => Promise<T>): Promise<T> => {
-    // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An
-    // error goes to the caller of its change only; the next change runs nevertheless.
+    // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An error goes
+    // only to the caller of that change; the next change runs nevertheless.
     const result = lastChange.then(change);
     lastChange = result.catch(() => {});
     return result;
@@ -97,7 +97,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
     });
   const tick = async (): Promise<void> => {
     process.tick();
-    // While the sidecar was down, another process can have taken a port. Each tick tries again to open the listeners.
+    // Another process may have taken a port while the sidecar was down, so each tick tries again to open the listeners.
     await updateListeners().catch((error: unknown) =>
       deps.logger.warn("sidecar cannot listen, retrying", { error }),
     );

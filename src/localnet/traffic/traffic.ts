@@ -39,7 +39,7 @@ class TrafficError extends CodedError<TrafficErrorFacts> {}
 /** Faults in other users' transactions, and their visible effects. */
 export const TRAFFIC_FAULTS = {
   "busy-market":
-    "others use the fee market's target in each block of local-1: the price does not change, and nothing is left for the relayer",
+    "others use up the fee market's target in each local-1 block: the price does not change, and nothing is left for the relayer",
   "upgrade-planned":
     "the admin of local-1 plans an upgrade 7,200 blocks ahead; switching it off cancels the plan",
 } as const;
@@ -250,7 +250,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
 
 function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
   if (sent.length === 0) return new Set();
-  // The mempool of the same process holds the arrays that were added to it.
+  // The mempool is in the same process and holds the arrays that were added to it.
   const inMempool = new Set(view.unconfirmed(Number.POSITIVE_INFINITY).txs);
   return new Set(sent.filter(({ bytes }) => inMempool.has(bytes)));
 }
@@ -287,7 +287,7 @@ function readChain(
   if (gasPerBlock > maximum) {
     throw new TrafficError(
       { code: "traffic-too-much", gasPerBlock, maximum },
-      `--traffic ${gasPerBlock} is more than the fee market of ${chainId} allows in a block (${maximum})`,
+      `--traffic ${gasPerBlock} exceeds the block maximum of ${chainId}'s fee market (${maximum})`,
     );
   }
   const request = QueryCodesRequest.encode({ pagination: undefined });
@@ -297,7 +297,7 @@ function readChain(
   if (code !== undefined) return { params, codeId: code.codeId };
   throw new TrafficError(
     { code: "traffic-without-contract" },
-    `${chainId} has no contract code ${gasBurner.name}, which the traffic needs: its state is from an earlier version; start with an empty --home`,
+    `${chainId} has no ${gasBurner.name} contract code, which the traffic needs, because its state is from an earlier version; start with an empty --home`,
   );
 }
 

@@ -22,7 +22,7 @@ export class ByteWriter {
   /** Appends the bytes of `source` from `start` to `end`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     this.reserve(end - start);
-    // A loop is faster than a view for the few bytes between two accounting operators.
+    // For the few bytes between two accounting operators, a loop is faster than a view.
     if (end - start > 32) this.buffer.set(source.subarray(start, end), this.length);
     else for (let at = start; at < end; at++) this.buffer[this.length + at - start] = source[at] ?? 0;
     this.length += end - start;

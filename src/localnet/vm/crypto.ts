@@ -210,7 +210,7 @@ export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: Befor
   for (const [at, g1] of g1s.entries()) {
     const g2 = g2s[at];
     if (g1 === undefined || g2 === undefined) return CRYPTO_CODE.point;
-    // A pairing with infinity is one.
+    // A pairing with infinity equals one.
     if (!g1.is0() && !g2.is0()) pairs.push({ g1: at === g1s.length - 1 ? g1.negate() : g1, g2 });
   }
   if (pairs.length === 0) return CRYPTO_CODE.valid;
@@ -258,7 +258,7 @@ function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) =>
 
 /** Hashes a message to a compressed point in G1 (RFC 9380, BLS12381G1_XMD:SHA-256_SSWU_RO_). */
 export function hashToG1(message: Uint8Array, tag: Uint8Array): Uint8Array {
-  // Its types want a list here, and its code the one element of a prime field as a number.
+  // The library's types require a list here, but its code expects the prime field's only element as a number.
   const map: (element: never) => unknown = G1.mapToCurve;
   const points = hashToField(message, tag, 2).map((element) =>
     mappedPoint<G1Point>(Reflect.apply(map, G1, [element]), G1.Point),

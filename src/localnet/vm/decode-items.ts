@@ -226,6 +226,6 @@ export function readDataSegment(reader: ByteReader, module: WasmModule, offset: 
       reader.end,
     );
   reader.skip(length);
-  // A passive segment is accepted, and nothing can use it: bulk memory is switched off.
+  // A passive segment is accepted, but nothing can use it, because bulk memory is disabled.
   module.dataSegments.push({ offset: address ?? 0, length: flags === 1 ? 0 : length });
 }

@@ -292,7 +292,7 @@ const MAX_NAMES = 4 * 1024 * 1024;
 /** Returns a function that looks up function names in the custom section `name`, which is read on first use. */
 export function createNames({ customSections, bytes }: WasmModule): (index: number) => string | undefined {
   const range = customSections.find(({ name }) => name === "name")?.range;
-  // Not the module's bytes, so that only the names stay in memory.
+  // Don't reference the module's bytes, so that only the names stay in memory.
   const content =
     range === undefined || range.end - range.start > MAX_NAMES
       ? new Uint8Array()

@@ -230,7 +230,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     return crypto.verifyEd25519Batch(messages, signatures, keys);
   },
 
-  // The deployed chain has no handler for debug texts, so that the region is not read.
+  // The deployed chain has no handler for debug texts, so the region is not read.
   debug: () => undefined,
 
   query_chain: (execution, [pointer = 0]) => {

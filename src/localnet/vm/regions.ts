@@ -56,7 +56,7 @@ export function writeRegion(buffer: ArrayBuffer, pointer: number, data: Uint8Arr
     throw vmError("communication", `Region too small. Got ${region.capacity}, required ${data.length}`);
   if (region.offset + data.length > buffer.byteLength) throw accessError(region, buffer);
   new Uint8Array(buffer, region.offset, data.length).set(data);
-  // The contract may have placed the region over its own description: what is written last stays.
+  // The contract may have placed the region over its own description, so the last write wins.
   const view = descriptionAt(buffer, pointer);
   view.setUint32(0, region.offset, true);
   view.setUint32(4, region.capacity, true);

@@ -285,7 +285,7 @@ class Rewriter {
     const size = frameSize(shape);
     const index = module.importedFunctions + bodyIndex;
     const isCounted = shape.calls || size > UNCOUNTED_FRAME;
-    // What follows the block happens wherever the function returns.
+    // The code after the block runs wherever the function returns.
     const hasBlock = isCounted || reportTo !== undefined;
     const writer = new ByteWriter((end - start) * 3 + 64);
     writer.copy(module.bytes, start, shape.code);
@@ -334,7 +334,7 @@ class Rewriter {
         if (opcode === OP.loop || opcode === OP.if) depth++;
         else if (opcode === OP.end) depth--;
         else if (opcode === OP.return && hasBlock) {
-          // The end of the function gives its frame back.
+          // The end of the function releases its frame.
           writer.u8(OP.br);
           writer.varU32(depth);
           copied = reader.position;

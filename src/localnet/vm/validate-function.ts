@@ -351,7 +351,7 @@ class FunctionValidator {
   private checkEnd(): void {
     let frame = this.popFrame();
     if (frame.kind === OP.if) {
-      // An `if` without `else`: its parameters must be its results.
+      // For an `if` without `else`, the parameters must equal the results.
       this.enter(OP.else, frame.params, frame.results);
       frame = this.popFrame();
     }

@@ -11,10 +11,10 @@ const BENCH_MESSAGES = {
     fields: {
       subdenom: "<subdenom> up to 44 characters",
       denom: "<denom> factory/<creator>/<subdenom>",
-      new_admin: "<new-admin> address of the new admin",
+      new_admin: "<new-admin> the new admin's address",
       transferFromAddress: "<from> address that loses the coins",
       transferToAddress: "<to> address that receives them",
-      contract_addr: "[contract] address of the contract; none: no contract is called",
+      contract_addr: "[contract] contract address; omit it to call no contract",
       metadata:
         '<metadata> JSON: {"base":"factory/…","display":"…","name":"…","symbol":"…","denom_units":[{"denom":"factory/…","exponent":0}]}',
     },
@@ -22,26 +22,29 @@ const BENCH_MESSAGES = {
       "create-denom": message("CreateDenom", "create the denomination factory/<your address>/<subdenom>", {
         prints: { denomination: "new_token_denom" },
       }),
-      mint: message("Mint", "create coins; only the admin of the denomination can", {
+      mint: message("Mint", "mint coins; requires the denomination's admin", {
         options: {
-          mintToAddress: ["--to <address>", "who receives the coins; default: the signing account"],
+          mintToAddress: ["--to <address>", "recipient of the coins; default: the signing account"],
         },
       }),
-      burn: message("Burn", "destroy coins; only the admin of the denomination can", {
+      burn: message("Burn", "burn coins; requires the denomination's admin", {
         options: {
-          burnFromAddress: ["--from-address <address>", "whose coins; default: the signing account's"],
+          burnFromAddress: [
+            "--from-address <address>",
+            "account whose coins are burned; default: the signing account",
+          ],
         },
       }),
       "force-transfer": message(
         "ForceTransfer",
-        "move coins of any account; only the admin of the denomination can",
+        "move coins from any account; requires the denomination's admin",
       ),
       "change-admin": message("ChangeAdmin", "change a denomination's admin"),
       "set-denom-metadata": message("SetDenomMetadata", "describe a denomination: name, symbol, units"),
       "set-before-send-hook": message(
         "SetBeforeSendHook",
         "choose the contract that is called before payments",
-        { note: "\nThe params must allow the contract's code for the creator of the denomination." },
+        { note: "\nThe params must allow the contract's code for the denomination's creator." },
       ),
       "update-params": message("UpdateParams", "replace all params: fee, gas, allowed hooks", {
         takes: [],
@@ -50,9 +53,9 @@ const BENCH_MESSAGES = {
             "--fee <json>",
             'a coin: {"denom":"untrn","amount":"1000"}; can be given several times',
           ),
-          "params.fee_collector_address": ["--fee-collector <address>", "who receives the fee"],
+          "params.fee_collector_address": ["--fee-collector <address>", "recipient of the fee"],
           "params.denom_creation_gas_consume": () =>
-            new Option("--creation-gas <n>", "gas of a new denomination").default("0"),
+            new Option("--creation-gas <n>", "gas for creating a denomination").default("0"),
           "params.whitelisted_hooks": listOption(
             "--hook <json>",
             'a code that may be a hook: {"code_id":"1","denom_creator":"…"}; can be given several times',
@@ -88,7 +91,7 @@ function listOption(flags: string, description: string): () => Option {
 }
 
 function feeOption(flags: string, description: string): () => Option {
-  const words = `${description}, such as 1000untrn; can be given several times`;
+  const words = `${description}, e.g. 1000untrn; repeatable`;
   return requiredOption(flags, words, (text, previous) => [
     ...(Array.isArray(previous) ? previous : []),
     parseCoin(text),

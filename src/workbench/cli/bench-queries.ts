@@ -9,31 +9,31 @@ const BENCH_QUERIES = {
   tokenfactory: {
     service: "osmosis.tokenfactory.v1beta1.Query",
     fields: {
-      creator: "<creator> address of the denomination's creator",
-      subdenom: "<subdenom> last part of the denomination",
+      creator: "<creator> the denomination's creator",
+      subdenom: "<subdenom> the denomination's last part",
     },
     queries: {
       params: query("Params", "print the fee and gas for a new denomination, and the allowed hooks"),
-      "denom-authority-metadata": query("DenomAuthorityMetadata", "print the admin of a denomination", {
+      "denom-authority-metadata": query("DenomAuthorityMetadata", "print a denomination's admin", {
         columns: "ADMIN Admin",
       }),
-      "denoms-from-creator": query("DenomsFromCreator", "list the denominations that an account created", {
+      "denoms-from-creator": query("DenomsFromCreator", "list the denominations created by an account", {
         columns: "DENOM",
       }),
       "before-send-hook": query(
         "BeforeSendHookAddress",
-        "print the contract that is called before payments of a denomination",
+        "print the contract called before payments in a denomination",
         "CONTRACT",
       ),
-      "full-denom": query("FullDenom", "print the full name of a denomination", "DENOM"),
+      "full-denom": query("FullDenom", "print a denomination's full name", "DENOM"),
     },
   },
   feerefunder: {
     service: "neutron.feerefunder.Query",
     fields: {
-      port_id: "<port-id> port of the packet, such as transfer",
-      channel_id: "<channel-id> channel of the packet",
-      sequence: ["<sequence> number of the packet", unchecked],
+      port_id: "<port-id> the packet's port, e.g. transfer",
+      channel_id: "<channel-id> the packet's channel",
+      sequence: ["<sequence> packet sequence", unchecked],
     },
     queries: {
       params: query("Params", "print the minimum fee for a contract's packet"),
@@ -55,15 +55,15 @@ const BENCH_QUERIES = {
   interchaintxs: {
     service: "neutron.interchaintxs.v1.Query",
     fields: {
-      owner_address: "<owner> address of the contract",
-      connection_id: "<connection-id> connection of the account",
-      interchain_account_id: "<interchain-account-id> name of the account",
+      owner_address: "<owner> contract address",
+      connection_id: "<connection-id> the account's connection",
+      interchain_account_id: "<interchain-account-id> the account's name",
     },
     queries: {
       params: query("Params", "print the message limit and the fee for an account"),
       "interchain-account": query(
         "InterchainAccountAddress",
-        "print the address of an account on another chain",
+        "print an interchain account's address on the other chain",
         { columns: "ADDRESS", takes: ["owner_address", "connection_id", "interchain_account_id"] },
       ),
     },
@@ -90,7 +90,7 @@ function params(service: string, description: string): QueryGroup {
 }
 
 const IF_ABSENT =
-  "a local chain has this module with --contract, with --profile deployed, or when its --chain-config names it in local.modules";
+  "a local chain has this module if started with --contract or --profile deployed, or if its --chain-config lists it in local.modules";
 
 /** Creates a workbench module's command. If the chain lacks the module, the error explains how to add it. */
 export function benchCommand(create: (context: CliContext) => Command): (context: CliContext) => Command {

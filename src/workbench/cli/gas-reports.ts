@@ -51,7 +51,7 @@ async function save(
     const format = PROFILE_FORMATS.find((one) => one === profileFormat) ?? formatOfFile(file);
     writeFileSync(file, formatProfile(report, format, title));
   } catch (cause) {
-    throw new CliError(EXIT.badConfig, `${file} cannot be written`, { cause });
+    throw new CliError(EXIT.badConfig, `cannot write ${file}`, { cause });
   }
   if (options.json === undefined) context.print(`\n${profileTable(report)}\nprofile in ${file}`);
 }
@@ -60,7 +60,7 @@ function toProfileError(error: unknown): unknown {
   if (!(error instanceof ClientError) || error.facts.code !== "abci") return error;
   const { log } = error.facts;
   const text = isUnknownPath(error)
-    ? "the node makes no profiles; only local chains of this version do"
+    ? "the node does not support profiles; only local chains of this version do"
     : log;
   return new CliError(EXIT.fatal, `no profile: ${text}`, { cause: error });
 }
@@ -80,7 +80,7 @@ async function stacks(
   try {
     return stacksText(await fetchProfile(client, request, signal));
   } catch (error) {
-    // The caller reports the transaction's own error, whatever the node responds here.
+    // The caller reports the transaction's own error, regardless of the node's response here.
     if (signal.aborted) throw error;
     return "";
   }

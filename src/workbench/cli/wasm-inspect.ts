@@ -9,8 +9,8 @@ import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 
 export function wasmCommand(context: CliContext): Command {
   const inspect = new Command("inspect")
-    .description("check a contract's code as the deployed chain does; exits 1 if the chain would refuse it")
-    .argument("<file>", "WebAssembly, plain or compressed with gzip")
+    .description("check a contract's code as the deployed chain does; exits 1 if the chain would reject it")
+    .argument("<file>", "WebAssembly, plain or gzip")
     .addOption(jsonOption())
     .action((file: string, { json }: { readonly json?: true }) => {
       const inspection = inspectCode(readCode(file));
@@ -64,7 +64,7 @@ function toText(inspection: Inspection): string {
     ...checks.map(({ name, problem: found }) => `  ${name.padEnd(17)} ${found ?? "ok"}`),
     problem === undefined
       ? "The deployed chain would accept this code."
-      : `The deployed chain would refuse this code: ${problem}`,
+      : `The deployed chain would reject this code: ${problem}`,
   ].join("\n");
 }
 

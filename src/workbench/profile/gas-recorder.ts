@@ -174,7 +174,7 @@ const MAX_CALLS = 20_000_000;
 /** Thrown if a transaction calls more functions than one profile allows. */
 export class ProfileTooLargeError extends Error {
   constructor() {
-    super(`more than ${MAX_CALLS} function calls: too many for a profile`);
+    super(`too many function calls for a profile (more than ${MAX_CALLS})`);
   }
 }
 

@@ -116,7 +116,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
     const text = toHex(hash);
     throw new ProfileError(
       { code: "profile-no-tx", hash: text },
-      `this node has no transaction with the hash ${text}: its block may be pruned`,
+      `this node has no transaction with hash ${text}; its block may be pruned`,
     );
   }
   const { height, index } = tx;
@@ -125,7 +125,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
   if (profiled === undefined)
     throw new ProfileError(
       { code: "profile-no-state", height },
-      `the state before block ${height} is not stored: a node stores the states of its last 1000 blocks, and none before its first block`,
+      `the state before block ${height} is not stored: a node stores only the states of its last 1000 blocks, and none before its first block`,
     );
   requireSame(store, height, profiled.result);
   return reportOf({ ...profiled, result: tx.result }, height);
@@ -138,7 +138,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
 function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
-  // No validator set signs before the first block.
+  // There is no signing validator set before the first block.
   const voters = validatorsAt(store, height - 1n)?.validators ?? [];
   return { ...toRequest(block, voters), txs: block.txs.slice(0, index + 1) };
 }
@@ -157,7 +157,7 @@ function requireSame(store: BlockStore, height: bigint, results: readonly TxResu
   if (isSame) return;
   throw new ProfileError(
     { code: "profile-differs", height },
-    `the transactions of block ${height} did not give the same results again: the block had evidence of a double sign, or the chain was upgraded`,
+    `replaying block ${height} gave different results: the block had evidence of a double sign, or the chain was upgraded`,
   );
 }
 

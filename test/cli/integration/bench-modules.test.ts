@@ -20,7 +20,7 @@ it.each([
 ])("%s %s %s on a chain without the module says how a chain gets it", async (...words) => {
   const { exitCode, message } = await run(...words);
   expect(exitCode).toBe(1);
-  expect(message).toContain("a local chain has this module with --contract, with --profile deployed");
+  expect(message).toContain("a local chain has this module if started with --contract or --profile deployed");
 });
 
 it("a module that every chain has gives no such advice", async () => {

@@ -43,5 +43,5 @@ it("wrong words are refused with what was expected", async () => {
     "Allowed choices are yes, abstain, no, no_with_veto",
   );
   expect((await tx("vote", "one", "yes")).usage).toContain("expected an integer below 2^64");
-  expect((await tx("weighted-vote", "1", "yes:1")).usage).toContain("is not an option with its weight");
+  expect((await tx("weighted-vote", "1", "yes:1")).usage).toContain("is not a weighted option");
 });

@@ -105,7 +105,7 @@ describe("localnet time", () => {
 
   it.each([
     [["set", "2020-01-01T00:00:00Z"], 1, "is before the chains' time"],
-    [["set", "tomorrow"], 1, "a time in UTC such as"],
+    [["set", "tomorrow"], 1, "a time in UTC, e.g."],
     [["add", "soon"], 2, undefined],
     [["add", "900d"], 2, undefined],
     [["rate", "fast"], 2, undefined],
@@ -235,7 +235,7 @@ describe("localnet mine", () => {
     const mining = localnet("mine", "1000", "--interval", "6s");
     await expect.poll(nowMs, SOON).toBeGreaterThan(beforeMs + 60_000);
     for (const words of [["mine"], ["time", "rate", "2"]])
-      expect((await localnet(...words)).message).toContain("try again afterwards");
+      expect((await localnet(...words)).message).toContain("try again later");
     expect((await mining).message).toBeUndefined();
     expect(JSON.parse((await localnet("time", "--json")).out)).toMatchObject({ rate: 1 });
   });
@@ -250,7 +250,7 @@ describe("localnet snapshot and revert", () => {
     await start();
     await localnet("mine");
     await localnet("halt");
-    expect((await localnet("snapshot", "list")).out).toBe("there is no snapshot");
+    expect((await localnet("snapshot", "list")).out).toBe("no snapshots");
     const place = /snapshot 1: local-1 at height (\d+), remote-1 at height (\d+), 20\S+Z$/;
     const taken = (await localnet("snapshot")).out;
     expect(taken).toMatch(place);
@@ -264,12 +264,9 @@ describe("localnet snapshot and revert", () => {
     await localnet("mine", "2");
     expect(Math.abs((await headMs("local")) - Date.now())).toBeLessThan(DAY_MS);
     expect((await localnet("snapshot", "list")).out).toBe(taken);
-    expect((await localnet("snapshot", "remove", "1")).out).toBe("there is no snapshot");
+    expect((await localnet("snapshot", "remove", "1")).out).toBe("no snapshots");
     const refused = await localnet("revert", "1");
-    expect([refused.exitCode, refused.message]).toEqual([
-      1,
-      expect.stringContaining("there is no snapshot 1"),
-    ]);
+    expect([refused.exitCode, refused.message]).toEqual([1, expect.stringContaining("no snapshot 1")]);
     expect((await localnet("revert", "x")).exitCode).toBe(2);
   });
 

@@ -111,7 +111,7 @@ describe("relaywatch tx interchainqueries", () => {
     const said = await tx("remove-interchain-query", "99", "--from", "bob");
     expect(said).toMatchObject({ out: "", exitCode: 1 });
     expect(said.message).toMatch(
-      /^the chain rejects the transaction: sdk\/\d+: .*message index: 0: .*\b99\b/,
+      /^the chain would reject the transaction: sdk\/\d+: .*message index: 0: .*\b99\b/,
     );
   });
 

@@ -72,7 +72,7 @@ describe("localnet rehearse", () => {
       }
       expect(rest).toContain("The chains are back where they were.");
       expect((await localnet("time")).out).toMatch(/^20\S+Z$/);
-      expect((await localnet("snapshot", "list")).out).toBe("there is no snapshot");
+      expect((await localnet("snapshot", "list")).out).toBe("no snapshots");
     },
   );
 

@@ -80,8 +80,8 @@ describe("relaywatch tx transfer", () => {
     [["ibc", "client", "update"], "missing required argument 'client'"],
     [["ibc", "client", "update", "remote-one"], "expected an id, e.g. 07-tendermint-0"],
     [["ibc", "client", "update", "07-tendermint-0", "--counterparty-node", "x"], "expected a URL, e.g."],
-    [["ibc-rate-limit", "update-params"], "give the address of a contract, or --none"],
-    [["ibc-rate-limit", "update-params", CONTRACT, "--none"], "give the address of a contract, or --none"],
+    [["ibc-rate-limit", "update-params"], "specify a contract address or --none"],
+    [["ibc-rate-limit", "update-params", CONTRACT, "--none"], "specify a contract address or --none"],
   ])("%j is a wrong command line", async (words, text) => {
     const { exitCode, message, usage } = await tx(...words);
     expect([exitCode, message ?? usage]).toEqual([2, expect.stringContaining(text)]);

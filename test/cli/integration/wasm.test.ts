@@ -95,7 +95,7 @@ describe("relaywatch tx wasm", () => {
     writeFileSync(bad, "no code");
     expect(await tx("alice", "store", bad)).toMatchObject({
       exitCode: 78,
-      message: expect.stringContaining("the chain refuses this code"),
+      message: expect.stringContaining("the chain would reject this code"),
     });
     expect(await tx("alice", "instantiate", "5", "{}", "--label", "x")).toMatchObject({
       exitCode: 2,

@@ -274,7 +274,7 @@ describe("queries of the Prometheus API", () => {
           `too many ${what}`,
           answer(200, body),
           "too-large",
-          "the Prometheus response has a series, a sample or a message of more than 65536 characters; check prometheus.url and the labels",
+          "a series, sample or message in the Prometheus response exceeds 65536 characters; check prometheus.url and the labels",
         ] satisfies [string, Handler, string, string],
     ),
     [

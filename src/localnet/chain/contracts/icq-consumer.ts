@@ -140,7 +140,7 @@ function recordKvResult(scope: ContractScope, fields: JsonField): ContractRespon
   if (callbackFailures.get(scope).kv) throw new ContractError("kv callbacks are set to fail");
   const queryId = queryIdOf(fields);
   const { storage } = scope;
-  // The callback has only the id of the query, so the contract queries the result.
+  // The callback contains only the query id, so the contract queries the result.
   const result = scope.query({ custom: { interchain_query_result: { query_id: queryId } } });
   storage.set(concat(KV_RESULT, uint64BigEndian(queryId)), utf8(printMessageJson(result)));
   const countKey = concat(KV_COUNT, uint64BigEndian(queryId));

@@ -10,8 +10,8 @@ const CHECKSUM_LENGTH = 6;
 const MAX_LENGTH = 1023;
 const MAX_ADDRESS_BYTES = 255;
 
-// Recently used addresses in both directions. One transaction converts each of its addresses about twenty times, and
-// bech32 would take most of that time. The caches hold pure functions of their key, so they cannot change a result.
+// Recently used addresses in both directions. A transaction converts each of its addresses about twenty times, and bech32 would
+// take most of the time. An entry depends only on its key, so the caches cannot change a result.
 const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
@@ -42,7 +42,7 @@ function shared(address: Uint8Array): Uint8Array {
 export function formatAddress(prefix: string, address: Uint8Array): string {
   const known = sharedTexts.get(address);
   if (known !== undefined && known.prefix === prefix && known !== NO_TEXT) return known.text;
-  // Latin-1 maps every byte to one character: the cheapest string that identifies the bytes.
+  // Latin-1 maps every byte to one character, which makes it the cheapest string that identifies the bytes.
   const text = cached(ofPrefix(formattedByPrefix, prefix), latin1(address), () =>
     encodeBech32(prefix, address),
   );

@@ -148,7 +148,7 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    // Consumes the gas for reading the account. The SDK reads the key's type here; this chain has only one type.
+    // Consumes the gas for reading the account. The SDK reads the key type here, but this chain has only one.
     accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }

@@ -61,7 +61,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   const machine = createMachine({ stores, keepRecent, ...(storage && { storage }) }, profile);
   const openUpgrades = () => {
     const planned = planUpgrades(storage, options.modules, options.upgrades);
-    // Checks and simulations before the next block see the added modules. Their writes are dropped with the check state.
+    // Checks and simulations before the next block see the added modules; their writes are dropped with the check state.
     const lastBlock = machine.lastBlock();
     const nextBlock = { ...lastBlock, height: lastBlock.height + 1n };
     runUpgrades(planned, blockContext(nextBlock, machine.checkState()));
@@ -102,7 +102,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       const { chainId, timeNs, initialHeight, validators } = request;
       const height = initialHeight - 1n;
       const genesis = machine.beginGenesis({ chainId, timeNs, height, proposerAddress: new Uint8Array(20) });
-      // The SDK runs genesis at height 0, whatever the initial height is.
+      // The SDK runs genesis at height 0, regardless of the initial height.
       const context = blockContext({ chainId, timeNs, height: 0n, profile }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
       const deliver = (tx: Uint8Array): abci.TxResult =>
@@ -137,7 +137,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
-      // A module without stores in this state starts from its default genesis at the import, as at an upgrade.
+      // On import, as on an upgrade, a module without stores in this state starts from its default genesis.
       const modules = options.modules.filter((module) => module.stores.every(view.has));
       return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
@@ -233,7 +233,7 @@ function rerunBlock(
   { around, interrupt }: { readonly around: abci.RunAround; readonly interrupt: Interrupt | undefined },
 ): readonly abci.TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
-  // The genesis state is stored with the first block's.
+  // The genesis state is stored with the first block's state.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
     const again = (): abci.TxResult => runTx(tx, txRules, { ...scope, interrupt });

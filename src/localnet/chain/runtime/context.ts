@@ -51,8 +51,8 @@ interface ExecutionScope {
 
 /** Creates a context. Every access to its stores consumes gas from its meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
-  // A handler opens the same store for every read and write, so the gas wrapper of each store is created once. The stores are
-  // few and the contexts many: a list is created faster than a map.
+  // A handler opens the same store for every read and write, so create each store's gas wrapper once. There are few stores and many
+  // contexts, and creating a list is faster than creating a map.
   const opened: { readonly name: string; readonly store: KVStore }[] = [];
   const { interrupt } = scope;
   const gas = interrupt === undefined ? scope.gas : interruptMeter(scope.gas, interrupt);
@@ -77,7 +77,7 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
 }
 
 function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner: Context) => T): T {
-  // The branch is above the raw stores, not above the gas stores: the write at the end must not consume gas.
+  // The branch is on top of the raw stores, not the gas stores, because the final write must not consume gas.
   const branch = scope.branch.branch();
   const events: ChainEvent[] = [];
   const inner = createContext(block, { ...scope, branch, emit: (each) => events.push(each) });

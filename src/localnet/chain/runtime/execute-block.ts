@@ -47,7 +47,7 @@ export function executeBlock(
   const { height, timeNs } = request;
   const block: BlockFacts = { chainId, height, timeNs, profile: rules.profile };
   const events: ChainEvent[] = [];
-  // Written before the hooks, so that the record is part of the state that this height commits to.
+  // Write this before the hooks, so that the record is part of the state that this height commits to.
   writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
   const preContext = blockContext(block, branch, (event) => events.push(event));
   for (const hook of rules.pre) hook(preContext, request.txs);
@@ -83,7 +83,7 @@ function runTransactions(
 ): readonly TxResult[] {
   const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
   const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
-  // The result of the transaction that crosses the limit is unchanged; those after it fail without running.
+  // The transaction that crosses the limit keeps its result; all later transactions fail without running.
   let used = 0n;
   return request.txs.map((tx, index) => {
     if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();

@@ -21,7 +21,7 @@ export type GasObserver = (amount: bigint, location: string) => void;
 
 export function createGasMeter(limit?: bigint): GasMeter {
   let consumed = 0n;
-  // The sum of small amounts stays below 2^53, so that numbers are exact.
+  // The sum of small amounts stays below 2^53, so numbers are exact.
   let charged = 0;
   let chargeable = chargeableGas(limit, consumed);
   const used = (): bigint => consumed + BigInt(charged);
@@ -113,7 +113,7 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
 }
 
-// A class for the same reason as the layers of the cache store: every transaction creates several.
+// A class for the same reason as the cache store's layers: every transaction creates several.
 class GasStore implements KVStore {
   readonly parent: KVStore;
   readonly gas: GasMeter;
@@ -124,7 +124,7 @@ class GasStore implements KVStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    // The cost by size follows the read, because only the read returns the size of the value.
+    // Charge the cost by size after the read, because only the read returns the value's size.
     this.gas.charge(READ_COST_FLAT, "ReadFlat");
     const value = this.parent.get(key);
     this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");

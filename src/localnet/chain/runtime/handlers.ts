@@ -179,7 +179,7 @@ export function parseQueryAddress(prefix: string, text: string): Uint8Array {
   try {
     return withSdkErrors(() => parseAddress(prefix, text));
   } catch (error) {
-    // A registered error has its codespace in the text of the query.
+    // A registered error has its codespace in the query's error text.
     throw error instanceof ModuleError ? error : new QueryError(GrpcCode.Unknown, errorMessage(error));
   }
 }

@@ -112,7 +112,7 @@ function pageFromOffset(paged: PagedStore, page: PageRequest, onEntry: FilterEnt
   let nextKey: Uint8Array | undefined;
   for (const [key, value] of entries(paged, page)) {
     if (onEntry(key, value, hits >= page.offset && hits < end)) hits += 1n;
-    // The first match after the page: its key is `next_key`. With `count_total` the walk continues to the end.
+    // This is the first match after the page, so its key is `next_key`. With `count_total`, the walk continues to the end.
     if (hits !== end + 1n) continue;
     nextKey ??= key;
     if (!page.countTotal) break;

@@ -186,7 +186,7 @@ function queryStore(path: readonly string[], request: QueryRequest, state: Query
   if (!state.latest.has(name)) throw ErrStoreUnknownRequest(`no such store: ${name}`);
   const kind = `/${rest.join("/")}`;
   if (request.data.length === 0)
-    // With a proof, the SDK drops the error of the IAVL store and misses the proof.
+    // With a proof, the SDK drops the IAVL store's error and then lacks the proof.
     throw request.prove && kind === "/key" ? emptyProof() : ErrStoreTxDecode("query cannot be zero length");
   if (kind === "/subspace") return querySubspace(name, { ...request, height }, state);
   if (kind !== "/key") throw ErrStoreUnknownRequest(`unexpected query path: ${kind}`);
@@ -199,8 +199,8 @@ function emptyProof(): errors.ModuleError {
 
 function queryKey(name: string, request: QueryRequest, view: StoreView | undefined): QueryResponse {
   const { data: key, height } = request;
-  // Without a proof the SDK reports a pruned height as a success with this log. The store of an added module has no
-  // versions before its upgrade.
+  // Without a proof, the SDK reports a pruned height as a success with this log. An added module's store has no versions before its
+  // upgrade.
   if (view === undefined || !view.has(name)) {
     if (request.prove) throw emptyProof();
     return okResponse({ key, height, log: "version does not exist" });

@@ -40,7 +40,7 @@ export const setPublicKeys: AccountStep = (accounts, context, tx) => {
 
 function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer): void {
   if (signer.info === undefined) return;
-  // A transaction may omit the key when the account has one.
+  // A transaction may omit the key if the account has one.
   const key = signer.info.publicKey ?? (context.mode === "simulate" ? PLACEHOLDER_KEY : undefined);
   if (key === undefined) return;
   checkKeyOwner(context, signer, key);
@@ -122,7 +122,7 @@ function signDocOf(
 ): Uint8Array | undefined {
   const { chainId } = context;
   const { sequence } = base;
-  // The signer of a genesis transaction does not know its number yet. Checks before the first block are at height 0, too.
+  // A genesis transaction's signer does not know its account number yet. Checks before the first block are also at height 0.
   const isGenesis = context.height === 0n && context.mode === "deliver";
   const accountNumber = isGenesis ? 0n : base.accountNumber;
   const { bodyBytes, authInfoBytes } = tx.raw;

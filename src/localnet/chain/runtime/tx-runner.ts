@@ -96,7 +96,7 @@ function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
 function execute(tx: DecodedTx, run: TxRun): TxResult {
   openGasMeter(tx, run);
   runAnte(tx, run);
-  // Messages and post handler share one branch, so that the writes of both are dropped when the transaction fails.
+  // Messages and post handler share one branch, so that the writes of both are dropped if the transaction fails.
   const branch = run.branch.branch();
   const outcome = tryMessages(tx, run, branch);
   const postEvents = runPost(tx, run, branch, outcome);
@@ -127,7 +127,7 @@ function openGasMeter(tx: DecodedTx, run: TxRun): void {
     run.gasWanted = maxBlockGas > 0n ? maxBlockGas : 0n;
     return;
   }
-  // Transactions of genesis have no gas limit.
+  // Genesis transactions have no gas limit.
   const isGenesis = run.block.height === 0n && run.mode === "deliver";
   run.gas = isGenesis ? createGasMeter() : createGasMeter(gasLimit);
   run.gasWanted = gasLimit;

@@ -98,7 +98,7 @@ export function asMempoolDecodeError(error: ModuleError): ModuleError {
 }
 
 const LENGTH_DELIMITED = 2;
-// Larger than the numbers of protobuf: Go's `protowire.ConsumeTag` allows 31 bits.
+// Larger than protobuf's field numbers, because Go's `protowire.ConsumeTag` allows 31 bits.
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**

@@ -43,8 +43,8 @@ export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
 
-// A class, because every transaction creates several layers: with a closure for each method, that would take longer than
-// the reads and writes of many transactions.
+// A class, because every transaction creates several layers; creating a closure per method would take longer than many
+// transactions' reads and writes.
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
@@ -233,8 +233,8 @@ export interface Branch {
 
 /** Creates a branch. Each store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
-  // A list by name: a transaction opens few stores on each of its branches, and a map for each branch takes longer to create.
-  // Every node writes in the order of the names, whichever store was used first.
+  // A list by name, because a transaction opens few stores on each branch, and creating a map per branch takes longer. Every node
+  // writes in name order, no matter which store was used first.
   const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   const branch: Branch = {
     store: (name) => {

@@ -137,7 +137,7 @@ function commitTrees(
   height: bigint,
   expired: readonly bigint[],
 ): CommitChanges {
-  // Like the SDK, every store is committed at every height, also without changes: all trees share one version number.
+  // As in the SDK, commit every store at every height, even without changes, because all trees share one version number.
   const commits = [...trees].map(([store, tree]) => ({ store, ...tree.commit() }));
   return {
     height,

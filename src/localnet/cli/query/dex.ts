@@ -66,17 +66,17 @@ export const DEX_QUERIES: QueryGroup = {
   service: "neutron.dex.Query",
   fields: {
     pair_id: "<pair-id> 'A<>B'",
-    token_in: "<token-in> maker denomination: the one that the side sells",
+    token_in: "<token-in> maker denomination, which this side sells",
     tick_index: ["<tick-index> [-5] for -5", parseTick],
     fee: ["<fee> basis points", parseFee],
-    tranche_key: "<tranche-key> key of a tranche",
+    tranche_key: "<tranche-key> tranche key",
     address: "<address> bech32 address",
-    pool_id: ["<pool-id> id of a pool", parseFee],
-    id: ["<id> id of a pool", parseFee],
+    pool_id: ["<pool-id> pool id", parseFee],
+    id: ["<id> pool id", parseFee],
   },
   queries: {
     params: query("Params", "print the module's parameters"),
-    "show-pool": query("Pool", "print a pool by its centre and fee", POOL),
+    "show-pool": query("Pool", "print a pool by centre and fee", POOL),
     "show-pool-by-id": query("PoolByID", "print a pool", POOL),
     "list-pool-reserves": query(
       "PoolReservesAll",
@@ -89,7 +89,7 @@ export const DEX_QUERIES: QueryGroup = {
     }),
     "list-user-limit-orders": query(
       "LimitOrderTrancheUserAllByAddress",
-      "list the limit orders of an address",
+      "list an address's limit orders",
       USER,
     ),
     "list-limit-order-tranche-user": query("LimitOrderTrancheUserAll", "list all limit orders", USER),
@@ -97,7 +97,7 @@ export const DEX_QUERIES: QueryGroup = {
       columns: USER,
       notes: [["withdrawable shares: ", "withdrawable_shares"]],
       options: {
-        calc_withdrawable_shares: ["--calc-withdraw", "also print the shares that can be withdrawn"],
+        calc_withdrawable_shares: ["--calc-withdraw", "also print the withdrawable shares"],
       },
     }),
     "show-limit-order-tranche": query("LimitOrderTranche", "print a tranche", {
@@ -109,17 +109,17 @@ export const DEX_QUERIES: QueryGroup = {
       "list the active tranches on one side of a pair",
       TRANCHE,
     ),
-    "list-user-deposits": query("UserDepositsAll", "list the pool shares of an address", {
+    "list-user-deposits": query("UserDepositsAll", "list an address's pool shares", {
       columns: DEPOSIT,
       options: { include_pool_data: ["--include-pool-data", "also print the pools and all shares"] },
     }),
     "list-tick-liquidity": query(
       "TickLiquidityAll",
-      "list pools and limit orders on one side of a pair, the cheapest for a taker first",
+      "list pools and limit orders on one side of a pair, cheapest for a taker first",
       TICK,
     ),
-    "list-pool-metadata": query("PoolMetadataAll", "list pair, centre and fee of all pools", METADATA),
-    "show-pool-metadata": query("PoolMetadata", "print pair, centre and fee of a pool", METADATA),
+    "list-pool-metadata": query("PoolMetadataAll", "list all pools' pairs, centres and fees", METADATA),
+    "show-pool-metadata": query("PoolMetadata", "print a pool's pair, centre and fee", METADATA),
     "list-inactive-limit-order-tranche|list-filled-limit-order-tranche": query(
       "InactiveLimitOrderTrancheAll",
       "list filled, cancelled and expired tranches",

@@ -24,9 +24,9 @@ function enumAt(path: string): (row: JsonValue) => string {
 const FIELDS = {
   client_id: "<client> light client, e.g. 07-tendermint-0",
   connection: "<connection> connection, e.g. connection-0",
-  sequence: "<sequence> number of a packet",
-  packet_commitment_sequences: "<sequence...> numbers of packets",
-  packet_ack_sequences: "<sequence...> numbers of packets",
+  sequence: "<sequence> packet sequence",
+  packet_commitment_sequences: "<sequence...> packet sequences",
+  packet_ack_sequences: "<sequence...> packet sequences",
 };
 
 const CLIENT = {
@@ -49,7 +49,7 @@ export const IBC_CLIENT_QUERIES: QueryGroup = {
       "list the heights at which a client can verify proofs",
       { columns: { HEIGHT: heightAt("") } },
     ),
-    params: query("ClientParams", "print the parameters of the clients"),
+    params: query("ClientParams", "print the client parameters"),
   },
 };
 
@@ -69,8 +69,8 @@ export const IBC_CONNECTION_QUERIES: QueryGroup = {
       columns: { CONNECTION: "id", ...CONNECTION },
     }),
     end: query("Connection", "print a connection", { columns: CONNECTION }),
-    path: query("ClientConnections", "print the connections of a client", "CONNECTION"),
-    params: query("ConnectionParams", "print the parameters of the connections"),
+    path: query("ClientConnections", "print a client's connections", "CONNECTION"),
+    params: query("ConnectionParams", "print the connection parameters"),
   },
 };
 
@@ -92,25 +92,21 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
   queries: {
     channels: query("Channels", "list the channels", NAMED_CHANNEL),
     end: query("Channel", "print a channel", { columns: CHANNEL }),
-    connections: query("ConnectionChannels", "list the channels of a connection", NAMED_CHANNEL),
+    connections: query("ConnectionChannels", "list a connection's channels", NAMED_CHANNEL),
     "packet-commitments": query(
       "PacketCommitments",
-      "list the packets that were sent and not yet acknowledged",
+      "list the packets that were sent but not yet acknowledged",
       PACKET,
     ),
     "packet-commitment": query(
       "PacketCommitment",
-      "print the hash of a packet that was sent and not yet acknowledged",
+      "print the hash of a packet that was sent but not yet acknowledged",
       "HASH",
     ),
     "packet-receipt": query("PacketReceipt", "print whether a packet was received on an unordered channel", {
       columns: "RECEIVED",
     }),
-    "packet-ack": query(
-      "PacketAcknowledgement",
-      "print the hash of the acknowledgement of a received packet",
-      "HASH",
-    ),
+    "packet-ack": query("PacketAcknowledgement", "print a received packet's acknowledgement hash", "HASH"),
     "unreceived-packets": query(
       "UnreceivedPackets",
       "list the other chain's packets that have not arrived here",
@@ -121,21 +117,17 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
       "list this chain's packets whose acknowledgement has not arrived here",
       "SEQUENCE",
     ),
-    "packet-acknowledgements": query(
-      "PacketAcknowledgements",
-      "list the acknowledgements of received packets",
-      {
-        columns: PACKET,
-        takes: ["port_id", "channel_id"],
-      },
-    ),
-    "next-sequence-send": query("NextSequenceSend", "print the number of the next packet to send", "NEXT"),
+    "packet-acknowledgements": query("PacketAcknowledgements", "list received packets' acknowledgements", {
+      columns: PACKET,
+      takes: ["port_id", "channel_id"],
+    }),
+    "next-sequence-send": query("NextSequenceSend", "print the next sequence to send", "NEXT"),
     "next-sequence-receive": query(
       "NextSequenceReceive",
-      "print the number of the next packet to receive on an ordered channel",
+      "print the next sequence to receive on an ordered channel",
       "NEXT",
     ),
-    params: query("ChannelParams", "print the parameters of the channels"),
+    params: query("ChannelParams", "print the channel parameters"),
   },
 };
 

@@ -37,12 +37,12 @@ const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error"
 export const MODULE_QUERIES = {
   auth: {
     service: "cosmos.auth.v1beta1.Query",
-    fields: { name: "<name> name of the module account" },
+    fields: { name: "<name> module account name" },
     queries: {
       params: query("Params", "print the module's parameters"),
       "account|account-info": query(
         "AccountInfo",
-        "print number and sequence of an account",
+        "print an account's number and sequence",
         "ADDRESS address, NUMBER account_number, SEQUENCE sequence",
       ),
       "module-accounts": query("ModuleAccounts", "list the module accounts", MODULE_ACCOUNT),
@@ -53,14 +53,14 @@ export const MODULE_QUERIES = {
     service: "cosmos.bank.v1beta1.Query",
     queries: {
       params: query("Params", "print the module's parameters"),
-      balances: query("AllBalances", "list the coins of an account", COINS),
-      balance: query("Balance", "print an account's coins of one denomination", COINS),
-      "spendable-balances": query("SpendableBalances", "list the coins that an account can spend", COINS),
+      balances: query("AllBalances", "list an account's coins", COINS),
+      balance: query("Balance", "print an account's balance in one denomination", COINS),
+      "spendable-balances": query("SpendableBalances", "list an account's spendable coins", COINS),
       "total-supply|total": query("TotalSupply", "list the supply of all denominations", COINS),
       "total-supply-of": query("SupplyOf", "print the supply of one denomination", COINS),
-      "denoms-metadata": query("DenomsMetadata", "list the metadata of the denominations", METADATA),
-      "denom-metadata": query("DenomMetadataByQueryString", "print the metadata of a denomination", METADATA),
-      "denom-owners": query("DenomOwnersByQuery", "list who owns a denomination", {
+      "denoms-metadata": query("DenomsMetadata", "list the denomination metadata", METADATA),
+      "denom-metadata": query("DenomMetadataByQueryString", "print a denomination's metadata", METADATA),
+      "denom-owners": query("DenomOwnersByQuery", "list a denomination's owners", {
         columns: "ADDRESS address, AMOUNT balance.amount",
         coin: { denom: "balance.denom", amount: "balance.amount" },
       }),
@@ -68,10 +68,10 @@ export const MODULE_QUERIES = {
   },
   feemarket: {
     service: "feemarket.feemarket.v1.Query",
-    fields: { denom: "<denom> denomination of the fee" },
+    fields: { denom: "<denom> fee denomination" },
     queries: {
       params: query("Params", "print the market's parameters"),
-      state: query("State", "print the base price of gas and how fast it moves", {
+      state: query("State", "print the base gas price and the learning rate", {
         columns: "BASE GAS PRICE base_gas_price, LEARNING RATE learning_rate",
       }),
       "gas-price": query("GasPrice", "print the gas price in one denomination", PRICE),
@@ -80,47 +80,39 @@ export const MODULE_QUERIES = {
   },
   slashing: {
     service: "cosmos.slashing.v1beta1.Query",
-    fields: { cons_address: "<consensus-address> address of the validator's consensus key" },
+    fields: { cons_address: "<consensus-address> the validator's consensus address" },
     queries: {
       params: query("Params", "print the module's parameters"),
-      "signing-info": query(
-        "SigningInfo",
-        "print how many blocks a validator missed, and how long it is jailed",
-        SIGNING,
-      ),
-      "signing-infos": query(
-        "SigningInfos",
-        "list how many blocks the validators missed, and how long they are jailed",
-        {
-          columns: SIGNING,
-        },
-      ),
+      "signing-info": query("SigningInfo", "print a validator's missed blocks and jail time", SIGNING),
+      "signing-infos": query("SigningInfos", "list the validators' missed blocks and jail times", {
+        columns: SIGNING,
+      }),
     },
   },
   gov: {
     service: "cosmos.gov.v1.Query",
     fields: {
-      proposal_id: ["<proposal-id> number of the proposal", unchecked],
-      voter: "<voter> address of the voter",
-      depositor: "<depositor> address of the depositor",
+      proposal_id: ["<proposal-id> proposal id", unchecked],
+      voter: "<voter> voter address",
+      depositor: "<depositor> depositor address",
     },
     queries: {
       params: query("Params", "print deposits, periods and vote thresholds", { takes: [] }),
       proposal: query("Proposal", "print a proposal", PROPOSAL),
       proposals: query("Proposals", "list the proposals", { columns: PROPOSAL, takes: [] }),
       vote: query("Vote", "print a vote", VOTE),
-      votes: query("Votes", "list the votes on a proposal; they are deleted when voting ends", VOTE),
+      votes: query("Votes", "list the votes on a proposal; votes are deleted when voting ends", VOTE),
       deposit: query("Deposit", "print a deposit", DEPOSIT),
-      deposits: query("Deposits", "list the deposits of a proposal", DEPOSIT),
-      tally: query("TallyResult", "print the result of a vote, or its result so far", TALLY),
+      deposits: query("Deposits", "list a proposal's deposits", DEPOSIT),
+      tally: query("TallyResult", "print a vote's result, or its result so far", TALLY),
     },
   },
   upgrade: {
     service: "cosmos.upgrade.v1beta1.Query",
-    fields: { name: "<name> name of the upgrade" },
+    fields: { name: "<name> upgrade name" },
     queries: {
       plan: query("CurrentPlan", "print the planned upgrade", "NAME name, HEIGHT height, INFO info"),
-      applied: query("AppliedPlan", "print the height of an upgrade", "HEIGHT"),
+      applied: query("AppliedPlan", "print an upgrade's height", "HEIGHT"),
       authority: query("Authority", "print the account that plans upgrades", "ADDRESS"),
     },
   },
@@ -145,7 +137,7 @@ export const MODULE_QUERIES = {
       "registered-queries": query("RegisteredQueries", "list registered queries", {
         options: {
           owners: () =>
-            new Option("--owners <address>", "only queries of this owner; repeat for several")
+            new Option("--owners <address>", "only queries of this owner; repeatable")
               .default([], "all")
               .argParser((owner: string, owners: readonly string[]) => [...owners, owner]),
           connection_id: () =>
@@ -153,10 +145,10 @@ export const MODULE_QUERIES = {
         },
       }),
       "registered-query": query("RegisteredQuery", "print one registered query"),
-      "query-result": query("QueryResult", "print the last result of a KV query"),
+      "query-result": query("QueryResult", "print a KV query's last result"),
       "query-last-remote-height": query(
         "LastRemoteHeight",
-        "print the latest remote height that the light client of a connection knows",
+        "print the latest remote height known to a connection's light client",
       ),
     },
   },
@@ -167,7 +159,7 @@ export const MODULE_QUERIES = {
     queries: {
       "subscribed-contracts": query(
         "SubscribedContracts",
-        "list the contracts of a hook type in call order",
+        "list a hook type's contracts in call order",
         "CONTRACT",
       ),
     },
@@ -176,24 +168,20 @@ export const MODULE_QUERIES = {
   "ibc-transfer": {
     service: "ibc.applications.transfer.v1.Query",
     fields: {
-      hash: "<denom> denomination of a voucher (ibc/…), or its hash",
+      hash: "<denom> voucher denomination (ibc/…) or hash",
       trace: "<trace> path and denomination, e.g. transfer/channel-0/uatom",
     },
     queries: {
       params: query("Params", "print the module's parameters"),
-      "denom-traces": query("DenomTraces", "list where the vouchers come from", TRACE),
-      "denom-trace": query("DenomTrace", "print where a voucher comes from", TRACE),
-      "denom-hash": query("DenomHash", "print the hash of a known path and denomination", "HASH"),
-      "escrow-address": query(
-        "EscrowAddress",
-        "print the account that holds what was sent through a channel",
-        {
-          columns: "ADDRESS",
-        },
-      ),
+      "denom-traces": query("DenomTraces", "list the origins of the vouchers", TRACE),
+      "denom-trace": query("DenomTrace", "print a voucher's origin", TRACE),
+      "denom-hash": query("DenomHash", "print the hash for a known path and denomination", "HASH"),
+      "escrow-address": query("EscrowAddress", "print a channel's escrow account", {
+        columns: "ADDRESS",
+      }),
       "total-escrow": query(
         "TotalEscrowForDenom",
-        "print how much of a denomination was sent to other chains",
+        "print the amount of a denomination sent to other chains",
         "AMOUNT amount, DENOM denom",
       ),
     },
@@ -201,19 +189,19 @@ export const MODULE_QUERIES = {
   contractmanager: {
     service: "neutron.contractmanager.Query",
     fields: {
-      address: "<address> address of the contract",
-      failure_id: ["<failure-id> number of the failure", unchecked],
+      address: "<address> contract address",
+      failure_id: ["<failure-id> failure id", unchecked],
     },
     queries: {
-      params: query("Params", "print the gas that a sudo call may use"),
-      failures: query("Failures", "list the failed calls of all contracts", { ...FAILURES, takes: [] }),
-      "contract-failures": query("AddressFailures", "list the failed calls of a contract", FAILURES),
+      params: query("Params", "print the gas limit of a sudo call"),
+      failures: query("Failures", "list all contracts' failed calls", { ...FAILURES, takes: [] }),
+      "contract-failures": query("AddressFailures", "list a contract's failed calls", FAILURES),
       "failure-details": query("AddressFailure", "print a failed call", FAILURES),
     },
   },
   consensus: {
     service: "cosmos.consensus.v1.Query",
-    queries: { params: query("Params", "print the limits of blocks and evidence") },
+    queries: { params: query("Params", "print the block and evidence limits") },
   },
   "ibc-rate-limit": {
     service: "neutron.ibcratelimit.v1beta1.Query",
@@ -242,7 +230,7 @@ function callText(failure: JsonValue): string {
 
 const TXS: QueryGroup = {
   service: "cosmos.tx.v1beta1.Service",
-  fields: { hash: "<hash> hash of the transaction, hex" },
+  fields: { hash: "<hash> transaction hash, hex" },
   queries: {
     tx: query("GetTx", "print a transaction"),
     txs: query("GetTxsEvent", "search transactions by their events", {
@@ -266,7 +254,7 @@ const TXS: QueryGroup = {
 
 const BLOCKS: QueryGroup = {
   service: "cosmos.base.tendermint.v1beta1.Service",
-  fields: { height: "<height> height of the block" },
+  fields: { height: "<height> block height" },
   queries: { block: query("GetBlockByHeight", "print a block") },
 };
 

@@ -58,7 +58,7 @@ export const queryStakingCommand = queryCommands({
   fields: {
     src_validator_addr: "<source> operator address that the stake left",
     dst_validator_addr: "<destination> operator address that received the stake",
-    height: "<height> height of a block",
+    height: "<height> block height",
   },
   queries: {
     validators: query("Validators", "list validators", {
@@ -71,17 +71,17 @@ export const queryStakingCommand = queryCommands({
       },
     }),
     validator: query("Validator", "print a validator", VALIDATOR),
-    delegation: query("Delegation", "print the delegation of a delegator to a validator", DELEGATION),
-    delegations: query("DelegatorDelegations", "list the delegations of a delegator", DELEGATION),
-    "delegations-to": query("ValidatorDelegations", "list the delegations to a validator", DELEGATION),
+    delegation: query("Delegation", "print a delegator's delegation to a validator", DELEGATION),
+    delegations: query("DelegatorDelegations", "list a delegator's delegations", DELEGATION),
+    "delegations-to": query("ValidatorDelegations", "list a validator's delegations", DELEGATION),
     "unbonding-delegation": query(
       "UnbondingDelegation",
-      "print what a delegator gets back from a validator, and when",
+      "print a delegator's unbonding coins from a validator",
       UNBONDING,
     ),
     "unbonding-delegations": query(
       "DelegatorUnbondingDelegations",
-      "list what a delegator gets back, and when",
+      "list a delegator's unbonding coins",
       UNBONDING,
     ),
     "unbonding-delegations-from": query(
@@ -89,11 +89,11 @@ export const queryStakingCommand = queryCommands({
       "list the undelegations from a validator",
       UNBONDING,
     ),
-    redelegation: query("Redelegations", "print the redelegations of a delegator between two validators", {
+    redelegation: query("Redelegations", "print a delegator's redelegations between two validators", {
       ...REDELEGATION,
       isShort: true,
     }),
-    redelegations: query("Redelegations", "list the redelegations of a delegator", {
+    redelegations: query("Redelegations", "list a delegator's redelegations", {
       ...REDELEGATION,
       takes: ["delegator_addr"],
     }),
@@ -101,10 +101,10 @@ export const queryStakingCommand = queryCommands({
       ...REDELEGATION,
       takes: ["src_validator_addr"],
     }),
-    "delegator-validators": query("DelegatorValidators", "list the validators of a delegator", VALIDATOR),
-    "delegator-validator": query("DelegatorValidator", "print a validator of a delegator", VALIDATOR),
-    "historical-info": query("HistoricalInfo", "print the validator set of a height", HISTORY),
-    pool: query("Pool", "print the tokens of the two pools", {
+    "delegator-validators": query("DelegatorValidators", "list a delegator's validators", VALIDATOR),
+    "delegator-validator": query("DelegatorValidator", "print one of a delegator's validators", VALIDATOR),
+    "historical-info": query("HistoricalInfo", "print the validator set at a height", HISTORY),
+    pool: query("Pool", "print the tokens in the bonded and unbonded pools", {
       columns: "BONDED bonded_tokens, NOT BONDED not_bonded_tokens",
     }),
     params: query("Params", "print the module's parameters"),

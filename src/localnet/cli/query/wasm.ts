@@ -22,11 +22,11 @@ const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.
 const WASM = {
   service: "cosmwasm.wasm.v1.Query",
   fields: {
-    address: "<contract> address of the contract",
-    creator_address: "<creator> address of the account",
-    code_hash: "<code-hash> hash of the code, hex",
+    address: "<contract> contract address",
+    creator_address: "<creator> creator address",
+    code_hash: "<code-hash> code hash, hex",
     salt: "<salt> hex",
-    query_data: ["<json> query of the contract", parseQuery],
+    query_data: ["<json> contract query", parseQuery],
   },
 } as const;
 
@@ -42,7 +42,7 @@ function parseQuery(text: string): string {
 
 const ALL = query(
   "AllContractState",
-  "list the entries of a contract: key in hex, value in base64",
+  "list a contract's entries: key in hex, value in base64",
   "KEY key, VALUE value",
 );
 const SMART = query("SmartContractState", "ask a contract", "RESPONSE");
@@ -54,27 +54,23 @@ const QUERIES: QueryGroup = {
       columns: "UPLOAD code_upload_access.permission, INSTANTIATE instantiate_default_permission",
     }),
     "list-code": query("Codes", "list the stored codes", CODE),
-    "code-info": query("Code", "print creator, permission and hash of a code", CODE),
-    "build-address": query("BuildAddress", "print the address that instantiate2 gives a contract", {
+    "code-info": query("Code", "print a code's creator, permission and hash", CODE),
+    "build-address": query("BuildAddress", "print the contract address that instantiate2 would assign", {
       columns: "CONTRACT",
       options: {
-        init_args: [
-          "--fix-msg <json>",
-          "message of the instantiation, if it is part of the address",
-          parseQuery,
-        ],
+        init_args: ["--fix-msg <json>", "instantiation message, if it is part of the address", parseQuery],
       },
     }),
     pinned: query("PinnedCodes", "list the pinned codes", "CODE"),
-    "list-contract-by-code": query("ContractsByCode", "list the contracts of a code", "CONTRACT"),
-    "list-contracts-by-creator": query("ContractsByCreator", "list the contracts that an account created", {
+    "list-contract-by-code": query("ContractsByCode", "list a code's contracts", "CONTRACT"),
+    "list-contracts-by-creator": query("ContractsByCreator", "list the contracts created by an account", {
       columns: "CONTRACT",
     }),
-    contract: query("ContractInfo", "print code, label, creator and admin of a contract", {
+    contract: query("ContractInfo", "print a contract's code, label, creator and admin", {
       path: "contract_info",
       columns: "CODE code_id, LABEL label, CREATOR creator, ADMIN admin, HEIGHT created.block_height",
     }),
-    "contract-history": query("ContractHistory", "list the codes that a contract has had", {
+    "contract-history": query("ContractHistory", "list a contract's code history", {
       columns: "OPERATION operation, CODE code_id, HEIGHT updated.block_height, MESSAGE msg",
     }),
     state: ALL,
@@ -87,7 +83,7 @@ const STATE_QUERIES: QueryGroup = { ...WASM, queries: { all: ALL, smart: SMART }
 const RAW_QUERIES: QueryGroup = {
   service: WASM.service,
   fields: { ...WASM.fields, query_data: ["<key> key in hex", parseKey] },
-  queries: { raw: query("RawContractState", "print the value of an entry, base64", "VALUE") },
+  queries: { raw: query("RawContractState", "print an entry's value, base64", "VALUE") },
 };
 
 /** `relaywatch query wasm`. Same names as wasmd. `smart` and `state` mean `contract-state smart` and `contract-state all`. */
@@ -121,16 +117,16 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
 
 /** `query wasm code`. */
 function downloadCommand(context: CliContext): Command {
-  return addConnectionOptions(new Command("code").description("save the bytes of a code"))
-    .addArgument(new Argument("<code-id>", "number of the code").argParser(parseUint64))
-    .argument("<file>", "file for the code, unpacked")
+  return addConnectionOptions(new Command("code").description("save a code's bytes"))
+    .addArgument(new Argument("<code-id>", "code id").argParser(parseUint64))
+    .argument("<file>", "file for the uncompressed code")
     .action((codeId: bigint, file: string, options: ConnectionOptions) =>
       withChain(options, context, async (client) => {
         const request = QueryCodeRequest.encode({ codeId }).finish();
         const response = await client.grpcQuery("/cosmwasm.wasm.v1.Query/Code", request, context.signal, 0n);
         const { data } = QueryCodeResponse.decode(response);
         if (data.length === 0)
-          throw new CliError(EXIT.fatal, `code ${codeId} is built into the localnet: it has no WebAssembly`);
+          throw new CliError(EXIT.fatal, `code ${codeId} is built into the localnet and has no WebAssembly`);
         writeFileSync(file, data);
         context.print(`${data.length} bytes in ${file}`);
       }),
@@ -140,7 +136,7 @@ function downloadCommand(context: CliContext): Command {
 /** `query wasm libwasmvm-version`: prints the version used by the chain that this program implements. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
-    .description("print the version of the virtual machine that local chains match exactly")
+    .description("print the virtual machine version whose behaviour local chains match exactly")
     .addOption(jsonOption())
     .action(({ json }: { readonly json?: true }) =>
       context.print(json === true ? stringifyJson({ version: DEPLOYED_VM }) : DEPLOYED_VM),

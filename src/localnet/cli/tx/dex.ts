@@ -15,9 +15,9 @@ export const txDexCommand = messageCommands({
     receiver: "<receiver> address that receives the coins",
     token_a: "<token-a> denomination",
     token_b: "<token-b> denomination",
-    amounts_a: ["<amounts-a> amounts of token-a, comma-separated", parse.parseAmounts],
-    amounts_b: ["<amounts-b> amounts of token-b, comma-separated", parse.parseAmounts],
-    shares_to_remove: ["<shares-to-remove> amounts of shares, comma-separated", parse.parseAmounts],
+    amounts_a: ["<amounts-a> token-a amounts, comma-separated", parse.parseAmounts],
+    amounts_b: ["<amounts-b> token-b amounts, comma-separated", parse.parseAmounts],
+    shares_to_remove: ["<shares-to-remove> share amounts, comma-separated", parse.parseAmounts],
     tick_indexes_a_to_b: [
       "<tick-indexes> centres from a to b, [-5] for -5, comma-separated",
       parse.parseTicks,
@@ -34,11 +34,11 @@ export const txDexCommand = messageCommands({
       '[expiration-time] UTC, "MM/DD/YYYY HH:MM:SS"; only for GOOD_TIL_TIME',
       (text) => timestampToText(parse.parseExpiration(text)),
     ],
-    tranche_key: "<tranche-key> key of the order's tranche",
+    tranche_key: "<tranche-key> the order's tranche key",
     routes: ['<routes> "A,B,C;A,D,C"', parse.parseRoutes],
-    exit_limit_price: ["<exit-limit-price> minimum of amount out / amount in", price],
+    exit_limit_price: ["<exit-limit-price> minimum price (amount out / amount in)", price],
     pick_best_route: [
-      "<pick-best-route> true: the best route; false: the first that succeeds",
+      "<pick-best-route> true: use the best route; false: use the first route that succeeds",
       parse.parseBoolean,
     ],
   },
@@ -77,10 +77,10 @@ export const txDexCommand = messageCommands({
           new Option("--max-amout-out <amount>", "same as --max-amount-out")
             .argParser(parse.parseAmount)
             .hideHelp(),
-        limit_sell_price: ["--price <decimal>", "minimum price, token-out for one token-in", price],
+        limit_sell_price: ["--price <decimal>", "minimum price, token-out per token-in", price],
         min_average_sell_price: [
           "--min-average-sell-price <decimal>",
-          "minimum average price of the whole trade",
+          "minimum average price for the entire trade",
           price,
         ],
       },
@@ -134,7 +134,7 @@ function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit,
     Array.isArray(flags) ? flags : [],
   );
   if (autoswaps?.length !== fails?.length)
-    throw new CliError(EXIT.usage, "the lists disable-autoswap and fail-tx-on-bel have different lengths");
+    throw new CliError(EXIT.usage, "disable-autoswap and fail-tx-on-bel must have the same length");
   const options = autoswaps?.map((disabled, index) => ({
     disable_autoswap: disabled,
     fail_tx_on_bel: fails?.[index] ?? false,
@@ -146,7 +146,7 @@ function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit,
 function withOneMaximum({ max_amout_out: misspelt, ...given }: Fields): Fields {
   if (misspelt === undefined) return given;
   if (given["max_amount_out"] === undefined) return { ...given, max_amount_out: misspelt };
-  throw new CliError(EXIT.usage, "give only one of --max-amount-out and --max-amout-out");
+  throw new CliError(EXIT.usage, "specify only one of --max-amount-out and --max-amout-out");
 }
 
 type Line = readonly [words: string, path: string];

@@ -18,11 +18,11 @@ const legacyCommands = messageCommands({
     "submit-legacy-proposal": message("SubmitProposal", "propose a text", {
       takes: [],
       options: {
-        "content.title": requiredOption("--title <text>", "up to 140 bytes"),
-        "content.description": requiredOption("--description <text>", "up to 10,000 bytes"),
+        "content.title": requiredOption("--title <text>", "title, up to 140 bytes"),
+        "content.description": requiredOption("--description <text>", "summary, up to 10,000 bytes"),
         initial_deposit: requiredOption(
           "--deposit <coin>",
-          "first deposit, such as 10000000uatom",
+          "initial deposit, e.g. 10000000uatom",
           parseOneCoin,
         ),
       },
@@ -35,10 +35,10 @@ const legacyCommands = messageCommands({
 const govCommands = messageCommands({
   service: "cosmos.gov.v1.Msg",
   fields: {
-    proposal_id: "<proposal-id> number of the proposal",
-    amount: ["<amount> amount with its denomination: 1000000untrn", parseOneCoin],
+    proposal_id: "<proposal-id> proposal id",
+    amount: ["<amount> amount with denomination, e.g. 1000000untrn", parseOneCoin],
     option: () => new Argument("<option>", "the vote").choices(Object.keys(OPTIONS)),
-    options: ["<options> options with their weights, such as yes=0.6,no=0.4", parseWeights],
+    options: ["<options> weighted options, e.g. yes=0.6,no=0.4", parseWeights],
   },
   messages: {
     deposit: message("Deposit", "add to a proposal's deposit; the vote starts once it is large enough"),
@@ -68,7 +68,7 @@ function parseWeights(text: string): readonly JsonObject[] {
     const option = OPTIONS[name];
     if (option !== undefined && /^\d+(\.\d{1,18})?$/.test(weight)) return { option, weight };
     throw new InvalidArgumentError(
-      `${JSON.stringify(part)} is not an option with its weight, such as yes=0.5 (options: ${Object.keys(OPTIONS).join(", ")})`,
+      `${JSON.stringify(part)} is not a weighted option, e.g. yes=0.5 (options: ${Object.keys(OPTIONS).join(", ")})`,
     );
   });
 }

@@ -31,12 +31,12 @@ function clientMessages(context: CliContext): MessageGroup {
       client_id: ["<client> light client, e.g. 07-tendermint-0", numbered("[a-z0-9-]+", "07-tendermint-0")],
     },
     messages: {
-      update: message("UpdateClient", "update a light client with the newest header of its chain", {
+      update: message("UpdateClient", "update a light client with its chain's newest header", {
         takes: ["client_id"],
         options: {
           node: [
             "--counterparty-node <url>",
-            "CometBFT RPC of the client's chain; default: remote-1 of the localnet on this machine",
+            "CometBFT RPC URL of the client's chain; default: remote-1 in the localnet on this machine",
             parseNodeUrl,
           ],
         },
@@ -95,12 +95,12 @@ const CHANNEL_MESSAGES: MessageGroup = {
         ordered: ["--ordered", "packets arrive in order, and a timeout closes the channel"],
         "channel.version": [
           "--channel-version <version>",
-          "version of the application; default: ics20-1 for transfers",
+          "application version; default: ics20-1 for transfers",
         ],
       },
       complete: ({ ordered, ...given }) => ({
         "channel.counterparty.port_id": given["port_id"],
-        // As on the deployed chain, an empty version stays empty, and the other chain refuses it.
+        // As on the deployed chain, an empty version stays empty, and the other chain rejects it.
         "channel.version": given["port_id"] === "transfer" ? "ics20-1" : "",
         ...given,
         "channel.state": "STATE_INIT",
@@ -109,7 +109,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
       prints: { channel: "channel_id", version: "version" },
     }),
     "close-init": message("ChannelCloseInit", "close a channel; the application of its port must allow it", {
-      note: "\nChannels of transfers cannot be closed by their users.",
+      note: "\nUsers cannot close transfer channels.",
     }),
   },
 };
@@ -118,7 +118,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
 function connectionWords() {
   const parse = numbered("connection", "connection-0");
   return [
-    "<connection> connection of this chain, e.g. connection-0",
+    "<connection> connection on this chain, e.g. connection-0",
     (text: string) => [parse(text)],
   ] as const;
 }

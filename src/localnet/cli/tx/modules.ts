@@ -26,25 +26,28 @@ const MODULE_MESSAGES = {
   },
   slashing: {
     service: "cosmos.slashing.v1beta1.Msg",
-    messages: { unjail: message("Unjail", "release the validator of the signing account") },
+    messages: { unjail: message("Unjail", "release the signing account's validator from jail") },
   },
   upgrade: {
     service: "cosmos.upgrade.v1beta1.Msg",
     fields: {
-      name: "<name> name of the upgrade",
-      height: ["<height> height of the upgrade", parseHeight],
+      name: "<name> upgrade name",
+      height: ["<height> upgrade height", parseHeight],
     },
     messages: {
       "software-upgrade": message("SoftwareUpgrade", "plan an upgrade; replaces an earlier plan", {
         takes: ["plan.name", "plan.height"],
-        options: { "plan.info": () => new Option("--info <text>", "anything about the upgrade").default("") },
+        options: {
+          "plan.info": () =>
+            new Option("--info <text>", "additional information about the upgrade").default(""),
+        },
       }),
       "cancel-software-upgrade": message("CancelUpgrade", "cancel the planned upgrade"),
     },
   },
   harpoon: {
     service: "neutron.harpoon.Msg",
-    fields: { hooks: ["[hook-type...] names or numbers of hook types", parseHookType] },
+    fields: { hooks: ["[hook-type...] hook type names or numbers", parseHookType] },
     messages: {
       "manage-hook-subscription": message(
         "ManageHookSubscription",
@@ -61,8 +64,8 @@ const MODULE_MESSAGES = {
     messages: {
       "update-params": message("UpdateParams", "choose the contract that decides which transfers pass", {
         takes: [CONTRACT],
-        fields: { [CONTRACT]: "[contract] address of the contract" },
-        options: { none: ["--none", "no contract: nothing limits transfers"] },
+        fields: { [CONTRACT]: "[contract] contract address" },
+        options: { none: ["--none", "no contract: transfers are not limited"] },
         complete: checkedContract,
       }),
     },
@@ -72,10 +75,10 @@ const MODULE_MESSAGES = {
     service: "neutron.interchainqueries.Msg",
     fields: {
       query_id: queryIdArgument,
-      result: ["<result-file> QueryResult in proto JSON, with its proofs", unchecked],
+      result: ["<result-file> QueryResult in proto JSON, with proofs", unchecked],
     },
     messages: {
-      "submit-query-result|submit|s": message("SubmitQueryResult", "submit the result of a query", {
+      "submit-query-result|submit|s": message("SubmitQueryResult", "submit a query's result", {
         takes: ["query_id", "result"],
         complete: ({ query_id, result }, { chainName }) => ({
           query_id,
@@ -84,7 +87,7 @@ const MODULE_MESSAGES = {
       }),
       "remove-interchain-query|remove|r": message(
         "RemoveInterchainQuery",
-        "remove a query; its deposit goes to the sender",
+        "remove a query; the sender receives its deposit",
       ),
     },
   },
@@ -102,7 +105,7 @@ function parseHeight(text: string): string {
 /** The chain accepts any address, but then rejects every transfer if it is not a contract. An empty address must be explicit. */
 function checkedContract({ [CONTRACT]: contract, none }: Fields): Fields {
   if ((contract === undefined) !== (none === true))
-    throw new CliError(EXIT.usage, "give the address of a contract, or --none");
+    throw new CliError(EXIT.usage, "specify a contract address or --none");
   return { [CONTRACT]: contract ?? "" };
 }
 

@@ -36,20 +36,20 @@ export const txStakingCommand = messageCommands({
       note: FILE_HELP,
       complete: ({ file }) => readValidatorFile(textOf(file)),
     }),
-    "edit-validator": message("EditValidator", "change the validator of the signing account", {
+    "edit-validator": message("EditValidator", "edit the signing account's validator", {
       takes: [],
       options: {
         "description.moniker": textOption("--new-moniker <text>", "name"),
-        "description.identity": textOption("--identity <text>", "identity, for instance of keybase"),
+        "description.identity": textOption("--identity <text>", "identity, e.g. from Keybase"),
         "description.website": textOption("--website <text>", "website"),
         "description.security_contact": textOption(
           "--security-contact <text>",
-          "address for security reports",
+          "contact for security reports",
         ),
         "description.details": textOption("--details <text>", "other details"),
         commission_rate: [
           "--commission-rate <decimal>",
-          "new rate; at most one change in 24 hours",
+          "new rate; at most one change per 24 hours",
           parseRate,
         ],
         min_self_delegation: ["--min-self-delegation <amount>", "new minimum; it can only rise", parseUint64],
@@ -58,13 +58,13 @@ export const txStakingCommand = messageCommands({
     delegate: message("Delegate", "delegate coins to a validator"),
     "unbond|undelegate": message(
       "Undelegate",
-      "take coins back from a validator; they arrive after the unbonding time",
+      "undelegate coins from a validator; they arrive after the unbonding time",
       { prints: { amount: "amount.amount", ...COMPLETES } },
     ),
     redelegate: message("BeginRedelegate", "move a delegation to another validator", { prints: COMPLETES }),
     "cancel-unbond|cancel-unbonding": message(
       "CancelUnbondingDelegation",
-      "delegate unbonding coins again before their time is over",
+      "delegate unbonding coins again before the unbonding time ends",
     ),
   },
 });

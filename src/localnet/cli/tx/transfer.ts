@@ -8,7 +8,7 @@ import { message, messageCommand, messageCommands, type MessageGroup } from "../
 
 /** A channel on the chain to which the command connects. */
 export const CHANNEL_WORDS: FieldWords = [
-  "<channel> channel of this chain, e.g. channel-0",
+  "<channel> channel on this chain, e.g. channel-0",
   numbered("channel", "channel-0"),
 ];
 
@@ -57,22 +57,22 @@ const TRANSFER = {
   note: `
 The transaction only sends the packet. A relayer relays it; on a localnet, the IBC relayer does (localnet start --ibc-relayer).
 "relaywatch query ibc channel packet-commitments PORT CHANNEL" lists the packets in flight.
-With --timeout-height and without --timeout, only the height counts.`,
+With --timeout-height but without --timeout, only the height applies.`,
   prints: { packet: "sequence" },
 };
 
 const TRANSFER_OPTIONS = {
   timeout: [
     "--timeout <duration>",
-    "the coins come back if the other chain does not receive them within this time; default: 10m",
+    "refund the coins if the other chain does not receive them within this time; default: 10m",
     parseDuration,
   ],
   timeout_height: [
     "--timeout-height <height>",
-    "the coins come back if the other chain does not receive them before this height, e.g. 1-5000",
+    "refund the coins if the other chain does not receive them before this height, e.g. 1-5000",
     parseTimeoutHeight,
   ],
-  memo: () => new Option("--memo <text>", "text for the receiver").default(""),
+  memo: () => new Option("--memo <text>", "memo for the receiver").default(""),
 } as const;
 
 const GROUP = {
@@ -81,7 +81,7 @@ const GROUP = {
     source_port: "<port> port, e.g. transfer",
     source_channel: CHANNEL_WORDS,
     receiver: "<receiver> address on the other chain",
-    token: "<amount> amount with its denomination: 1000000untrn",
+    token: "<amount> amount with denomination, e.g. 1000000untrn",
   },
 } as const;
 
@@ -89,7 +89,7 @@ const GROUP = {
 export const txIbcTransferCommand = messageCommands({
   ...GROUP,
   messages: {
-    transfer: message("Transfer", "send coins to an account of another chain", {
+    transfer: message("Transfer", "send coins to an account on another chain", {
       ...TRANSFER,
       takes: ["source_port", "source_channel", "receiver", "token"],
       options: TRANSFER_OPTIONS,
@@ -100,12 +100,12 @@ export const txIbcTransferCommand = messageCommands({
 const SHORT: MessageGroup = {
   ...GROUP,
   messages: {
-    transfer: message("Transfer", "send coins to an account of another chain", {
+    transfer: message("Transfer", "send coins to an account on another chain", {
       ...TRANSFER,
       takes: ["source_channel", "receiver", "token"],
       options: {
         ...TRANSFER_OPTIONS,
-        source_port: () => new Option("--port <port>", "port of the channel").default("transfer"),
+        source_port: () => new Option("--port <port>", "the channel's port").default("transfer"),
       },
     }),
   },

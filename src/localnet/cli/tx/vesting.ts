@@ -21,7 +21,7 @@ export const txVestingCommand = messageCommands({
       "CreateVestingAccount",
       "fund an account whose coins vest until a time",
       {
-        options: { delayed: ["--delayed", "all coins vest at the end, instead of evenly from now on"] },
+        options: { delayed: ["--delayed", "vest all coins at the end instead of evenly from now on"] },
       },
     ),
     "create-permanent-locked-account": message(
@@ -36,7 +36,7 @@ export const txVestingCommand = messageCommands({
         fields: { vesting_periods: ["<periods-file> JSON file with the parts", unchecked] },
         complete: ({ vesting_periods: file, ...rest }) => ({ ...rest, ...readPeriods(textOf(file)) }),
         note: `
-Each part begins when the one before it ends, the first at start_time (Unix seconds):
+Each part starts when the previous part ends, the first at start_time (Unix seconds):
 {"start_time": 1790000000, "periods": [{"coins": "10untrn", "length_seconds": 2592000}]}`,
       },
     ),

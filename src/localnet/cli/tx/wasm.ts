@@ -13,29 +13,34 @@ import { message, messageCommands } from "../module-tx.ts";
 /** Who may instantiate contracts from a code. */
 const PERMISSION = {
   everybody: () =>
-    new Option("--instantiate-everybody", "everybody may create contracts from it").conflicts([
+    new Option("--instantiate-everybody", "anyone may create contracts from the code").conflicts([
       "instantiateNobody",
       "instantiateAnyofAddresses",
     ]),
   nobody: () =>
-    new Option("--instantiate-nobody", "only the chain's authority may").conflicts(
-      "instantiateAnyofAddresses",
-    ),
+    new Option(
+      "--instantiate-nobody",
+      "only the chain's authority may create contracts from the code",
+    ).conflicts("instantiateAnyofAddresses"),
   addresses: [
     "--instantiate-anyof-addresses <addresses>",
-    "only these accounts may; comma-separated",
+    "only these accounts may create contracts from the code; comma-separated",
     (text: string) => text.split(","),
   ],
 } as const;
 
-const AMOUNT = ["--amount <coins>", "coins to send along: 5untrn, or 1uibcatom,5untrn", parseCoins] as const;
+const AMOUNT = [
+  "--amount <coins>",
+  "coins to send along, e.g. 5untrn or 1uibcatom,5untrn",
+  parseCoins,
+] as const;
 
 const CREATE = {
-  fields: messageWords("message of the instantiation"),
+  fields: messageWords("instantiation message"),
   options: {
     funds: AMOUNT,
     ...PROFILE_OPTIONS,
-    label: requiredOption("--label <text>", "name of the contract"),
+    label: requiredOption("--label <text>", "contract label"),
     admin: ["--admin <address>", "account that may migrate the contract"],
     "--no-admin": ["--no-admin", "nobody may migrate the contract"],
   },
@@ -47,11 +52,11 @@ export const txWasmCommand = messageCommands({
   service: "cosmwasm.wasm.v1.Msg",
   sending: { callsContract: true },
   fields: {
-    wasm_byte_code: "<file> WebAssembly, plain or compressed with gzip",
-    code_ids: "<code-id...> numbers of the codes",
+    wasm_byte_code: "<file> WebAssembly, plain or gzip",
+    code_ids: "<code-id...> code ids",
     new_admin: "<new-admin> address",
-    new_label: "<new-label> name of the contract",
-    salt: "<salt> 1 to 64 bytes in hex, or as --ascii or --b64 says",
+    new_label: "<new-label> new contract label",
+    salt: "<salt> 1 to 64 bytes in hex, or in the format set by --ascii or --b64",
   },
   messages: {
     "store|upload": message("StoreCode", "upload a contract's code; the code is checked before it is sent", {
@@ -71,7 +76,7 @@ export const txWasmCommand = messageCommands({
     }),
     instantiate2: message(
       "InstantiateContract2",
-      "create a contract whose address is known beforehand; see query build-address",
+      "create a contract with a predictable address; see query build-address",
       {
         ...CREATE,
         takes: ["code_id", "msg", "salt"],
@@ -89,13 +94,13 @@ export const txWasmCommand = messageCommands({
       },
     ),
     execute: message("ExecuteContract", "call a contract", {
-      fields: messageWords("message of the call"),
+      fields: messageWords("message to the contract"),
       options: { funds: AMOUNT, ...PROFILE_OPTIONS },
       encode: asWritten("MsgExecuteContract", wire.MsgExecuteContract),
       prints: { data: "data" },
     }),
-    migrate: message("MigrateContract", "replace the code of a contract", {
-      fields: messageWords("message of the migration"),
+    migrate: message("MigrateContract", "replace a contract's code", {
+      fields: messageWords("migration message"),
       options: PROFILE_OPTIONS,
       encode: asWritten("MsgMigrateContract", wire.MsgMigrateContract),
     }),
@@ -104,7 +109,7 @@ export const txWasmCommand = messageCommands({
     }),
     "clear-contract-admin": message(
       "ClearAdmin",
-      "remove a contract's admin: nobody can migrate it any more",
+      "remove a contract's admin, so that nobody can migrate it any more",
     ),
     "set-contract-label": message("UpdateContractLabel", "rename a contract", {
       takes: ["contract", "new_label"],
@@ -114,9 +119,9 @@ export const txWasmCommand = messageCommands({
       "choose who may create contracts from a code",
       { takes: ["code_id"], options: PERMISSION, complete: withNewPermission },
     ),
-    // Pinned code needs 2,000 gas for a call instead of 60,000.
-    pin: message("PinCodes", "pin codes: a call to pinned code costs less gas"),
-    unpin: message("UnpinCodes", "unpin codes: a call to pinned code costs less gas"),
+    // A call to pinned code costs 2,000 gas instead of 60,000.
+    pin: message("PinCodes", "pin codes, so that calls to them cost less gas"),
+    unpin: message("UnpinCodes", "unpin codes, so that calls to them cost full gas"),
   },
 });
 

@@ -29,7 +29,7 @@ export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): In
   const startMs = deps.monotonicMs();
   const startCpuMs = deps.cpuMs();
   return () => {
-    // Reading the processor time takes longer, and without other threads it is never more than what has passed.
+    // Reading the processor time takes longer, and without other threads it never exceeds the elapsed time.
     if (deps.monotonicMs() - startMs < limitMs || deps.cpuMs() - startCpuMs < limitMs) return;
     throw new InterruptedError(
       `the node ended this request after ${limitMs} ms of processor time, the limit for queries and simulations (query_time in the chain file)`,

@@ -97,7 +97,7 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
     })),
     app_hash: "",
     app_state: doc.appState,
-    // The default is not written, so that a document has one encoding.
+    // Omit the default, so that a document has only one encoding.
     ...(doc.profile === "deployed" ? { profile: doc.profile } : {}),
   };
 }

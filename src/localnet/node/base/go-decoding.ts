@@ -41,7 +41,7 @@ export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Only a failed parse pays for the second, slower pass that finds Go's text.
+    // Only a failed parse needs the second, slower pass that finds Go's error text.
     throw new Error(goJsonSyntaxError(utf8(text)) ?? "invalid JSON");
   }
 }

@@ -65,7 +65,7 @@ export function createWorkQueue(
     expire: (ms, signal) => setTimeout(ms, undefined, { signal }),
   },
 ) {
-  // The oldest first.
+  // Oldest first.
   const waiting: WaitingRequest[] = [];
   let isRunning = false;
   let sliceStartMs = 0;
@@ -82,7 +82,7 @@ export function createWorkQueue(
   };
   const runAll = async (): Promise<void> => {
     isRunning = true;
-    // The time since the last request was not the queue's.
+    // The time since the last request was not spent in the queue.
     sliceStartMs = deps.monotonicMs();
     for (let next = take(); next !== undefined; next = take()) await next.start();
     isRunning = false;

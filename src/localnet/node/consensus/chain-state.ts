@@ -52,10 +52,10 @@ const NO_VALIDATORS: ValidatorSet = { validators: [], proposer: undefined };
 function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const { chainId, initialHeight, genesisTimeNs: timeNs, validators: initial, appState } = genesis;
   const started = app.initChain({ chainId, timeNs, initialHeight, validators: initial, appState });
-  // As in CometBFT's handshake, validators from InitChain replace those of the genesis document.
+  // As in CometBFT's handshake, validators from InitChain replace those in the genesis document.
   const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
   const nextValidators = rotateProposer(validators, 1);
-  // A node that stopped before its first block is initialized again: the application wrote nothing to disk yet.
+  // A node that stopped before its first block is initialized again, because the application has written nothing to disk yet.
   if (store.genesis() === undefined) {
     store.saveGenesis(encodeGenesis(genesis), [
       { height: initialHeight, set: validators },
@@ -108,7 +108,7 @@ function requireSet(store: BlockStore, height: bigint): ValidatorSet {
 function mismatch(height: bigint): NodeError {
   return new NodeError(
     { code: "state-mismatch", height },
-    `the stored state is not the state after block ${height}; the home directory is damaged, start with an empty one`,
+    `the stored state is not the state after block ${height}; the home directory is damaged, so start with an empty one`,
   );
 }
 
@@ -132,7 +132,7 @@ export function validatorsAt(store: BlockStore, height: bigint): ValidatorSet | 
   const stored = store.validatorSetAtOrBelow(height);
   if (stored === undefined) return undefined;
   let set = stored.set;
-  // One call per height, since each call also rescales and centers the priorities. This repeats what the engine did.
+  // Make one call per height, as the engine did, since each call also rescales and centers the priorities.
   for (let at = stored.height; at < height; at++) set = rotateProposer(set, 1);
   return set;
 }

@@ -50,27 +50,27 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Outside of the try block: `no-quorum` changes nothing, and the next call may succeed.
+    // Outside the try block, because `no-quorum` changes nothing and the next call may succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
-      // The view limits all reads to `state().height`, so this line makes the block visible. It is on disk already.
+      // The view limits all reads to `state().height`, so this line makes the block visible. It is already on disk.
       state = produced.state;
-      // Last, because the recheck must see the committed state.
+      // Do this last, because the recheck must see the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      // The application may be ahead of the disk now, and ABCI cannot undo a block. Another block on top of it would not
-      // match the chain that a restart loads.
+      // The application may now be ahead of the disk, and ABCI cannot undo a block. A further block would not match the chain that
+      // a restart loads.
       failure = { error };
       throw error;
     }
   };
   const goBack = (earlier: ChainState): void => {
     state = earlier;
-    // Scheduled for a block that will not be.
+    // These were scheduled for a block that will never exist.
     deps.validators.takeEvidence();
     deps.validators.takeUpdates();
     deps.mempool.clear();
@@ -141,7 +141,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
-  // The limit applies to the whole encoded block, so the maximum size of its other parts is subtracted.
+  // The limit applies to the entire encoded block, so subtract the maximum size of its other parts.
   const maxTxBytes =
     deps.params.maxBytes -
     BLOCK_OVERHEAD -

@@ -94,7 +94,7 @@ export interface Signers {
 
 /** Signs a block with all present validators. The commit has one entry per validator, in set order. */
 export function signCommit(state: ChainState, block: StoredBlock, round: number, signers: Signers): Commit {
-  // At least 1 ms after the block, so that the next block's time increases.
+  // Use a time at least 1 ms after the block, so that the next block's time increases.
   const firstNs = maxInt(signers.nowNs, block.header.timeNs + MIN_VOTE_DELAY_NS);
   const unsigned = state.validators.validators.map(({ address }, index): CommitSig => {
     if (signers.keyOf(address) === undefined) return ABSENT;
@@ -173,7 +173,7 @@ export function chooseProposer(
   if (power * 3n <= totalPower(set.validators) * 2n) {
     throw new NodeError(
       { code: "no-quorum", height },
-      `block ${height} cannot be made: the present validators do not hold more than two thirds of the power`,
+      `block ${height} cannot be made: the signing validators do not hold more than two thirds of the power`,
     );
   }
   // As in CometBFT, rounds rotate a copy. The next height starts from the set of round 0.

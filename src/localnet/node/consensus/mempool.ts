@@ -57,7 +57,7 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // The same bytes may pass later, for instance after the account received coins.
+      // The same bytes may pass later, e.g. after the account receives coins.
       cache.remove(name);
       failed += 1;
     }
@@ -79,7 +79,7 @@ export function createMempool(
     txs.forEach((tx, index) => {
       const name = toHex(sha256(tx));
       drop(name);
-      // A committed transaction stays in the cache, which rejects copies that arrive late. A failed one may come again.
+      // A committed transaction stays in the cache, which rejects late copies. A failed transaction may be sent again.
       if (results[index]?.code === 0) cache.add(name);
       else cache.remove(name);
     });

@@ -51,7 +51,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       hasQuorum = true;
     } catch (error) {
       if (!isNoQuorum(error)) throw error;
-      // Logged once per loss of quorum and not once per block time.
+      // Log once per loss of quorum, not once per block time.
       if (hasQuorum) deps.logger.warn("no quorum, no blocks are made", { reason: errorText(error) });
       hasQuorum = false;
     }
@@ -112,7 +112,7 @@ interface BlockMakerDeps {
 /** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
   let open: { readonly steps: BlockSteps } | undefined;
-  // Blocks that are on disk and not published, in order of height; two at most. `makeNow` may add a second one during the last
+  // Blocks that are on disk but not published, in height order; two at most. `makeNow` may add a second one during the last
   // pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
   /** Runs one step. Returns the block after the last step, and undefined after any other. */

@@ -20,7 +20,7 @@ export function createValidators(
   const keys = new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
-  // One accusation for each validator, so the number is bounded by the set.
+  // At most one accusation per validator, so the set's size bounds their number.
   const accused = new Map<string, Misbehavior>();
   const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
@@ -30,7 +30,7 @@ export function createValidators(
       { publicKey: key.publicKey, power },
     ];
     checkUpdates(upcoming, updates);
-    // Saved before the block that adds the validator. After a restart without the key, the validator could not sign.
+    // Save this before the block that adds the validator: after a restart without the key, the validator could not sign.
     saveKey(key.address, seed);
     keys.set(toHex(key.address), key);
     scheduled = updates;
@@ -94,7 +94,7 @@ const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 
 /** Derives a key pair from a 32-byte seed. Throws for any other length. */
 export function validatorKey(seed: Uint8Array): ValidatorKey {
-  if (seed.length !== 32) throw new Error(`a validator seed has 32 bytes, not ${seed.length}`);
+  if (seed.length !== 32) throw new Error(`a validator seed must have 32 bytes, got ${seed.length}`);
   const der = Buffer.from(concat(PKCS8_PREFIX, seed));
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   const publicKey = new Uint8Array(

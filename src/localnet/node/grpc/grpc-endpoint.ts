@@ -136,7 +136,7 @@ function unaryHandler(
       if (reply.height !== undefined) {
         const metadata = new Metadata();
         metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
-        // Header metadata, also for an error. Clients of the SDK read the height there. The trailers come after the response
+        // Send header metadata even for an error, because SDK clients read the height there. The trailers come after the response
         // and carry status and message.
         call.sendMetadata(metadata);
       }
@@ -165,7 +165,7 @@ function reflectionHandler(
     const stream = openStream();
     call.on("data", (request: ServerReflectionRequest) => {
       if (call.write(stream.respond(request))) return;
-      // A response is many times larger than its request. Without this a client that does not read would fill the memory.
+      // A response is many times larger than its request. Without this, a client that does not read would fill the memory.
       call.pause();
       call.once("drain", () => call.resume());
     });
@@ -193,10 +193,10 @@ interface Connection {
 
 /** The gRPC server's TCP connections. */
 function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget) {
-  // By peer. Those without traffic for the longest time are first, because traffic moves a connection to the end.
+  // By peer. Connections without traffic for the longest time come first, because traffic moves a connection to the end.
   const connections = new Map<string, Connection>();
   const measure = (): void => {
-    // Over a copy: an entry that moves to the end of the map would be visited again.
+    // Iterate over a copy, because an entry that moves to the end of the map would be visited again.
     for (const [peer, connection] of Array.from(connections)) {
       const { bytesRead } = connection.socket;
       if (bytesRead === connection.bytesRead) continue;

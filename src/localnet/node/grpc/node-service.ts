@@ -12,7 +12,7 @@ import { nodeMethods } from "./node-method.ts";
 export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.Service", node, {
   Config: (_request, { view }) => ({
     minimumGasPrice: minimumGasPrice(view),
-    // The defaults of app.toml.
+    // The defaults in app.toml.
     pruningKeepRecent: "0",
     pruningInterval: "0",
     haltHeight: 0n,
@@ -22,11 +22,11 @@ export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.S
     if (block === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
     const { timeNs, appHash, nextValidatorsHash } = block.header;
     return {
-      // SDK 0.50 never sets it.
+      // SDK 0.50 never sets this field.
       earliestStoreHeight: 0n,
       height,
       timestamp: nsToTimestamp(timeNs),
-      // Like the SDK, the two hashes in the header of the block: the state before it, the validators after it.
+      // As in the SDK, the two hashes in the block's header: the state before the block and the validators after it.
       appHash,
       validatorHash: nextValidatorsHash,
     };

@@ -206,7 +206,7 @@ function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): 
 
 /** Decodes a transaction as strictly as the chain does. Throws `ModuleError` sdk/2. */
 function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
-  // Handlers only serve to find a message's signers, and nothing here needs the signers.
+  // Handlers are only used to find a message's signers, which nothing needs here.
   const { body, authInfo, raw } = decodeTx(bytes, { chainName, handlers: new Map() });
   return { body, authInfo, signatures: raw.signatures };
 }

@@ -12,14 +12,14 @@ import type { FaultSwitches } from "../../../platform/base/fault-switches.ts";
 /** Faults that can be injected into a node's oracle client, with their visible effects. */
 export const ORACLE_FAULTS = {
   "vote-extensions-missing":
-    "the node counts Success, but its vote extension arrives late: the chain counts the validator as absent",
+    "the node counts Success, but its vote extension arrives late, so the chain counts the validator as absent",
   "payment-differs":
-    "the chain gets the validator's votes without prices, which the node counts with them: the month's payment is lower than its counts say",
+    "the chain receives the validator's votes without prices, but the node counts them as votes with prices: the month's payment is lower than the node's counts suggest",
   "payment-missing":
-    "blocks of the chain carry no price votes: its prices do not change, and the payment of a month that ends waits until the fault is switched off",
+    "the chain's blocks contain no price votes: its prices do not change, and a month-end payment waits until the fault is switched off",
   "jail-near":
-    "the first validator of local-1 signs no block: its signing window fills, and it is jailed once it has missed more than the window allows. Needs other validators with more than two thirds of the power (--local-validators 10,10,10,10)",
-  "price-deviation": "all votes have prices 10 % above the sidecar's, and so does the chain",
+    "local-1's first validator signs no blocks: its signing window fills, and it is jailed once it has missed more than the window allows. Requires other validators with more than two thirds of the power (--local-validators 10,10,10,10)",
+  "price-deviation": "all votes, and thus the chain, have prices 10 % above the sidecar's",
   "pre-block-error": "extending the vote fails before the sidecar is queried: neither Success nor Failure",
 } as const;
 
@@ -60,7 +60,7 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const fetchPrices = async (requestSignal: AbortSignal, signal: AbortSignal): Promise<Prices> => {
     const first = await connection.get(path, requestSignal, signal);
     if (first.status !== 404) return readPrices(first);
-    // The path that works stays the first choice, so that a v1 sidecar costs one extra request in total.
+    // The path that works becomes the first choice, so that a v1 sidecar costs only one extra request in total.
     path = path === PATHS[0] ? PATHS[1] : PATHS[0];
     const second = await connection.get(path, requestSignal, signal);
     if (second.status === 404) throw new Error("the sidecar has no path for prices");
@@ -97,7 +97,7 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
 class PriceError extends Error {}
 
 function readPrices({ status, contentType, text }: SidecarResponse): Prices {
-  // The text of the gRPC client of a real node, for a sidecar that drains.
+  // The error text of a real node's gRPC client for a draining sidecar.
   if (contentType === undefined) throw new Error("malformed header: missing HTTP content-type");
   if (status !== 200) throw new Error(`the sidecar responded with status ${status}`);
   return parsePrices(JSON.parse(text));
@@ -106,14 +106,14 @@ function readPrices({ status, contentType, text }: SidecarResponse): Prices {
 /** Parses `{"prices": {"BTC/USD": "93450", …}}` into integer prices by lower-case ticker. */
 function parsePrices(document: unknown): Prices {
   const prices = isRecord(document) ? document.prices : undefined;
-  if (!isRecord(prices)) throw new Error("the response of the sidecar has no prices");
+  if (!isRecord(prices)) throw new Error("the sidecar's response has no prices");
   const entries = Object.entries(prices);
   if (entries.length > MAX_PRICES) throw new Error(`the sidecar sent more than ${MAX_PRICES} prices`);
   return new Map(
     entries.map(([ticker, price]) => {
-      // 80 digits bound the cost of BigInt; a uint256 has at most 78.
+      // 80 digits limit the cost of BigInt; a uint256 has at most 78.
       if (typeof price !== "string" || !/^-?\d{1,80}$/.test(price)) {
-        throw new PriceError(`the price of ${ticker.slice(0, 40)} is not a whole number`);
+        throw new PriceError(`the price of ${ticker.slice(0, 40)} is not an integer`);
       }
       return [ticker.toLowerCase(), BigInt(price)];
     }),
@@ -156,7 +156,7 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     const attempt = reconnect(signal).finally(() => {
       reconnecting = undefined;
     });
-    // Without a request, nobody waits for the attempts; they end when the signal aborts.
+    // Without a request, nothing waits for the attempts; they end when the signal aborts.
     attempt.catch(() => {});
     return attempt;
   };
@@ -189,7 +189,7 @@ const MAX_BODY_BYTES = 1_048_576;
 const httpTransport: SidecarTransport = {
   get: async (url, signal) => {
     const { statusCode, headers, body } = await request(url, { signal });
-    // The body is read in any case. An unread body would block the connection.
+    // Always read the body, because an unread body would block the connection.
     const text = await readTextBody(body, MAX_BODY_BYTES);
     const contentType = headers["content-type"];
     return {

@@ -26,7 +26,7 @@ export interface OracleMetricsOptions {
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
-  // Tickers seen so far. A later vote without one of them reports it as `missing_price`.
+  // Tickers seen so far. A later vote that lacks one of them reports it as `missing_price`.
   const tracked = new Set<string>();
   const countReport = (ticker: string, status: string, validator = options.validator): void =>
     families.reports.inc({ ...chain, validator, ticker, status });
@@ -57,7 +57,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) {
         if (!delivered) countReport(ticker, "absent");
         else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
-        // Each of the others has its own sidecar, which always has prices.
+        // Each of the other validators has its own sidecar, which always has prices.
         for (const [other, isAbsent] of options.others?.() ?? [])
           countReport(ticker, isAbsent ? "absent" : "with_price", other);
       }

@@ -320,7 +320,7 @@ function compare(value: string, operand: Operand): number | undefined {
     const ms = Date.parse(value);
     return Number.isNaN(ms) ? undefined : ms - operand.ms;
   }
-  // CometBFT reads the leading number of a value, so an amount with its denom ("100untrn") compares as 100.
+  // CometBFT reads a value's leading number, so an amount with its denom ("100untrn") compares as 100.
   const number = /^\d+(\.\d+)?/.exec(value)?.[0];
   return number === undefined ? undefined : compareDecimals(number, operand.text);
 }

@@ -204,7 +204,7 @@ export function parseFieldValue(field: DescField, text: string, source: ValueSou
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
   if (field.scalar === undefined) throw notSupported();
   const { number } = formatOf(field);
-  // The Go gateway cannot read these numbers from a query. Without them, the dex module's simulations could not be called.
+  // The Go gateway cannot read these numbers from a query, but without them, the dex module's simulations could not be called.
   if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
@@ -244,8 +244,8 @@ function parseScalar(type: ScalarType, text: string): FieldValue {
 
 /** Parses an enum value's name or number. A path accepts Go's integer notations, a query only decimal numbers. */
 function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
-  // In a query, the gateway knows an enum only if its Go code is in Go's own registry. The enums of the SDK are, the enums of
-  // the chain's modules are not: recordings refuse `hook_type` and `order_type` by name.
+  // In a query, the gateway knows an enum only if its Go code is in Go's own registry. The SDK's enums are, but the chain modules'
+  // enums are not: in recordings, `hook_type` and `order_type` are rejected by name.
   if (source === "query" && !desc.typeName.startsWith("cosmos.")) return int32(text);
   const named = desc.values.find(({ name }) => name === text);
   const number = named?.number ?? enumNumber(text, source);
@@ -257,7 +257,7 @@ function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
 function enumNumber(text: string, source: ValueSource): number {
   try {
     if (source === "path") return int32(text);
-    // Go parses 64 bits here and cuts them to 32 without a check.
+    // Go parses 64 bits here and truncates them to 32 without a check.
     return Number(BigInt.asIntN(32, parseGoInteger(text, { signed: true, bits: 64, base: 10 })));
   } catch {
     return Number.NaN;

@@ -61,7 +61,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
     // The gateway decodes a path before it splits it, so the slash of an IBC denomination splits a value in two, and the path
-    // may be that of another route. Here an escaped slash belongs to the value wherever a route matches then.
+    // may be that of another route. Here, an escaped slash belongs to the value whenever a route then matches.
     const found =
       findRoute(
         table,
@@ -116,12 +116,12 @@ async function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Ar
   }
   const call = { path: route.path, data, heights: requestedHeights(request) };
   const waiter = { isGone: () => request.signal.aborted, budget: deps.budget };
-  // In the same turn: printing a response takes longer than the call.
+  // Do this in the same turn, because printing a response takes longer than the call.
   return callInQueue(deps.router, call, waiter, (reply) => toHttpReply(reply, found, deps));
 }
 
 function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps): HttpReply {
-  // The gateway forwards the call's metadata also for a failed call, so errors carry the height too.
+  // The gateway forwards the metadata of failed calls too, so errors also carry the height.
   const headers = reply.code === GrpcCode.Unavailable ? RETRY_AFTER : heightHeaders(reply);
   if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);
   try {

@@ -98,13 +98,13 @@ export const BLOCK_METHODS: Readonly<Record<string, RpcMethod>> = {
     if (commit === undefined) throw internal(`could not find commit at height ${header.height}`);
     return {
       signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-      // Canonical is a commit from the next block. The latest block has only the commit that this node saw.
+      // A commit from the next block is canonical. The latest block has only the commit that this node saw.
       canonical: header.height < context.view.status().latestHeight,
     };
   }),
   validators: method({ height: "int64", page: "int64", per_page: "int64" }, (requested, { view }) => {
     const { latestHeight, earliestHeight } = view.status();
-    // The set for the next height is known already. CometBFT also returns that set when no height is given.
+    // The set for the next height is already known. CometBFT also returns that set when no height is given.
     const height = toHeight(requested.height, latestHeight + 1n, earliestHeight);
     const validators = view.validators(height)?.validators ?? [];
     const perPage = toPerPage(requested.per_page);
@@ -189,7 +189,7 @@ function nodeInfoJson({ view, rpcAddress }: RpcContext): JsonObject {
 /** Returns the `round_state` for `consensus_state`. It shows no votes, because all validators vote in one step. */
 function roundStateJson(state: RoundState): JsonObject {
   const { validators } = state;
-  // A bit array of CometBFT: one underscore for each missing vote, then voted and total power.
+  // CometBFT's bit array: one underscore per missing vote, then voted and total power.
   const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${totalPower(validators)} = 0.00`;
   const votes = validators.map(() => "nil-Vote");
   return {

@@ -147,7 +147,7 @@ function readInt64(value: unknown): bigint {
       `invalid 64-bit integer encoding ${JSON.stringify(JSON.stringify(value))}, expected string`,
     );
   }
-  // CometBFT decodes the string's content as JSON once more, so "null" is a zero and "x" a syntax error.
+  // CometBFT decodes the string's content as JSON again, so "null" is zero and "x" is a syntax error.
   const parsed: unknown = goJsonParse(value);
   if (parsed === null) return 0n;
   if (typeof parsed !== "number") throw wrongType(parsed, "int64");

@@ -83,7 +83,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     listen: http.listen,
     close: async () => {
       stopPublishing();
-      // WebSockets close first. The close of the HTTP server waits for their connections and does not cut them.
+      // Close the WebSockets first: closing the HTTP server waits for their connections without cutting them.
       websocket.close();
       await http.close();
     },
@@ -121,7 +121,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
     const parsed = goJsonParse(body);
     requests = (Array.isArray(parsed) ? parsed : [parsed]).map(parseRequest);
   } catch (error) {
-    // One unreadable request fails the complete batch: Go decodes the array as one value.
+    // One invalid request fails the entire batch, because Go decodes the array as one value.
     const text = `error unmarshaling request: ${errorText(error)}`;
     return jsonText(500, errorResponse(undefined, new RpcError("parse", text)));
   }
@@ -163,7 +163,7 @@ const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 function createLengthBound(maxLength: number): (id: RpcId, call: () => Promise<string>) => Promise<string> {
   let length = 0;
   return async (id, call) => {
-    const words = `the responses of the batch are longer than ${maxLength} bytes: ask for fewer or smaller pages`;
+    const words = `the batch's responses exceed ${maxLength} bytes; request fewer or smaller pages`;
     const text = length > maxLength ? errorResponse(id, new RpcError("server", words)) : await call();
     length += text.length;
     return text;

@@ -94,7 +94,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   /** Gives clients turns in round-robin order, so that a client with few events need not wait for one with many. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
-    // Iteration of a Set also visits members that are added again.
+    // Iterating a Set also visits members that are added again.
     for (const client of turns) {
       turns.delete(client);
       takeTurn(client, log);
@@ -124,7 +124,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
       const { subscriptions } = client;
       clients.add(client);
       const subscribe = (id: RpcId, text: string): void => {
-        // The order of CometBFT's checks. At the limit of clients, it also rejects a client that has subscriptions.
+        // The order of CometBFT's checks. At the client limit, it also rejects clients that already have subscriptions.
         if (subscribed().length >= limits.maxClients)
           throw internal(`max_subscription_clients ${limits.maxClients} reached`);
         if (subscriptions.size >= limits.maxPerClient) {

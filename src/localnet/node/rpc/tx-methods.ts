@@ -79,10 +79,7 @@ async function printPage<T>(
     texts.push(text);
     length += text.length;
     if (length > MAX_PAGE_LENGTH) {
-      throw new RpcError(
-        "server",
-        `the page is longer than ${MAX_PAGE_LENGTH} bytes: ask for a smaller per_page`,
-      );
+      throw new RpcError("server", `the page exceeds ${MAX_PAGE_LENGTH} bytes; use a smaller per_page`);
     }
     await pause();
   }
@@ -124,7 +121,7 @@ interface SearchParameters {
 function toSearch(search: SearchParameters, defaultOrder: "asc" | "desc"): SearchRequest {
   const { query } = search;
   if (query.length > MAX_QUERY_LENGTH) throw internal("maximum query length exceeded");
-  // CometBFT parses the query before it looks at order and page, so a bad query is reported first.
+  // CometBFT parses the query before order and page, so an invalid query is reported first.
   parseQuery(query);
   return {
     query,
@@ -148,7 +145,7 @@ async function broadcastCommit(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const inclusion = createDeferred<{ readonly result: TxResult; readonly height: bigint }>();
-  // Listens before it broadcasts, as CometBFT subscribes first: the next block may come immediately.
+  // Like CometBFT, which subscribes first, listen before broadcasting: the next block may come immediately.
   const stopListening = view.onBlock((block, { height, txResults }) => {
     const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];
     if (result !== undefined) inclusion.resolve({ result, height });
@@ -163,7 +160,7 @@ async function broadcastCommit(
       signal,
       () => inclusion.promise,
     ).catch(() => {
-      // At the deadline, and when the node stops.
+      // Applies at the deadline and when the node stops.
       throw internal("timed out waiting for tx to be included in a block");
     });
     return { ...checked, tx_result: txResultJson(result), height: height.toString() };

@@ -44,7 +44,7 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  // 64 KiB, as much as Node reads in one chunk, hold about 11,000 smallest messages.
+  // 64 KiB, the size that Node reads in one chunk, hold about 11,000 messages of minimum size.
   maxPendingRequests: 12_000,
   maxPendingInTotal: 100_000,
   pingIntervalMs: 27_000,
@@ -84,7 +84,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
     noServer: true,
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
-    // `ws` would buffer pongs without a bound for a client that sends pings and reads nothing.
+    // For a client that sends pings and reads nothing, `ws` would buffer pongs without limit.
     autoPong: false,
   });
   const pending = createPendingBound(options);
@@ -139,12 +139,12 @@ function serveClient(
   options: WebSocketOptions,
   deps: WebSocketDeps,
 ): void {
-  // Not below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
+  // Don't go below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
   const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
   const readyBytes = Math.max(socket.writableHighWaterMark, bound);
   const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
   const subscriptions = deps.subscriptions.client({ isReady, send });
-  // The socket has passed on what the node wrote, so the client reads.
+  // The socket has passed on the node's data, so the client is reading.
   socket.on("drain", subscriptions.resume);
   const liveness = watchLiveness(client, options);
   const dropMessages = serveMessages({
@@ -298,7 +298,7 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
     of.cut();
   };
   const total = (): number => [...clients].reduce((sum, { waiting }) => sum + waiting.length, 0);
-  // All messages are counted only when this count and those that came since it exceed the limit.
+  // Count all messages only when this count plus later messages exceeds the limit.
   let counted = 0;
   let sinceCount = 0;
   return {
@@ -336,7 +336,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
         await options.budget.untilCapacity();
         await options.handle(data);
         await drained(client);
-        // Lets other clients run: while the socket accepts every response immediately, this loop would not yield otherwise.
+        // Let other clients run: while the socket accepts every response immediately, this loop would not yield otherwise.
         if (waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
         else if (client.isPaused) client.resume();
       }
@@ -348,7 +348,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
     }
   };
   client.on("message", (data) => {
-    // A cut client still delivers the messages that have arrived with the last one. So does a paused one.
+    // A disconnected client still delivers the messages that arrived with the last one, and so does a paused client.
     if (client.readyState !== client.OPEN) return;
     pending.add(messages, data);
     if (waiting.length >= PAUSE_AT) client.pause();

@@ -71,7 +71,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     transaction(() => {
       for (let above = readRow(sql.latest.get())?.integer("height") ?? height; above > height; above -= 1n)
         pruning.remove(above);
-      // The last set that is stored may be that of the height after the next one.
+      // The last stored set may belong to the height after the next one.
       sql.removeSetsAfter.run(height + 2n);
       snapshots().truncate(height);
     });
@@ -98,7 +98,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     },
     block: (height: bigint): StoredBlock | undefined =>
       blocks.get(height, () => readBlock(sql.block.get(height))),
-    // In an array, because the driver takes a single blob argument for an object of named parameters.
+    // Pass an array, because the driver treats a single blob argument as an object of named parameters.
     heightOfHash: (hash: Uint8Array): bigint | undefined =>
       readRow(sql.heightOfHash.get([hash]))?.integer("height"),
     results: (height: bigint): StoredResults | undefined =>
@@ -209,7 +209,7 @@ function createBlockPruning(
   const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
   const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
   const removeBlock = database.prepare("DELETE FROM blocks WHERE height = ?");
-  // The set of a height may be stored at a lower height, so the last one up to the lowest block stays.
+  // A height's set may be stored at a lower height, so keep the last set up to the lowest block.
   const removeSets = database.prepare(
     "DELETE FROM validator_sets WHERE height < (SELECT MAX(height) FROM validator_sets WHERE height <= ?)",
   );
@@ -260,7 +260,7 @@ function createStateTables(database: Database.Database) {
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
-  // A snapshot may be just below the recent heights, without a gap: what is retained for it shows where they begin.
+  // A snapshot may be just below the recent heights, without a gap; its retained data shows where they begin.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
   /** The lowest height that the application stores apart from the snapshots' heights; undefined until it reads them. */
   let from: bigint | undefined;

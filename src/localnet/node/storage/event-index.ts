@@ -25,7 +25,7 @@ const BLOCKS: SearchTables = { events: "block_events", all: "blocks", place: ["h
 export function createEventIndex(database: Database.Database) {
   const placeByHash = database.prepare("SELECT height, position FROM txs WHERE hash = ?");
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
-    // In an array, because the driver takes a single blob argument for an object of named parameters.
+    // Pass an array, because the driver treats a single blob argument as an object of named parameters.
     const row = readRow(placeByHash.get([hash]));
     return row && toPlace(row);
   };
@@ -85,7 +85,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
     add: ({ block, results }) => {
       const { height, txResults, events } = results;
       block.txs.forEach((tx, position) => addPlace(results, tx, position));
-      // An event may have an attribute several times. `INSERT OR IGNORE` stores one row per value.
+      // An event may have the same attribute several times. `INSERT OR IGNORE` stores one row per value.
       saveTxEvents(
         txResults.flatMap((result, position) =>
           Array.from(indexed(result.events), ({ tag, value, event }) => [
@@ -208,7 +208,7 @@ function valueSql(
   if (operand.kind === "string" && operator === "CONTAINS") {
     return { sql: " AND instr(value, ?) > 0", values: [operand.text] };
   }
-  // SQLite cannot compare numbers and times as CometBFT does. The distinct values are compared here, each once.
+  // SQLite cannot compare numbers and times as CometBFT does. Compare the distinct values here, each once.
   const rows = database
     .prepare(`SELECT DISTINCT value FROM ${tables.events} WHERE tag = ? AND height BETWEEN ? AND ?`)
     .all(condition.tag, fromHeight, toHeight);

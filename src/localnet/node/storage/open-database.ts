@@ -54,10 +54,7 @@ function inUse(home: string, cause: FolderInUseError): NodeError {
 export function openSnapshot(home: string): OpenDatabase {
   const path = join(home, DATABASE_FILE);
   if (!existsSync(path)) {
-    throw new NodeError(
-      { code: "home-unusable", home },
-      `there is no chain in ${home}; choose the --home of the node`,
-    );
+    throw new NodeError({ code: "home-unusable", home }, `no chain found in ${home}; pass the node's --home`);
   }
   const database = new Database(path);
   try {
@@ -99,7 +96,7 @@ function storing(database: Database.Database, path: string): OpenDatabase["trans
       if (!isDiskProblem(cause)) throw cause;
       throw new NodeError(
         { code: "store-failed", path },
-        `${path} cannot be written; everything before this is stored: free space or repair the disk, and start again`,
+        `cannot write ${path}; earlier blocks are stored, so free space or repair the disk, and start again`,
         { cause },
       );
     }
@@ -110,7 +107,7 @@ function unusable(home: string, cause: unknown): NodeError {
   const advice = (): string => {
     if (isDiskFull(cause)) return MAKE_ROOM;
     if (isDamaged(cause))
-      return `its ${DATABASE_FILE} is damaged: put a backup in its place, or choose another --home`;
+      return `its ${DATABASE_FILE} is damaged; restore a backup, or choose another --home`;
     return "choose another --home";
   };
   return new NodeError(
@@ -194,13 +191,13 @@ function prepareDatabase(database: Database.Database): void {
   // FULL syncs the WAL at each commit, which costs about half a millisecond per block. With NORMAL, a power cut could lose
   // blocks that clients have seen.
   database.pragma("synchronous = FULL");
-  // Integers as bigint, since heights are bigint everywhere.
+  // Read integers as bigint, because heights are bigint everywhere.
   database.defaultSafeIntegers(true);
   const version = readRow(database.prepare("PRAGMA user_version").get())?.integer("user_version") ?? 0n;
   if (version > SCHEMA_VERSION) {
-    throw new Error(`the tables have version ${version}, this program needs version ${SCHEMA_VERSION}`);
+    throw new Error(`the tables have version ${version}, but this program needs version ${SCHEMA_VERSION}`);
   }
-  // One transaction: after a kill, the tables have the old version or the new one.
+  // Use one transaction, so that after a kill, the tables have either the old or the new version.
   inTransaction(database, () => {
     // A new database has version 0.
     if (version === 1n) database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
@@ -220,7 +217,7 @@ function indexStoredBlocks(database: Database.Database): void {
     const row = readRow(next.get(at));
     if (row === undefined) return;
     at = row.integer("height");
-    // Without transactions: the table of hashes has not changed.
+    // Omit transactions, because the hash table has not changed.
     index.add({ block: { txs: [] }, results: decodeResults(at, row.bytes("results")) });
   }
 }

@@ -33,7 +33,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   );
   const storesOf = database.prepare("SELECT DISTINCT store FROM state_roots WHERE height >= ?");
   const removeNodes = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id >= ?");
-  // Read with each commit, so from memory.
+  // Kept in memory, because every commit reads it.
   let known = read();
   const sweep = (): void => {
     const unneeded =
@@ -69,7 +69,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
       const last = expired.at(-1);
       if (known.length === 0 || last === undefined) return deletes;
       return deletes.filter(({ store, id }) => {
-        // A node is in every version from the one that created it to the last one that has it.
+        // A node is in every version from its creation to the last version that has it.
         const first = BigInt(decodeNodeId(id).version);
         if (!known.some(({ height }) => first <= height && height <= last)) return true;
         insertRetained.run(store, id, first, last);
@@ -81,7 +81,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
       for (const row of readRows(storesOf.all(height)))
         removeNodes.run(row.text("store"), firstIdAfter(height));
       database.prepare("DELETE FROM state_roots WHERE height > ?").run(height);
-      // What the snapshot needs is part of the newest state again.
+      // The data that the snapshot needs is part of the newest state again.
       database.prepare("DELETE FROM retained_nodes WHERE last >= ?").run(height);
       database.prepare("DELETE FROM snapshots WHERE height > ?").run(height);
       known = read();

@@ -28,7 +28,7 @@ export function createBankHooks(keepers: Keepers): BankHooks {
           context.gas.consume(meter.used(), "track before send gas");
         });
       } catch (error) {
-        // A contract that only tracks must not stop a payment. The contract's writes before its failure stay.
+        // A contract that only tracks must not block a payment. The contract's writes before the failure remain.
         if (!(error instanceof ModuleError)) throw error;
       }
     },

@@ -136,7 +136,7 @@ export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): v
   const coin = errors.wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
-  // The deployed module searches for an account under the characters of the address. It finds none, but pays for the read.
+  // The deployed module looks up an account under the address's characters. It finds none but pays for the read.
   accounts.get(context, utf8(owner));
   creatorOf(coin.denom, bech32Prefix);
   const from = parseAccount(owner, bech32Prefix);
@@ -209,7 +209,7 @@ export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keeper
   });
   const admin = adminOf(context, denom);
   if (sender !== admin) throw ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
-  // The deployed module reads the entry again before it changes it.
+  // The deployed module reads the entry again before changing it.
   adminOf(context, denom);
   setAdmin(context, denom, newAdmin, keepers);
   context.emit(

@@ -261,7 +261,7 @@ local:
     expect(out).toContain('5:10: local.denom: is not a denomination (expected text such as "untrn")');
     expect(out).toContain("6:49: local.accounts.0.balances.0: is a number (expected text)");
     expect(out).toContain(
-      '6:91: local.accounts.1.balances.0: is not an amount with a denomination (expected text such as "1000000untrn")',
+      '6:91: local.accounts.1.balances.0: is not an amount with a denomination (expected text, e.g. "1000000untrn")',
     );
     expect(out).toContain(
       "7:3: local.validatrs: unknown key; did you mean validators? (expected one of the documented keys)",
@@ -288,13 +288,13 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
       "local.admins.0: is neither an account nor an address (expected a name, or an address neutron1…)",
     );
     expect(out).toContain("local.first_query: needs the contract icq-consumer");
-    expect(out).toContain("remote.chain_id: is also the local chain's");
+    expect(out).toContain("remote.chain_id: is also the local chain's id");
     expect(out).toContain("remote.validators.0.operator: is neither an account nor an address");
   });
 
   it.each([
     ["{ name: alice, mnemonic: not words }", "", "account alice of local-1: invalid mnemonic"],
-    ["", "modules_from: { file: nothing.json, modules: [bank] }", "nothing.json cannot be read as JSON"],
+    ["", "modules_from: { file: nothing.json, modules: [bank] }", "nothing.json as JSON"],
     ["", "modules_from: { file: given.json, modules: [bank] }", "given.json has no state of the module bank"],
     [
       "",
@@ -335,7 +335,7 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
       "--local-validators and --remote-validators cannot be combined with --chain-config",
     );
     const lone = await runCommand(["localnet", "start", "--chain-dir", "x"], AbortSignal.timeout(10_000));
-    expect(lone.message).toContain("--chain-dir needs a --chain-config");
+    expect(lone.message).toContain("--chain-dir requires --chain-config");
   });
 });
 

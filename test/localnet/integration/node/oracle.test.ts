@@ -62,7 +62,7 @@ describe("the oracle client", () => {
       const logger = { ...silentLogger, debug: (_message: string, fields?: object) => messages.push(fields) };
       const vote = await createOracleClient({ address, timeoutMs: 1000 }, { ...deps, logger }).vote(never);
       expect(vote).toMatchObject({ success: true, usable: false, prices: new Map() });
-      expect(messages).toEqual([{ error: "the price of BTC/USD is not a whole number" }]);
+      expect(messages).toEqual([{ error: "the price of BTC/USD is not an integer" }]);
     },
   );
 

@@ -57,7 +57,7 @@ function countTransfer(
   const { any, own, isLimited } = readLimits(scope, path);
   if (!isLimited) return unlimited(path);
   const transfer: Transfer = { direction, amount, supply, denom: path.denom, nowNs: scope.timeNs };
-  // The quotas of the channel are checked first, and all of them before anything is saved.
+  // Check the channel's quotas first, and all quotas before saving anything.
   const nextOwn = own.map((limit) => allowed(limit, path, transfer));
   const nextAny = any.map((limit) => allowed(limit, path, transfer));
   saveLimits(scope, path, { any: nextAny, own: nextOwn });

@@ -11,8 +11,8 @@ import type { Path } from "./packet.ts";
 /** Channel name of the path that counts a denomination's transfers across all channels. */
 export const ANY_CHANNEL = "any";
 
-// Keys as cw-storage-plus builds them: a map has the length of its namespace in front, and so has the first part of a
-// key with two parts. Raw queries of the deployed contract find the same keys here.
+// Keys as built by cw-storage-plus: a map's namespace is preceded by its length, and so is the first part of a two-part key. Raw
+// queries written for the deployed contract find the same keys here.
 
 /** Encodes a map's namespace, preceded by its length as 2 bytes big-endian. */
 function namespace(name: string): Uint8Array {

@@ -141,7 +141,7 @@ function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
 
-// Queries of the staking module.
+// Queries to the staking module.
 
 const SERVICE = "/cosmos.staking.v1beta1.Query";
 /** Number of delegations per query response. */

@@ -46,7 +46,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
   });
   let last = -1n;
   for (const account of withUniqueNumbers(accounts)) {
-    // The counter passes every used number, so that the next new account gets a free one.
+    // The counter skips every used number, so that the next new account gets an unused number.
     while (last < account.base.accountNumber) last = keeper.nextNumber(context);
     keeper.set(context, account);
   }

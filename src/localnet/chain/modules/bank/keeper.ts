@@ -83,7 +83,7 @@ export function createBankKeeper(
     },
     sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]): void => {
       accounts.moduleAccount(context, to);
-      // Nothing blocks a payment between modules.
+      // Payments between modules are never blocked.
       sendUnblocked(context, { from: moduleAddress(from), to: moduleAddress(to) }, coins);
     },
     /** Moves coins from one sender to several recipients. The amounts sent and received must be equal. */
@@ -135,7 +135,7 @@ function delegate(
   coins: readonly Coin[],
 ): void {
   accounts.moduleAccount(context, module);
-  // The SDK looks the account up once more by its address.
+  // The SDK looks up the account by its address again.
   accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
     const balance = store.balanceOf(context, from, coin.denom);

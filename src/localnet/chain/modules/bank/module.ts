@@ -112,7 +112,7 @@ interface BankHandlerDeps {
   readonly keeper: bank.BankKeeper;
 }
 
-// Checks of messages run in the SDK's order, which determines a message's error.
+// Message checks run in the SDK's order, which determines a message's error.
 
 function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps): void {
   const from = readAddress(message.fromAddress, "from", deps.accounts);

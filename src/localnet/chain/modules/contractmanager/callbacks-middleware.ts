@@ -56,7 +56,7 @@ export function limitedSudo(
     context.withGas(gas).atomically((inner) => contracts.sudo(inner, contract, message));
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
-    // A message of the contract may reach a limit of its own, which is an error like any other.
+    // A message from the contract may reach a limit of its own, which is an ordinary error.
     const isOverLimit = error instanceof ChainPanic && isOutOfGas(error);
     storeFailure(context, contract, message, isOverLimit ? ErrSudoOutOfGas() : error);
   }
@@ -69,7 +69,7 @@ function storeFailure(context: Context, address: string, message: string, error:
   const failure = addFailure(context, {
     address,
     sudoPayload: utf8(message),
-    // Texts of errors may differ between nodes and must not reach the state.
+    // Error texts may differ between nodes and must not enter the state.
     error: `codespace: ${codespace}, code: ${code}`,
   });
   context.emit(

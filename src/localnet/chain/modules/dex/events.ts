@@ -205,8 +205,8 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// Lists of attributes are spelled out where events are made: V8 grows a list with spreads step by step, and events are a good
-// part of what a message allocates.
+// Attribute lists are written out where events are created: V8 grows a list with spreads step by step, and events account for much
+// of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 

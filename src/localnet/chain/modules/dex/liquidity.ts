@@ -120,8 +120,8 @@ function depositPosition(context: Context, position: Position, keepers: DexKeepe
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // A swap that moved coins is undone. One that moved none has only emitted events, which stay, as on the deployed chain, where every
-    // swap stays.
+    // Undo a swap that moved coins. A swap that moved none has only emitted events, which stay, as on the deployed chain, where
+    // every swap stays.
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
@@ -226,7 +226,7 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
-  // One tick better than the side of the pool that the token joins: at that tick itself a swap is not better than the deposit.
+  // One tick better than the pool side that the token joins: at that tick itself, a swap is no better than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });

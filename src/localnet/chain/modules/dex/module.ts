@@ -46,7 +46,7 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
-  // The allowance pays for reading the parameters, and not for opening the walk.
+  // The allowance pays for reading the parameters, but not for opening the walk.
   let at = walk.next();
   const opened = context.gas.used();
   const cutoff = opened + moduleParams.get(context).goodTilPurgeAllowance;
@@ -170,7 +170,7 @@ function updateParams(
   if (message.params !== undefined) moduleParams.set(context, message.params);
 }
 
-// Simulations: queries that run the same operations.
+// Simulations are queries that run the same operations.
 
 /** Creator and receiver for simulated deposits, orders and swaps (x/dex `DummyAddress`). It is not on any whitelist. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
@@ -212,7 +212,7 @@ function simulation<Message, Request, Response>(
 ) {
   const { bech32Prefix, bank } = keepers;
   return (context: Context, { msg }: { readonly msg: Message | undefined }): { resp: Response } => {
-    // The deployed module reads fields of the absent message and panics.
+    // The deployed module reads fields of the missing message and panics.
     if (msg === undefined)
       throw new QueryError(
         GrpcCode.Internal,

@@ -65,7 +65,7 @@ function createPool(context: Context, chainName: string, key: PoolKey): Pool {
   const id = store.poolCount.get(context);
   const { token0, token1 } = key.pairId;
   store.setPoolMetadata(context, { id, tick: key.tick, fee: key.fee, pairId: { token0, token1 } });
-  // Go reads the count a second time before increasing it, and both reads consume gas.
+  // Go reads the count again before increasing it, and both reads consume gas.
   store.poolCount.set(context, store.poolCount.get(context) + 1n);
   const pair = pairText(key.pairId);
   context.emit(tickCount(chainName, { action: "inc", kind: "lp", isExpiring: false, pair }));
@@ -182,22 +182,22 @@ function calcShares(
   const existing = valueOf(reserves, price);
   // The first deposit sets the share price: one unit of value in token0.
   if (existing <= 0n) return checkInt(truncatePrec(value));
-  // The fee stays in the pool without shares for it, so the earlier owners earn it: it raises the value that the new shares are
-  // measured against. Rounds down, in favour of the earlier owners.
+  // The fee stays in the pool without issuing shares, so the earlier owners earn it: it raises the value against which new shares
+  // are measured. Rounds down, in favour of the earlier owners.
   return checkInt(truncatePrec(quoPrec(mulPrecInt(value, supply), addPrec(existing, feeValue))));
 }
 
 function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: PrecDec): PrecDec {
   const residual = unmatched(reserves, offered, price);
-  // A swap in this pool costs the factor 1.0001^-fee, so an autoswap pays the same on the part that it would have to swap.
+  // A swap in this pool costs a factor of 1.0001^-fee, so an autoswap pays the same on the part that it would have to swap.
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
 /** Returns the part of an offer that does not match the reserves' ratio. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
-  // Cross products instead of two ratios: a side without reserves needs no case of its own, and one division less is rounded.
-  // Above 0: too much token1 is offered; below 0: too much token0.
+  // Use cross products instead of two ratios: a side without reserves needs no special case, and one division fewer is
+  // rounded. Above 0: too much token1 is offered; below 0: too much token0.
   const excess = subPrec(
     mulPrecInt(precFromInt(reserve0), offer1),
     mulPrecInt(precFromInt(reserve1), offer0),
@@ -225,11 +225,11 @@ const LEGACY_BOUND = 1n << 315n;
  * integer. The result is the floor, or one more if the fraction is below 1 by at most half of 10^-18.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
-  // Go multiplies decimals before it divides, and both steps have a bound of 315 bits.
+  // Go multiplies decimals before dividing, and both steps are limited to 315 bits.
   const product = checkLegacy(a * b * LEGACY_ONE);
   const doubled = (product * LEGACY_ONE) / c;
   const whole = doubled / LEGACY_ONE;
-  // Twice the remainder, compared with the divisor: half needs no fraction then.
+  // Compare twice the remainder with the divisor, so that one half needs no fraction.
   const rest = (doubled - whole * LEGACY_ONE) * 2n;
   const roundsUp = rest > LEGACY_ONE || (rest === LEGACY_ONE && whole % 2n === 1n);
   return checkLegacy(roundsUp ? whole + 1n : whole) / LEGACY_ONE;

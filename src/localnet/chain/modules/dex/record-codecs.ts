@@ -60,7 +60,7 @@ function createProtoWriter() {
       const start = ++at;
       write();
       const length = at - start;
-      // One byte was left for the length; a longer length moves the message.
+      // One byte was reserved for the length; a longer length shifts the message.
       if (length > 0x7f) {
         buffer.copyWithin(start + 1, start, at);
         buffer[start] = length >> 7;

@@ -54,7 +54,7 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
     const price = priceOf(liquidity);
     if (limitPrice !== undefined && price > limitPrice) break;
     const amounts = take(context, chainName, liquidity, { remaining, remainingOut });
-    // A division that rounds up can make the last input one unit larger than what remained.
+    // Rounding up can make the last input one unit larger than the remainder.
     remaining -= amounts.amountIn;
     amountOut += amounts.amountOut;
     filled = quoPrec(precFromInt(remaining), price) < PREC_ONE;

@@ -119,7 +119,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
     mulPrecInt(filledRatio(tranche), user.sharesOwned),
     precFromInt(user.sharesWithdrawn),
   );
-  // The shares are rounded up and the coins down, so that the parts of all users never exceed the reserves.
+  // Round the shares up and the coins down, so that all users' parts never exceed the reserves.
   if (unclaimed <= 0n) return { shares: 0n, amountOut: 0n };
   return { shares: ceilPrec(unclaimed), amountOut: truncatePrec(mulPrec(unclaimed, tranche.makerPrice)) };
 }
@@ -128,7 +128,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = subPrec(precFromInt(totalMaker), filledAmount(tranche));
-  // Rounded takers can fill slightly more than the tranche offered; nothing is left to refund then.
+  // Due to rounding, takers can fill slightly more than the tranche offered; nothing is left to refund then.
   if (unfilled <= 0n) return 0n;
   return truncatePrec(quoPrecInt(mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }

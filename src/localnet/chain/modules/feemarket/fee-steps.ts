@@ -37,14 +37,14 @@ const FEE_COLLECTOR = "fee_collector";
 export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
     if (!storedParams.get(context).enabled) return deductFee(context, tx, deps, minGasPrices);
-    if (context.height === 0n) return; // Transactions of genesis pay no fee.
+    if (context.height === 0n) return; // Genesis transactions pay no fee.
     const isSimulation = context.mode === "simulate";
     const { gasLimit } = feeOf(tx);
     if (!isSimulation && gasLimit === 0n) throw errors.ErrInvalidGasLimit("must provide positive gas");
     const { feeDenom } = storedParams.get(context);
     const offered = offeredFee(tx, feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // A simulation may offer less than the price: the client simulates before it knows the fee.
+    // A simulation may offer less than the price, because the client simulates before it knows the fee.
     if (!isSimulation) {
       const used = context.gas.used();
       errors.wrapErrors("error checking fee", () =>
@@ -147,11 +147,11 @@ export function createSettleFee(deps: SettleDeps): AnteStep {
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
-    // Read here, before the payouts: the gas of the payouts does not count into the block.
+    // Read this before the payouts, because their gas is not included in the block's.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // Splits the offer according to the gas used so far, including the first reads of the settlement.
+    // Splits the offer according to the gas used so far, including the settlement's first reads.
     const charged = context.gas.used();
     const split = isSimulation
       ? { fee: offered, tip: { denom: offered.denom, amount: 0n } }
@@ -209,7 +209,7 @@ export interface GasPrice {
 
 /** Returns the gas price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
 export function gasPriceIn(context: Context, denom: string): GasPrice {
-  // State before parameters, as in Go: the order decides the gas used when a later read fails.
+  // Read the state before the parameters, as in Go: the order determines the gas used if a later read fails.
   const { baseGasPrice } = storedState.get(context);
   if (storedParams.get(context).feeDenom !== denom) throw ErrUnknownDenom();
   return { denom, amount: baseGasPrice };

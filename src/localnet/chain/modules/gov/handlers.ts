@@ -41,7 +41,7 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
         throw errors.ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
-      // A text has no effect on the chain, and this chain has no other kind.
+      // A text proposal has no effect on the chain, and this chain has no other kind.
       readContent(message.content);
     },
     UpdateParams: moduleParams.update({

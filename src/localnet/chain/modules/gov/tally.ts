@@ -41,7 +41,7 @@ function dropProposal(context: Context, proposal: gov.Proposal, keepers: keeper.
 function endVote(context: Context, proposal: gov.Proposal, keepers: keeper.Keepers): void {
   const params = moduleParams.get(context);
   const { passes, burns, result } = tally(context, proposal, keepers, true);
-  // The deposits of an expedited proposal that failed stay for its regular vote.
+  // A failed expedited proposal's deposits are kept for its regular vote.
   if (passes || !proposal.expedited) {
     if (burns) keeper.burnDeposits(context, proposal.id, keepers);
     else keeper.refundDeposits(context, proposal.id, keepers);

@@ -35,7 +35,7 @@ export function createRateLimitModule(options: ParamsModuleOptions, deps: RateLi
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    // An empty address ends the limits.
+    // An empty address removes the limits.
     messages: messageHandlers(
       Msg,
       {

@@ -71,7 +71,7 @@ export function updateQuery(
   const { newKeys, newTransactionsFilter: filter } = message;
   validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
-  // As in Go, addresses are compared as text: the same address in upper case is a different sender.
+  // As in Go, compare addresses as text, so the same address in upper case is a different sender.
   if (message.sender !== query.owner) throw ErrUnauthorized("authorization failed");
   const words = "params to update don't correspond with query type";
   if (query.queryType === "kv" && filter !== "")

@@ -33,7 +33,7 @@ const submittedTxCodec: Codec<SubmittedTx> = {
   decode: (bytes) => ({ queryId: readUint64BigEndian(bytes), hash: bytes.subarray(8) }),
 };
 
-// Ids in keys have 8 bytes, big-endian.
+// Ids in keys are 8 bytes, big-endian.
 
 /** The last assigned id; absent before the first registration. */
 export const lastId = createItem(MODULE_NAME, Uint8Array.of(0x64), uint64Codec);
@@ -141,7 +141,7 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
   const deleted = BigInt(entries.length);
-  // As in Go, the mark remains when the budget is used up, even if no transaction is left. A later block deletes it.
+  // As in Go, the mark remains if the budget is used up, even if no transaction is left. A later block deletes the mark.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }

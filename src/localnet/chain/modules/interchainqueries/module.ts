@@ -50,7 +50,7 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
       RegisterInterchainQuery: (context, message) => registerQuery(context, message, keepers),
       SubmitQueryResult: {
         signers: ({ sender, result }) => {
-          // Go unpacks both headers while it decodes the transaction. Signers are read at that point, too.
+          // Go unpacks both headers while decoding the transaction, when it also reads the signers.
           requireClientMessage(result?.block?.header);
           requireClientMessage(result?.block?.nextBlockHeader);
           return [sender];

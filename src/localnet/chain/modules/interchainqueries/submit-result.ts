@@ -95,7 +95,7 @@ const EMPTY = new Uint8Array(0);
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: Keepers): void {
   const { query, clientId, result } = submission;
-  // The order of the checks is Go's: it decides which error a submission with several defects fails with.
+  // The checks are in Go's order, which determines the error of a submission with several defects.
   if (query.queryType !== "kv")
     throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   requireNewer(query, result);
@@ -103,13 +103,13 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: Kee
     throw ErrInvalidSubmittedResult(
       `KV keys length from result is not equal to registered query keys length: ${result.kvResults.length} != ${query.keys.length}`,
     );
-  // Go reads the connection again, for the query of its consensus state.
+  // Go reads the connection again to query its consensus state.
   keepers.ibc.connectionClientId(context, query.connectionId);
   const root = requireRoot(context, clientId, result, keepers);
   const kvResults = query.keys.map((key, index) =>
     verifyStorageValue(keepers.proofs, root, key, result.kvResults[index]),
   );
-  // Stored before the callback, in the same context: the owner reads the result during the callback.
+  // Store this before the callback, in the same context, because the owner reads the result during the callback.
   saveKvResult(context, query, { ...result, kvResults });
   if (result.allowKvCallbacks)
     callOwner(context, keepers, query, {
@@ -143,7 +143,7 @@ function requireRoot(context: Context, clientId: string, result: QueryResult, { 
     throw ErrConsensusStateNotFound(
       `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
     );
-  // Go reads the client state here for its proof specs. Only its presence matters: the specs are always the SDK's.
+  // Go reads the client state here for its proof specs. Only its presence matters, because the specs are always the SDK's.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
     throw ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
@@ -219,7 +219,7 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
   const hash = sha256(tx.data);
   if (submittedTxs.has(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
-  // Go replaces the code of the inner error by ErrInternal; the text is unchanged.
+  // Go replaces the inner error's code with ErrInternal; the text is unchanged.
   errors.wrapErrors(
     (error) => ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),

@@ -56,7 +56,7 @@ function readGobInt([sign, ...magnitude]: Uint8Array): bigint {
   return sign === NEGATIVE ? -value : value;
 }
 
-// A zstd frame (RFC 8878) whose blocks are stored without compression, which every reader of zstd understands.
+// A zstd frame (RFC 8878) with uncompressed blocks, which every zstd reader understands.
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 /** A single segment, with the content size encoded in 4 bytes. */
 const DESCRIPTOR = 0xa0;

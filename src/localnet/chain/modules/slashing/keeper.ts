@@ -167,8 +167,8 @@ export function countVote(context: Context, keepers: Keepers, vote: LastCommitVo
 
 function countBlock(context: Context, info: SigningInfo, { address, signed }: LastCommitVote): SigningInfo {
   const index = info.indexOffset % moduleParams.get(context).signedBlocksWindow;
-  // The window has one bit for each block. This block takes the bit of the block one window ago, so the counter changes only when
-  // the two differ.
+  // The window has one bit per block. This block reuses the bit of the block one window ago, so the counter changes only if the two
+  // differ.
   const before = hasMissed(context, address, index);
   if (before === signed) setMissed(context, address, index, !signed);
   const change = before === signed ? (signed ? -1n : 1n) : 0n;
@@ -182,7 +182,7 @@ function countBlock(context: Context, info: SigningInfo, { address, signed }: La
 function isBelowMinimum(context: Context, info: SigningInfo): boolean {
   const params = moduleParams.get(context);
   const most = params.signedBlocksWindow - leastSigned(params);
-  // A validator that is younger than a window cannot have signed enough blocks yet.
+  // A validator younger than one window cannot have signed enough blocks yet.
   return context.height > info.startHeight + params.signedBlocksWindow && info.missedBlocksCounter > most;
 }
 

@@ -191,7 +191,7 @@ function beginOf(
   source: Uint8Array,
 ): { readonly creationHeight: bigint; readonly completionTimeNs: bigint } | undefined {
   const validator = validators.byOperator.get(context, source);
-  // An unbonded source without shares is deleted by then.
+  // An unbonded source without shares has been deleted by then.
   if (validator === undefined) return undefined;
   switch (validator.status) {
     case BondStatus.BOND_STATUS_UNBONDING:

@@ -33,7 +33,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, keepe
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
   requireShares(given, state);
-  // Before an upgrade, anybody could send coins to the addresses of the pools.
+  // Before an upgrade, anyone could send coins to the pools' addresses.
   if (json !== undefined) requirePools(context, keepers, given, waiting);
   const largest = largestId(state);
   if (largest > 0n) delegations.lastUnbondingId.set(context, largest);

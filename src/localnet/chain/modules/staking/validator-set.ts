@@ -44,7 +44,7 @@ function fillActiveSet(
     if (count >= maxValidators) break;
     const found = validators.requireValidator(context, operator);
     const power = validators.potentialPower(found);
-    // Validators without power follow only after all others.
+    // Validators without power come after all others.
     if (power === 0n) break;
     if (!validators.isBonded(found)) {
       bond(context, keepers, found);
@@ -146,7 +146,7 @@ export const historicalInfos = createMap(
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
-  // The entries to delete are neighbours: several only after the parameter became smaller.
+  // The entries to delete are adjacent; there are several only after the parameter was lowered.
   for (let old = context.height - entries; old >= 0n && historicalInfos.has(context, old); old -= 1n)
     historicalInfos.delete(context, old);
   if (entries === 0n) return;

@@ -175,7 +175,7 @@ export function sendTransfer(
   const sender = parseAddress(bech32Prefix, message.sender);
   if (bank.isBlocked(sender))
     throw ibcErrors.ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
-  // ibc-go reads the channel for its telemetry. It exists: it has a next number.
+  // ibc-go reads the channel for its telemetry. The channel exists, because it has a next sequence.
   channels.channel(context, source);
   const denom = fullDenomOf(context, coin.denom);
   if (denom.startsWith(channelPrefix(source))) {
@@ -196,7 +196,7 @@ export function sendTransfer(
       memo: message.memo,
     }),
   });
-  // The deployed chain reads it once more behind the limiter.
+  // The deployed chain reads it again after the limiter.
   channels.channel(context, source);
   context.emit(
     event("ibc_transfer", [
@@ -233,7 +233,7 @@ function receiveTransfer(
     if (keepers.bank.isBlocked(receiver))
       throw ibcErrors.ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
     const denom = receivedDenom({ source, destination }, data.denom);
-    // Go panics for a denomination that no coin can have.
+    // Go panics for an invalid denomination.
     if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
     unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });
     return;

@@ -90,7 +90,7 @@ export function validateSentDenom(denom: string): void {
 
 /** Checks the denomination in a packet (ibc-go `ValidatePrefixedDenom`). Throws `ModuleError`. */
 export function validateReceivedDenom(denom: string): void {
-  // Of "transfer/channel-0/transfer/channel-1", ibc-go reads the last name here, though it is part of the path.
+  // For "transfer/channel-0/transfer/channel-1", ibc-go reads the last name here, although it is part of the path.
   if (trimGoSpace(denom.slice(denom.lastIndexOf("/") + 1)) === "")
     throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
   validatePath(parseTrace(denom));

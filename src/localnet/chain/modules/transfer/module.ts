@@ -252,7 +252,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
 
 /** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
-  // The hash is missing in the text of ibc-go.
+  // The hash is also missing from ibc-go's text.
   const prefix = "invalid denom trace hash: , error: ";
   const hash = checkArgument(() => parseTraceHash(hashOfVoucher(text) ?? text), prefix);
   return requireFound(traces.get(context, hash), () => ErrTraceNotFound(text));

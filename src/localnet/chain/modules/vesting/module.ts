@@ -43,7 +43,7 @@ function requireEmpty(json: JsonValue | undefined): void {
   if (unknown !== undefined) throw new GenesisError(`${path}.${unknown}`, "no such field");
 }
 
-// The checks have the SDK's order, which decides the error of a message.
+// The checks run in the SDK's order, which determines a message's error.
 
 function createByTime(context: Context, message: tx.MsgCreateVestingAccount, deps: VestingDeps): void {
   const ends = readEnds(message, deps);
@@ -52,7 +52,7 @@ function createByTime(context: Context, message: tx.MsgCreateVestingAccount, dep
   if (endTime <= 0n) throw errors.ErrInvalidRequest("invalid end time");
   deps.bank.requireSendEnabled(context, coins);
   requireNew(context, ends, deps);
-  // An end before the block's time is accepted, as deployed: everything has vested one second later.
+  // As on the deployed chain, an end time before the block's time is accepted: everything has vested one second later.
   const schedule: schedules.VestingSchedule = delayed
     ? { kind: "delayed" }
     : { kind: "continuous", startTime: splitNs(context.timeNs).seconds };

@@ -55,7 +55,7 @@ export function createBinaryContracts({
   messageDepth,
   query,
 }: BinaryDeps): BinaryContracts {
-  // A query runs on the stack of the call that asks. Calls are synchronous, so that a variable is sound.
+  // A query runs on the stack of the calling contract. Calls are synchronous, so a variable is safe.
   let stackLimit: number | undefined;
   const withStack = <T>(limit: number, work: () => T): T => {
     const outer = stackLimit;

@@ -58,7 +58,7 @@ const encodeBank = moduleEncoder({
   send: (body, contract) => {
     const toAddress = body.member("to_address").text();
     const amount = wireCoins(body.member("amount"));
-    // wasmd leaves out a payment of nothing.
+    // wasmd omits an empty payment.
     if (body.member("amount").items().length === 0) return { kind: "nothing" };
     return any(TYPE_URL.send, MsgSend, { fromAddress: contract, toAddress, amount });
   },
@@ -259,7 +259,7 @@ const encodeWasm = moduleEncoder({
     wasmAny("MsgInstantiateContract2", wire.MsgInstantiateContract2, {
       ...instantiation(sender, body),
       salt: body.member("salt").bytes(),
-      // A contract that wants the message in the address computes the salt from it.
+      // A contract that wants the message to determine the address computes the salt from the message.
       fixMsg: false,
     }),
   migrate: (body, sender) =>

@@ -82,7 +82,7 @@ function runSubMessage(
     );
     return { ...response, events: passOn(context, events, message) };
   } catch (error) {
-    // A contract must not catch the end of the call's own gas: the transaction is over.
+    // A contract must not catch running out of the call's own gas, because the transaction has failed.
     if (!(error instanceof errors.ModuleError) || error instanceof errors.ChainPanic) throw error;
     if (message.replyOn === "never" || message.replyOn === "success") throw asSubmessages(error);
     return { ok: false, error: isDeterministic(error) ? error.message : redacted(error) };
@@ -208,7 +208,7 @@ function route(
   const { typeUrl, value } = message;
   const handler = deps.findMessage(typeUrl);
   if (handler === undefined) throw noRoute(message);
-  // A contract signs for itself only. Nothing else authenticates these messages: they never pass the ante handler.
+  // A contract signs only for itself. Nothing else authenticates these messages, because they never pass the ante handler.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)
     throw errors.ErrUnauthorized("contract doesn't have permission");

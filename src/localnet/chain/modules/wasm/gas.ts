@@ -5,7 +5,7 @@ import { type GasMeter, outOfGas } from "../../runtime/gas.ts";
 import type { ContractAttribute, ContractResponse, ReplyResult } from "./contract.ts";
 import { isPinned } from "./keeper.ts";
 
-// Prices of wasmd 0.53 (`WasmGasRegister`), chain gas. The virtual machine has its own.
+// wasmd 0.53's prices (`WasmGasRegister`) in chain gas. The virtual machine has its own gas.
 
 /** Price of an instance, and price of an instance of pinned code. */
 const INSTANCE_COST = 60_000n;

@@ -88,7 +88,7 @@ export function exportGenesis(context: Context, options: WasmOptions): JsonObjec
       contract_address: formatAddress(options.bech32Prefix, address),
       contract_info: CONTRACT_INFO.print(info),
       contract_state: stateOf(context, address),
-      // In protobuf: JSON would change the text of the instantiation message.
+      // Use protobuf, because JSON would change the instantiation message's text.
       contract_code_history: [...histories.entries(context, address)].map(([, entry]) =>
         toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
       ),
@@ -205,7 +205,7 @@ function runMessage(context: Context, field: JsonField, { findHandler }: Genesis
   if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
   const handler = findHandler(`/${type}`);
   if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
-  // Genesis messages have no signatures. Whoever writes the genesis may send in the name of any account.
+  // Genesis messages have no signatures: the author of the genesis may send on behalf of any account.
   atPath(`${field.path}.${name}`, () =>
     context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
   );

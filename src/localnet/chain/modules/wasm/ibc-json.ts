@@ -8,7 +8,7 @@ import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { isZeroHeight } from "../ibc/host/height.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 
-// The JSON of channels and packets that a contract gets, as wasmvm 2.1 writes it.
+// The channel and packet JSON that contracts receive, as written by wasmvm 2.1.
 
 /** A channel as contracts see it. */
 export interface ContractChannel extends ChannelEndpoint {

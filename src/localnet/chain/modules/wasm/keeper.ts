@@ -22,7 +22,7 @@ import type { Entry, KVStore } from "../../store/cache-store.ts";
 import type { ContractCode } from "./contract.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
 
-// The store layout is wasmd's, except for the codes' bytes. Numbers in keys have 8 bytes, big-endian.
+// The store layout is wasmd's, except for the code bytes. Numbers in keys are 8 bytes, big-endian.
 
 /** Codes by id: `0x01 | id`. */
 export const codes = collections.createMap(

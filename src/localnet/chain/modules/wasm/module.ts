@@ -28,7 +28,7 @@ export interface WasmModule extends ChainModule {
 /** Creates the `wasm` module: wasmd's messages, queries and events, for both binary contracts and contracts in TypeScript. */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
-  // The host and its parts call each other. The host reads `parts` at the first call, when both exist.
+  // The host and its parts call each other, so the host reads `parts` at the first call, when both exist.
   const { tracer = UNTRACED } = deps;
   const host: ContractHost = tracedHost(
     createContractHost(options, { ...deps, tracer }, () => parts),

@@ -41,7 +41,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
     if (!contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
     return bytes;
   };
-  // The keys of an index contain a position and an address after the prefix.
+  // Index keys contain a position and an address after the prefix.
   const addressesIn = (context: Context, prefix: Uint8Array, request: PageRequest | undefined) =>
     pageOf({ store: context.store(MODULE_NAME), prefix }, request, (key) =>
       formatAddress(bech32Prefix, key.subarray(POSITION_BYTES)),
@@ -60,7 +60,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
     },
     RawContractState: (context, { address, queryData }) => {
       const store = contractStore(context, requireContract(context, address));
-      // wasmd answers an empty key with empty data and does not read the store.
+      // For an empty key, wasmd returns empty data without reading the store.
       const data = queryData.length === 0 ? undefined : store.get(queryData);
       return { data: data ?? new Uint8Array(0) };
     },
@@ -148,7 +148,7 @@ function buildAddress(request: wire.QueryBuildAddressRequest, { bech32Prefix, re
   if (salt.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty salt");
   const message = request.initArgs;
   if (message.length > 0 && goJsonSyntaxError(message) !== undefined) throw ErrInvalid();
-  // wasmd panics for both.
+  // wasmd panics in both cases.
   if (checksum.length !== CHECKSUM_BYTES) throw ErrInvalid("checksum");
   if (salt.length > MAX_SALT_BYTES) throw ErrInvalid("salt");
   return formatAddress(bech32Prefix, predictableContractAddress({ checksum, creator, salt, message }));

@@ -86,7 +86,7 @@ export function encodeReply(reply: Reply): Uint8Array {
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");
-  // Of a result and an error together, Go takes either one at random.
+  // If there are both a result and an error, Go picks one at random.
   const responses = Object.entries(json ?? {}).map(([name, value]) => {
     const member = messageFromJson("ibc.core.channel.v1.Acknowledgement", { [name]: value });
     return EncodedReply.decode(member).response;

@@ -31,8 +31,8 @@ import {
 } from "./keeper.ts";
 import { requireProof } from "./messages.ts";
 
-// The messages with which relayers carry packets. A packet that was relayed before changes nothing and is a success: several
-// relayers carry the same packets, and one that comes late must not lose its other messages.
+// The messages with which relayers relay packets. A packet that was already relayed changes nothing and is a success: several
+// relayers relay the same packets, and a late relayer must not lose its other messages.
 
 /** Options and dependencies of the handlers. */
 export interface RelayDeps {

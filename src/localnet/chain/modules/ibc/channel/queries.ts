@@ -41,7 +41,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   ChannelClientState: (context, request) => {
     checkEnd(request);
     const { portId, channelId } = request;
-    // This query has a colon that the others lack.
+    // Unlike the others, this query has a colon.
     const channel = requireFound(channels.get(context, request), () =>
       ibcErrors.ErrChannelNotFound(`port-id: ${portId}, channel-id: ${channelId}`),
     );

@@ -110,7 +110,7 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
-  // The client's own chain id: after a recovery, headers of an earlier revision no longer update the client.
+  // Use the client's own chain id: after a recovery, headers from an earlier revision no longer update the client.
   const trustedHeader = {
     chainId: client.chainId,
     height: trustedHeight.revisionHeight,
@@ -279,7 +279,7 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
     return !equalBytes(blockHashOf(first), blockHashOf(second));
   }
-  // ValidateBasic requires that the first header is the higher one, so that its time must be later.
+  // ValidateBasic requires the first header to be the higher one, so its time must be later.
   return consensusStateOfHeader(first).timeNs <= consensusStateOfHeader(second).timeNs;
 }
 

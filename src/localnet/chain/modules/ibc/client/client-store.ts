@@ -217,7 +217,7 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       return entry && stateAt(entry[1]);
     },
     nextConsensusState: (height) => {
-      // The range includes its start, so that it must begin one height above.
+      // The range includes its start, so it must begin one height higher.
       const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
       const [entry] = store.iterate(...range({ from: above }));
       return entry && stateAt(entry[1]);
@@ -234,7 +234,7 @@ export function statusOf(context: Context, client: StoredClient, store: ClientSt
   if (client.type === LOCALHOST) return "Active";
   if (!isZeroHeight(client.state.frozenHeight ?? ZERO_HEIGHT)) return "Frozen";
   const latest = store.consensusState(client.state.latestHeight ?? ZERO_HEIGHT);
-  // As in ibc-go, a client without the consensus state of its latest height is treated as expired.
+  // As in ibc-go, a client without the consensus state for its latest height is treated as expired.
   if (latest === undefined) return "Expired";
   return isExpired(latest, durationNs(client.state.trustingPeriod), context.timeNs) ? "Expired" : "Active";
 }

@@ -61,7 +61,7 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
         validateStates(message);
       },
       handle: (context, message) => {
-        // The response of ibc-go 8 is empty; relayers read the new client's id from the event.
+        // ibc-go 8's response is empty; relayers read the new client's id from the event.
         createClient(context, message.clientState, message.consensusState);
         return { clientId: "" };
       },
@@ -210,7 +210,7 @@ function validateConsensusState(state: ConsensusState): void {
       throw errors.unregisteredError(error.message).wrap("next validators hash is invalid");
     throw error;
   }
-  // Go checks the seconds of the time (`Unix() <= 0`), so that a time within the first second is invalid.
+  // Go checks the time's seconds (`Unix() <= 0`), so a time within the first second is invalid.
   if (state.timeNs < NS_PER_SECOND)
     throw ibcErrors.ErrInvalidConsensus("timestamp must be a positive Unix time");
 }
@@ -223,7 +223,7 @@ function validateChainId(chainId: string): void {
 }
 
 function validatePeriods(client: ClientState): void {
-  // Go has 64-bit durations and rejects longer ones already while it decodes the message.
+  // Go has 64-bit durations and rejects longer ones as early as when decoding the message.
   for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
     if (durationNs(period) > MAX_DURATION_NS) throw errors.unregisteredError("proto: duration out of range");
   }

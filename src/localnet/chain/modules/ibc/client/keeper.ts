@@ -59,7 +59,7 @@ export function createClient(
   const store = openClientStore(context, clientId);
   store.setClientState(client);
   store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));
-  // As in ibc-go, the client is stored before its status is checked. A failure reverts the writes with the message.
+  // As in ibc-go, the client is stored before its status is checked. If the message fails, its writes are reverted.
   requireActive(
     context,
     { client, store },

@@ -68,7 +68,7 @@ export const clientQueries: readonly QueryHandler[] = queryHandlers(wire.Query, 
     return { status: statusOf(context, client, store) };
   },
   ClientParams: clientParams.query,
-  // No upgrade of a chain is ever planned here.
+  // No chain upgrade is ever planned here.
   UpgradedClientState: () => notFound("upgrade plan not found"),
   UpgradedConsensusState: ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
   VerifyMembership: verifyMembership,
@@ -91,7 +91,7 @@ function clientOf(
 function pageStates(context: Context, { clientId, pagination }: wire.QueryConsensusStatesRequest) {
   checkArgument(() => validateClientId(clientId));
   return readMatches(context, consensusStatesPrefix(clientId), pagination, (key, value) => {
-    // Any other key belongs to metadata, such as "2-33/processedTime".
+    // Any other key belongs to metadata, e.g. "2-33/processedTime".
     const height = parseHeight(latin1(key));
     return height === undefined ? undefined : { height, value };
   });
@@ -121,7 +121,7 @@ export function verifyMembership(
   requireActive(context, clientId);
   context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
   const [prefix = "", path, ...more] = keyPath;
-  // A proof leads through two trees: the store's, and the multistore's.
+  // A proof leads through two trees: the store's and the multistore's.
   if (path === undefined || more.length > 0) return { success: false };
   const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
   const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };

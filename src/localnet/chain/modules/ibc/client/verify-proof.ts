@@ -36,7 +36,7 @@ interface PathProof {
 /** Proof accepted by the localhost client, which reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
-// The cache of the verifier is a pure function of the proofs; it cannot change a result.
+// The verifier's cache is a pure function of the proofs, so it cannot change a result.
 const proofs = createProofVerifier();
 
 /**
@@ -98,7 +98,7 @@ function requireDelay(context: Context, { proofHeight, delay }: PathProof, store
       throw ibcErrors.ErrProcessedTimeNotFound(
         `processed time not found for height: ${formatHeight(proofHeight)}`,
       );
-    // Go adds two uint64: an endless delay wraps around.
+    // Go adds two uint64 values, so a huge delay wraps around.
     const valid = BigInt.asUintN(64, processed.timeNs + delay.timeNs);
     if (context.timeNs < valid)
       throw ibcErrors.ErrDelayPeriodNotPassed(
@@ -199,7 +199,7 @@ export function verifyRemoteAbsence(
 
 function verify({ clientId }: ConnectionEnd, { name }: ProvenPath, check: () => void): void {
   errors.wrapErrors((error) => {
-    // The checks of the client itself precede the verification, and their errors are not part of it.
+    // The client's own checks precede the verification, and their errors are not part of it.
     const isOfClient = error.codespace === "client" && (error.code === 4 || error.code === 29);
     const isOfPrefix = error.codespace === "commitment" && error.code === 3;
     return isOfClient || isOfPrefix

@@ -4,8 +4,8 @@ import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 // On the deployed chain, the module `capability` stores for each port and channel which modules own it: `ibc`, which created the
-// capability, and the application, which claimed it. Its owners are in a store, and its names in memory, whose accesses cost gas,
-// too. Here the owners follow from the ports and channels, so that only the gas of the accesses is left.
+// capability, and the application, which claimed it. Its owners are in a store, and its names in memory, where accesses also cost
+// gas. Here, the owners follow from the ports and channels, so only the gas for the accesses remains.
 
 /** Length of a Go pointer printed in a key: "0x" and 14 digits. */
 const POINTER_BYTES = 16;
