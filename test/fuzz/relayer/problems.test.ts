@@ -247,7 +247,7 @@ describe("a state that makes results late", () => {
     "is on /readyz, page, metrics and log (%i: %s)",
     async (_index, code, { set, within, text, lines: [begins, ends] = PROBLEM_LINES }) => {
       const world = await startSoundWorld(22);
-      await world.run(35);
+      await world.run(20);
       expect((await seen(world)).readyz.status).toBe(200);
       set(world, true);
       await world.run(within);
@@ -320,7 +320,7 @@ describe("a state that makes results late", () => {
     "is over within five seconds after the node of the %s chain is back, however long it was away",
     async (chain) => {
       const world = await startSoundWorld(25);
-      await world.run(35);
+      await world.run(20);
       const setDown = (isDown: boolean): void => {
         if (chain === "local") world.local.set("down", isDown);
         else world.remotes[0]?.set("down", isDown);
