@@ -151,6 +151,7 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
       .map((loop) => loop.sidecars())
       .filter((other) => chainId !== undefined && other.chainId === chainId)
       .flatMap(({ sidecars }) => sidecars.filter((one) => one.validator !== validator));
+  const unpolled = new Set(config.validators.map(({ target }) => target.name));
   const loops: readonly PollLoop[] = config.validators.map((validator) => {
     const poll = createPoller(validator.target, config.limits, {
       clock: deps.clock,
@@ -167,7 +168,8 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
       metrics,
       peersOf,
       onPoll: (status) => {
-        if (statuses().every(({ polledAtMs }) => polledAtMs !== undefined)) polled.resolve();
+        unpolled.delete(status.validator);
+        if (unpolled.size === 0) polled.resolve();
         publicPage?.update(status);
       },
       ...(backfill === undefined ? {} : { backfill }),

@@ -7,7 +7,7 @@ const BLOCK_RESULTS = 60;
 const RESULTS_PER_TX = 20;
 /** Blocks of which the results are counted. */
 const WINDOW = 100;
-const BLOCKS = 140;
+const BLOCKS = 125;
 /** Blocks until the gas of results is learned, and all connections have sent. */
 const WARM_UP = 20;
 
@@ -24,18 +24,10 @@ interface Demand {
 
 const DEMANDS: readonly Demand[] = [
   { what: "1.5 times a block", queries: [90], most: 1 },
-  { what: "3 times a block", queries: [180], most: 1 },
   { what: "3 times a block, some rejected", queries: [180], rejected: [3n, 77n, 180n], most: 1 },
   // What becomes ready first leaves a block early now and then.
-  { what: "1.5 times a block, of three connections", queries: [30, 30, 30], most: 2 },
   { what: "3 times a block, of two unequal connections", queries: [140, 40], most: 2 },
   { what: "1.5 times a block, of three unequal connections", queries: [70, 16, 4], most: 2 },
-  {
-    what: "1.5 times a block, of a near and a distant connection",
-    queries: [45, 45],
-    callMs: { local: 10, remote: [15, 300] },
-    most: 3,
-  },
   {
     what: "3 times a block, of a near and a more distant connection",
     queries: [90, 90],
@@ -46,12 +38,6 @@ const DEMANDS: readonly Demand[] = [
     what: "1.5 times a block, of unequal connections at all distances",
     queries: [70, 16, 4],
     callMs: { local: 10, remote: [600, 15, 200] },
-    most: 3,
-  },
-  {
-    what: "1.5 times a block, of connections at all distances, with a distant local chain",
-    queries: [30, 30, 30],
-    callMs: { local: 100, remote: [15, 200, 600] },
     most: 3,
   },
   {

@@ -70,17 +70,11 @@ function distancesOf(world: SimWorld, id: bigint, from: number): readonly number
 
 describe("a relayer on a chain with a fee market, with more due than the market bears", () => {
   it.each([
-    { what: "near nodes, no others", others: () => 0n, callMs: { local: 10, remote: 10 } },
     { what: "distant nodes, no others", others: () => 0n, callMs: { local: 100, remote: 100 } },
     {
       what: "near nodes, others use half of the target",
       others: () => 900_000n,
       callMs: { local: 10, remote: 10 },
-    },
-    {
-      what: "distant nodes, others use half of the target",
-      others: () => 900_000n,
-      callMs: { local: 100, remote: 100 },
     },
   ])("fills what the market bears, at its lowest price: $what", async ({ others, callMs }) => {
     const { blocks, world } = await run(others, WARM_UP + 80, { callMs });
@@ -114,14 +108,12 @@ describe("a relayer on a chain with a fee market, with more due than the market 
 
   it.each([
     { queries: 70, callMs: { local: 150, remote: 700 } },
-    { queries: 100, callMs: { local: 150, remote: 700 } },
     { queries: 110, callMs: { local: 450, remote: 550 } },
-    { queries: 165, callMs: { local: 150, remote: 700 } },
   ])(
     "is steady from the start when full blocks take longer and its pipeline 1.5 of them: $queries queries, $callMs",
     async ({ queries, callMs }) => {
       const localBlockMs = (gas: bigint): number => (Number(gas) > 0.8 * TARGET ? 1_300 : 1_000);
-      const { blocks, world } = await run(() => 0n, 150, { queries, callMs, localBlockMs });
+      const { blocks, world } = await run(() => 0n, 120, { queries, callMs, localBlockMs });
       const from = 15;
       const tail = blocks.slice(from);
       expect(mean(tail, ({ own }) => own)).toBeGreaterThan(0.95 * TARGET);
@@ -154,13 +146,13 @@ describe("a relayer on a chain with a fee market, with more due than the market 
     const pushed = blocks.slice(60, 90);
     expect(inMinimums(pushed.at(-1)?.price ?? 0n)).toBeGreaterThan(15);
     // What it pays while the price rises to the ceiling is less than without them, for the same blocks.
-    const calm = (await run(() => 0n, 200)).blocks;
+    const calm = (await run(() => 0n, 90)).blocks;
     expect(mean(pushed, ({ fees }) => fees)).toBeLessThan(mean(calm.slice(60, 90), ({ fees }) => fees));
     expect(mean(blocks.slice(-20), ({ results }) => results)).toBeGreaterThan(40);
   });
 
   it("sends no more to a chain whose others come in waves than the price allows", async () => {
-    const { blocks } = await run((height, { left }) => (height % 40n < 6n ? left : 300_000n), 250);
+    const { blocks } = await run((height, { left }) => (height % 40n < 6n ? left : 300_000n), 170);
     for (const { price, own } of blocks) if (own > 0n) expect(price <= (CEILING * 9n) / 8n).toBe(true);
     expect(costOf(blocks.slice(WARM_UP))).toBeLessThan(2);
   });
@@ -214,13 +206,13 @@ describe("urgent results", () => {
   /** Others fill what is left from block 60 to 90, and the price rises thirtyfold. */
   const wave: SimMarket["others"] = (height, { left }) => (height > 60n && height <= 90n ? left : 0n);
 
-  it.each([1, 2, 3])(
+  it.each([2, 3])(
     "leave in each block above the ceiling up to their own price, and nothing else does (seed %i)",
     async (seed) => {
       const maxPrice = 8n * MINIMUM;
       const urgency = [{ ...rule, ids, max_price: maxPrice }];
       // Near and distant nodes.
-      const ms = [10, 40, 100][seed % 3] ?? 0;
+      const ms = seed === 2 ? 100 : 10;
       const { blocks } = await run(wave, 100, { seed, urgency, callMs: { local: ms, remote: ms } });
       const above = blocks.filter(({ price }) => price > CEILING);
       expect(above.length).toBeGreaterThan(20);
@@ -237,7 +229,7 @@ describe("urgent results", () => {
   it("with an age have a result that is not older, whatever else is due, and in the order of their turns else", async () => {
     // Each of 150 queries has a result in every third block, one of 400 in every eighth.
     const urgency = [{ ...rule, ids, max_age: 3 }];
-    const { world } = await run(() => 0n, WARM_UP + 60, { urgency, queries: 400 });
+    const { world } = await run(() => 0n, WARM_UP + 30, { urgency, queries: 400 });
     for (const id of ids) expect(Math.max(...distancesOf(world, id, WARM_UP))).toBeLessThanOrEqual(5);
     expect(Math.max(...distancesOf(world, 100n, WARM_UP))).toBeGreaterThan(6);
   });

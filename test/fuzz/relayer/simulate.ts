@@ -6,7 +6,8 @@ import { applyPlan, clearFaults, drawPlan } from "./fault-plan.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
 const FAULTY_SECONDS = 120;
-const CALM_SECONDS = 110;
+/** Shorter than the time until the list of queries is read again anyway, which would repair what an event should have. */
+const CALM_SECONDS = 50;
 /** Blocks between two changes of a value, when few change. */
 const CHANGE_EVERY = 17n;
 /** Blocks that a result may be late: the running cycle, the next one, and the block that includes it. */

@@ -3,11 +3,10 @@ import { bankKey } from "./sim-remote.ts";
 import { startWorld } from "./sim-world.ts";
 import { missingTransactions, problemsOf, stale } from "./simulate.ts";
 
-/** Seeds that failed once. */
+/** Seeds that failed once. The campaigns have others. */
 const KEPT_SEEDS: readonly number[] = [
   4, 43, 48, 57, 61, 157, 203, 383, 424, 1_009, 5_022, 5_076, 20_010, 20_054, 30_018, 40_008,
 ];
-const SEEDS = [...KEPT_SEEDS, ...Array.from({ length: 8 }, (_, index) => 1_000 + index)];
 
 const warnings: string[] = [];
 const noteWarning = (warning: Error): void => void warnings.push(warning.message);
@@ -15,18 +14,15 @@ beforeAll(() => void process.on("warning", noteWarning));
 afterAll(() => void process.off("warning", noteWarning));
 
 describe("a relayer with random faults", () => {
-  it.each(SEEDS)("recovers completely and violates no rule (seed %i)", async (seed) => {
+  it.each(KEPT_SEEDS)("recovers completely and violates no rule (seed %i)", async (seed) => {
     expect(await problemsOf(seed)).toEqual([]);
   });
 });
 
 describe("a relayer with random faults beside another relayer", () => {
-  it.each([1_000, 1_001, 1_002, 30_001])(
-    "recovers completely and violates no rule (seed %i)",
-    async (seed) => {
-      expect(await problemsOf(seed, { besideAnother: true })).toEqual([]);
-    },
-  );
+  it.each([30_001])("recovers completely and violates no rule (seed %i)", async (seed) => {
+    expect(await problemsOf(seed, { besideAnother: true })).toEqual([]);
+  });
 });
 
 describe("a node that refuses large requests", () => {
@@ -111,7 +107,7 @@ describe("a connection whose remote chain has stopped", () => {
 
 describe("one dead connection among many", () => {
   it.each([
-    ["hangs", 12],
+    ["hangs", 6],
     ["down", 2],
   ] as const)("delays no other and is logged once (%s, %i connections)", async (fault, connections) => {
     const world = await startWorld(7, connections);
@@ -119,7 +115,7 @@ describe("one dead connection among many", () => {
     for (const remote of world.remotes.slice(1)) remote.set(fault, true);
     await world.run(10);
     const late: string[] = [];
-    await world.run(120, () => late.push(...stale(world, "connection-0")));
+    await world.run(60, () => late.push(...stale(world, "connection-0")));
     expect(late).toEqual([]);
     const lines = world.log.filter(
       ({ message, fields }) =>

@@ -45,15 +45,8 @@ function register(
 }
 
 describe("values that never change", () => {
-  it.each([
-    ["near", 15],
-    ["distant", 400],
-  ])("cost one result in each %s-chain interval, and are never overdue", async (_what, remote) => {
-    const world = await quietWorld({
-      skipUnchanged: SKIP,
-      changeEvery: 1_000_000n,
-      callMs: { local: 10, remote },
-    });
+  it("cost one result in each interval, and are never overdue", async () => {
+    const world = await quietWorld({ skipUnchanged: SKIP, changeEvery: 1_000_000n });
     const problems: string[] = [];
     const ages: bigint[] = [];
     await world.run(10);
@@ -208,41 +201,35 @@ describe("values that never change", () => {
     register(world, STILL, 1n, 500);
     const moving = register(world, MOVING, 1n, 20);
     const slow = register(world, MOVING, 3n, 20);
-    await world.run(60);
+    await world.run(40);
     const before = [count(world, "included", moving), count(world, "included", slow)];
     const late: string[] = [];
-    await world.run(40, () => late.push(...overdue(world)));
+    await world.run(30, () => late.push(...overdue(world)));
     // All 540 are read in turn, about 220 in each block.
-    expect(count(world, "included", moving) - (before[0] ?? 0)).toBeGreaterThan(20 * 10);
-    expect(count(world, "included", slow) - (before[1] ?? 0)).toBeGreaterThan(20 * 6);
+    expect(count(world, "included", moving) - (before[0] ?? 0)).toBeGreaterThan((20 * 30) / 4);
+    expect(count(world, "included", slow) - (before[1] ?? 0)).toBeGreaterThan((20 * 30 * 3) / 20);
     expect(late).toEqual([]);
     expect(await world.stop()).toEqual([]);
   });
 });
 
 describe("a value that changes rarely", () => {
-  it.each([
-    ["near", 15],
-    ["distant", 400],
-  ])(
-    "is on the chain within its update period and four blocks after its change (%s)",
-    async (_what, remote) => {
-      const callMs = { local: 10, remote };
-      const world = await quietWorld({ skipUnchanged: 200n, changeEvery: 13n, callMs }, 2);
-      const problems: string[] = [];
-      await world.run(20);
-      await world.run(100, () => problems.push(...outdated(world, NORMAL + 2n), ...overdue(world)));
-      expect(problems).toEqual([]);
-      // One or two keys that change, each nine times. Without the option, a query of period 1 has a result in each block.
-      const queries = answerable(world);
-      for (const { id } of queries) {
-        const included = count(world, "included", new Set([id]));
-        expect(included).toBeGreaterThanOrEqual(9);
-        expect(included).toBeLessThanOrEqual(21);
-      }
-      expect(await world.stop()).toEqual([]);
-    },
-  );
+  it("of a distant chain is on the chain within its update period and four blocks after its change", async () => {
+    const callMs = { local: 10, remote: 400 };
+    const world = await quietWorld({ skipUnchanged: 200n, changeEvery: 13n, callMs }, 2);
+    const problems: string[] = [];
+    await world.run(20);
+    await world.run(100, () => problems.push(...outdated(world, NORMAL + 2n), ...overdue(world)));
+    expect(problems).toEqual([]);
+    // One or two keys that change, each nine times. Without the option, a query of period 1 has a result in each block.
+    const queries = answerable(world);
+    for (const { id } of queries) {
+      const included = count(world, "included", new Set([id]));
+      expect(included).toBeGreaterThanOrEqual(9);
+      expect(included).toBeLessThanOrEqual(21);
+    }
+    expect(await world.stop()).toEqual([]);
+  });
 
   it("is compared with the result that another relayer sent", async () => {
     const world = await quietWorld({ skipUnchanged: 200n, hasQueries: false });
@@ -261,14 +248,11 @@ describe("a value that changes rarely", () => {
 });
 
 describe("a relayer with random faults that skips unchanged values", () => {
-  it.each([4, 61, 424, 1_000, 1_001, 30_073])("violates no rule (seed %i)", async (seed) => {
+  it.each([61, 30_073])("violates no rule (seed %i)", async (seed) => {
     expect(await problemsOf(seed, { skipUnchanged: SKIP })).toEqual([]);
   });
 
-  it.each([1_000, 1_001, 30_082, 60_004])(
-    "violates no rule beside another relayer (seed %i)",
-    async (seed) => {
-      expect(await problemsOf(seed, { skipUnchanged: SKIP, besideAnother: true })).toEqual([]);
-    },
-  );
+  it.each([30_082, 60_004])("violates no rule beside another relayer (seed %i)", async (seed) => {
+    expect(await problemsOf(seed, { skipUnchanged: SKIP, besideAnother: true })).toEqual([]);
+  });
 });

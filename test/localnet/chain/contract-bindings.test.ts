@@ -13,6 +13,7 @@ import type { QueryHandler } from "../../../src/localnet/chain/runtime/context.t
 import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { createMemoryWorld } from "../../support/memory-context.ts";
+import { UNUSED_KEEPERS } from "../../support/unused-keepers.ts";
 
 const TICKS = "/neutron.dex.Query/TickLiquidityAll";
 const RESPONSE = "neutron.dex.QueryAllTickLiquidityResponse";
@@ -33,18 +34,7 @@ interface Answer {
 }
 
 function ask(profile: ProfileName, request: object, isTypeScript?: true): Answer {
-  const none = (): never => {
-    throw new Error("this is not asked");
-  };
-  const bank = {
-    supply: none,
-    balance: none,
-    balances: none,
-    sendCoins: none,
-    burnCoins: none,
-    requireSendEnabled: none,
-  };
-  const smart = { query: none, isDeterministic: () => false };
+  const { smart, ...unused } = UNUSED_KEEPERS;
   const options = {
     chainName: "neutron",
     bech32Prefix: "neutron",
@@ -56,11 +46,8 @@ function ask(profile: ProfileName, request: object, isTypeScript?: true): Answer
   const querier = createQuerier(
     options,
     {
-      channels: { channel: none, channelsOfPorts: none, sendPacket: none },
+      ...unused,
       vm: createVm(),
-      bank,
-      accounts: { ensureAccount: none },
-      findMessage: none,
       findQuery: (path) => (path === TICKS ? ticks : undefined),
     },
     smart,

@@ -8,7 +8,8 @@ import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import type { RunningNode } from "../../../src/localnet/node/create-node.ts";
-import { accountNamed, type ChainProfile } from "../../../src/localnet/accounts/chains.ts";
+import { createLocalnet } from "../../../src/localnet/network/create-localnet.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 
 const deps = { clock: systemClock, random: Math.random, logger: silentLogger };
@@ -68,4 +69,30 @@ export async function openEnd(
       return json;
     },
   };
+}
+
+/** Starts a localnet of two connected chains with some blocks, and opens the account alice of both. */
+export async function startBothEnds() {
+  const end = new AbortController();
+  const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
+  const chain = { rpc: free, validatorPowers: [10n, 5n] };
+  const localnet = createLocalnet(
+    {
+      chains: { local: chain, remote: { ...chain, localPowers: [10n, 5n] } },
+      blockTimeMs: 100,
+      remoteRpcUrl: "http://127.0.0.1:1",
+    },
+    { clock: systemClock, logger: silentLogger },
+  );
+  const done = localnet.run(end.signal);
+  done.catch(() => {});
+  const { chains } = await localnet.ready;
+  const local = await openEnd(CHAINS.local, chains.local, end.signal);
+  const remote = await openEnd(CHAINS.remote, chains.remote, end.signal);
+  for (const { node } of [local, remote]) node.control.produce(3);
+  const stop = async (): Promise<void> => {
+    end.abort(new Error("the test is over"));
+    await done;
+  };
+  return { local, remote, stop };
 }

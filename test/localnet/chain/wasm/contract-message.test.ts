@@ -5,6 +5,7 @@ import { GoField } from "../../../../src/localnet/chain/modules/wasm/go-field.ts
 import type { MessageHandler } from "../../../../src/localnet/chain/runtime/context.ts";
 import { toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { createMemoryWorld } from "../../../support/memory-context.ts";
+import { UNUSED_KEEPERS } from "../../../support/unused-keepers.ts";
 
 const CONTRACT = "neutron14hj2tavq8fpesdwxxcu44rty3hh90vhujrvcmstl4zr3txmfvw9s5c2epq";
 
@@ -13,22 +14,10 @@ const parse = (message: object) =>
 
 /** Runs a message on a chain with these handlers. */
 function run(message: object, handlers: readonly MessageHandler[] = []): unknown {
-  const none = (): never => {
-    throw new Error("this is not used");
-  };
-  const bank = {
-    supply: none,
-    balance: none,
-    balances: none,
-    sendCoins: none,
-    burnCoins: none,
-    requireSendEnabled: none,
-  };
   const runner = createMessageRunner(
     { bech32Prefix: "neutron" },
     {
-      bank,
-      channels: { channel: none, channelsOfPorts: none, sendPacket: none },
+      ...UNUSED_KEEPERS,
       findMessage: (typeUrl) => handlers.find((handler) => handler.typeUrl === typeUrl),
     },
   );

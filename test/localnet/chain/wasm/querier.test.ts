@@ -7,6 +7,7 @@ import { GAS_MULTIPLIER } from "../../../../src/localnet/vm/gas.ts";
 import { createVm } from "../../../../src/localnet/vm/vm.ts";
 import { fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { createMemoryWorld } from "../../../support/memory-context.ts";
+import { UNUSED_KEEPERS } from "../../../support/unused-keepers.ts";
 
 const OPERATOR = "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr";
 const DELEGATOR = "neutron1m9l358xunhhwds0568za49mzhvuxx9ux8xafx2";
@@ -35,26 +36,12 @@ function ask(
   others: Partial<StakingReads> = {},
   place = { context: world.context(), gas: 1_000_000n },
 ): string {
-  const none = (): never => {
-    throw new Error("this is not asked");
-  };
-  const bank = {
-    supply: none,
-    balance: none,
-    balances: none,
-    sendCoins: none,
-    burnCoins: none,
-    requireSendEnabled: none,
-  };
-  const smart = { query: none, isDeterministic: () => false };
+  const { smart, ...unused } = UNUSED_KEEPERS;
   const querier = createQuerier(
     { chainName: "neutron", bech32Prefix: "neutron", authority: "", codes: [], allowedQueries: [] },
     {
-      channels: { channel: none, channelsOfPorts: none, sendPacket: none },
+      ...unused,
       vm: createVm(),
-      bank,
-      accounts: { ensureAccount: none },
-      findMessage: none,
       findQuery: () => undefined,
       staking: { ...STAKING, ...others },
     },

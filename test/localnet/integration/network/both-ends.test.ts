@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toBase64 } from "../../../../src/platform/base/bytes.ts";
-import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
-import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { parseRfc3339Ns } from "../../../../src/platform/base/time.ts";
-import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
-import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { lightBlockAt } from "../../../support/comet/light-block.ts";
 import {
   acknowledgeTransfer,
@@ -14,36 +10,17 @@ import {
   receiveTransfer,
   sendTransfer,
 } from "../../../support/localnet/carry.ts";
-import { type ChainEnd, openEnd, textOf } from "../../../support/localnet/chain-end.ts";
+import { type ChainEnd, startBothEnds, textOf } from "../../../support/localnet/chain-end.ts";
 
 describe("a localnet", () => {
-  const stop = new AbortController();
   let local: ChainEnd;
   let remote: ChainEnd;
-  let done: Promise<unknown>;
+  let stop: () => Promise<void>;
 
   beforeAll(async () => {
-    const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
-    const chain = { rpc: free, validatorPowers: [10n, 5n] };
-    const localnet = createLocalnet(
-      {
-        chains: { local: chain, remote: { ...chain, localPowers: [10n, 5n] } },
-        blockTimeMs: 100,
-        remoteRpcUrl: "http://127.0.0.1:1",
-      },
-      { clock: systemClock, logger: silentLogger },
-    );
-    done = localnet.run(stop.signal);
-    done.catch(() => {});
-    const { chains } = await localnet.ready;
-    local = await openEnd(CHAINS.local, chains.local, stop.signal);
-    remote = await openEnd(CHAINS.remote, chains.remote, stop.signal);
-    for (const { node } of [local, remote]) node.control.produce(3);
+    ({ local, remote, stop } = await startBothEnds());
   });
-  afterAll(async () => {
-    stop.abort(new Error("the test is over"));
-    await done;
-  });
+  afterAll(() => stop());
 
   it("starts with an open connection at both ends, over clients that trust real headers", () => {
     for (const [end, other] of [

@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
-import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";
-import { silentLogger } from "../../../../src/platform/base/logger.ts";
-import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
-import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import {
   acknowledgeTransfer,
@@ -12,7 +8,7 @@ import {
   receiveTransfer,
   sendTransfer,
 } from "../../../support/localnet/carry.ts";
-import { type ChainEnd, openEnd } from "../../../support/localnet/chain-end.ts";
+import { type ChainEnd, startBothEnds } from "../../../support/localnet/chain-end.ts";
 
 // What the Go relayer and Hermes ask, in the forms in which they ask it. Packet 1 is relayed whole, the acknowledgement of
 // packet 2 and packet 3 are not.
@@ -149,38 +145,20 @@ const QUERIES: readonly Row[] = [
 ];
 
 describe("a localnet with packets under way", () => {
-  const stop = new AbortController();
   let ends: Readonly<Record<Side, ChainEnd>>;
-  let done: Promise<unknown>;
+  let stop: () => Promise<void>;
 
   beforeAll(async () => {
-    const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
-    const chain = { rpc: free, validatorPowers: [10n, 5n] };
-    const localnet = createLocalnet(
-      {
-        chains: { local: chain, remote: { ...chain, localPowers: [10n, 5n] } },
-        blockTimeMs: 100,
-        remoteRpcUrl: "http://127.0.0.1:1",
-      },
-      { clock: systemClock, logger: silentLogger },
-    );
-    done = localnet.run(stop.signal);
-    done.catch(() => {});
-    const { chains } = await localnet.ready;
-    const local = await openEnd(CHAINS.local, chains.local, stop.signal);
-    const remote = await openEnd(CHAINS.remote, chains.remote, stop.signal);
+    const { local, remote, ...started } = await startBothEnds();
     ends = { local, remote };
-    for (const { node } of [local, remote]) node.control.produce(3);
+    stop = started.stop;
     await openTransferChannel(local, remote);
     for (const amount of ["1", "2", "3"]) await sendTransfer(local, remote, amount);
     await receiveTransfer(local, remote, { sequence: "1", amount: "1" });
     await receiveTransfer(local, remote, { sequence: "2", amount: "2" });
     await acknowledgeTransfer(local, remote, { sequence: "1", amount: "1" });
   });
-  afterAll(async () => {
-    stop.abort(new Error("the test is over"));
-    await done;
-  });
+  afterAll(() => stop());
 
   it.each(RPC_CALLS)("%s %s %j", async (side, method, params, result) =>
     expect(await call(ends[side], method, params)).toMatchObject(result),

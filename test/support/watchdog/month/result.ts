@@ -42,13 +42,15 @@ export function readResult(folder: string): readonly ReplayResult[] {
   return results;
 }
 
-/** Everything of a replay that a kill must not change, as JSON: counts, seals, events, alerts and notifications. */
-export function resultText(folder: string): string {
-  // The numbers of events grow with each start of the watchdog.
-  const results = readResult(folder).map(({ events, ...rest }) => ({
-    ...rest,
-    events: events.map(eventText),
-  }));
+/**
+ * Everything of a replay that a kill must not change, as JSON: counts, seals, events, alerts and notifications of these validators,
+ * by default of all.
+ */
+export function resultText(folder: string, validators?: ReadonlySet<string>): string {
+  const results = readResult(folder)
+    .filter(({ name }) => validators?.has(name) !== false)
+    // The numbers of events grow with each start of the watchdog.
+    .map(({ events, ...rest }) => ({ ...rest, events: events.map(eventText) }));
   return stringifyJson(results, 1);
 }
 
