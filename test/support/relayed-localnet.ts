@@ -101,7 +101,8 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
         remote: { rpc: free, validatorPowers: options.remotePowers ?? [10n] },
       },
       profiles: options.profiles ?? CHAINS,
-      blockTimeMs: options.blockTimeMs ?? 150,
+      // Each second costs the blocks of both chains, and what the relayer does at them. Most tests wait for other things.
+      blockTimeMs: options.blockTimeMs ?? 250,
       remoteRpcUrl: "http://127.0.0.1:1",
       control: { address: free, token: new Secret(CONTROL_TOKEN) },
     },

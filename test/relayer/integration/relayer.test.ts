@@ -86,6 +86,19 @@ describe("the relayer between two local chains", () => {
     expect(new Set(heights.map((query) => query.lastLocalHeight)).size).toBeLessThanOrEqual(3);
   });
 
+  it("brings a transfer on the remote chain to the contract", async () => {
+    const recipient = net.alice.remote.address;
+    const filter = { connection_id: "connection-0", update_period: 1, recipient };
+    const id = await register(net, { register_transfers_query: filter });
+    const sent = await net.send(net.alice.remote, sendMessage(CHAINS.remote, recipient, recipient, 7n));
+    expect(sent.kind).toBe("included");
+    await vi.waitFor(() => expect(view(net, id)?.results).toBe(1), WAIT);
+    const response = await net.queryConsumer({ transactions: { query_id: Number(id) } });
+    expect(response).toMatchObject({
+      transactions: [{ height: { revision_height: Number("height" in sent ? sent.height : 0n) } }],
+    });
+  });
+
   it("has a value in every metric", async () => {
     const page = await read(net, "/metrics");
     const types = [...page.matchAll(/^# TYPE (\w+) (\w+)/gm)].map(([, name = "", type]) => ({ name, type }));
@@ -161,29 +174,12 @@ async function read(net: RelayedLocalnet, path: string): Promise<string> {
   return (await fetch(`http://${host}:${port}${path}`)).text();
 }
 
-describe("a transfer on the remote chain", () => {
-  it("reaches the contract", async () => {
-    const net = await startRelayedLocalnet();
-    try {
-      const recipient = net.alice.remote.address;
-      const filter = { connection_id: "connection-0", update_period: 1, recipient };
-      const id = await register(net, { register_transfers_query: filter });
-      const sent = await net.send(net.alice.remote, sendMessage(CHAINS.remote, recipient, recipient, 7n));
-      expect(sent.kind).toBe("included");
-      await vi.waitFor(() => expect(view(net, id)?.results).toBe(1), WAIT);
-      const response = await net.queryConsumer({ transactions: { query_id: Number(id) } });
-      expect(response).toMatchObject({
-        transactions: [{ height: { revision_height: Number("height" in sent ? sent.height : 0n) } }],
-      });
-    } finally {
-      await net.stop();
-    }
-  });
-});
-
 describe("values that do not change", () => {
-  it("are not sent, and a change is sent at once", async () => {
-    const net = await startRelayedLocalnet({ relayer: "queries: { skip_unchanged: 10000 }" });
+  it("are not sent, and a change is sent at once, from a chain with four validators", async () => {
+    const net = await startRelayedLocalnet({
+      relayer: "queries: { skip_unchanged: 10000 }",
+      remotePowers: [100n, 3n, 2n, 1n],
+    });
     try {
       const addr = net.alice.remote.address;
       const id = await register(net, {
@@ -204,11 +200,9 @@ describe("values that do not change", () => {
   });
 });
 
-describe.each([
-  ["4", [100n, 3n, 2n, 1n]],
-  ["100", Array.from({ length: 100 }, (_, index) => BigInt(index + 1))],
-])("a remote chain with %s validators", (_count, remotePowers) => {
+describe("a remote chain with 100 validators", () => {
   it("is proven", async () => {
+    const remotePowers = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
     const net = await startRelayedLocalnet({ remotePowers });
     try {
       await vi.waitFor(() => expect(view(net, 1n)?.results).toBeGreaterThanOrEqual(2), WAIT);

@@ -24,6 +24,8 @@ describe("a relayer whose chains go back to a snapshot", () => {
       await vi.waitFor(() => expect(query()?.results ?? 0).toBeGreaterThan(0), WAIT);
       await net.post("snapshots", {});
       const snapshotHeight = height();
+      for (const chain of ["local-1", "remote-1"])
+        await net.control(`${chain}/blocks`, { count: Number(blocks) });
       await vi.waitFor(() => expect(height()).toBeGreaterThan(snapshotHeight + blocks), WAIT);
       const [before, warned] = [height(), warnings()];
       const id = Number(deep(await net.post("snapshots", {}), ["id"]));

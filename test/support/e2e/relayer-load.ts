@@ -28,13 +28,11 @@ export async function startRelayerLoad(
   const txQueryId = await alice.register({
     register_transfers_query: { ...common, update_period: 1, recipient: remote.address },
   });
-  const kvIds: bigint[] = [];
-  for (let index = 0; index < kvQueries; index++)
-    kvIds.push(
-      await alice.register({
-        register_balance_query: { ...common, addr: remote.address, denom: `denom${index}` },
-      }),
-    );
+  const kvIds = await alice.registerAll(
+    Array.from({ length: kvQueries }, (_, index) => ({
+      register_balance_query: { ...common, addr: remote.address, denom: `denom${index}` },
+    })),
+  );
   const sent: string[] = [];
   const stopped = new AbortController();
   const sending = (async () => {
