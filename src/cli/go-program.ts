@@ -2,8 +2,7 @@ import { Command } from "commander";
 import type { CliContext } from "../platform/cli/cli-context.ts";
 import { waitOption } from "../platform/cli/options.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
-import { listLetters, parseLetterName, sendLetter } from "../relayer/cli/api-commands.ts";
-import { urlOption } from "../relayer/cli/relayer-api-options.ts";
+import { listLetters, parseLetterName, sendLetter, urlOption } from "../relayer/cli/api-commands.ts";
 import { withSettings } from "./program.ts";
 
 interface UrlOptions {

@@ -16,8 +16,7 @@ import type { Logger } from "../platform/base/logger.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { DaemonContext } from "../platform/process/daemon-context.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
-import type { QueryFilter } from "./chain/registered-query.ts";
-import { queryChangeSubscriptions } from "./chain/query-events.ts";
+import { type QueryFilter, queryChangeSubscriptions } from "./chain/registered-query.ts";
 import { openSigner } from "./config/signer-config.ts";
 
 /** Creates a client that uses all the chain's endpoints. Throws `ClientError` "bad-endpoint". */

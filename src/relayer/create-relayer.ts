@@ -16,8 +16,13 @@ import { createHttpService, type HttpService } from "../platform/http/route-serv
 import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
 import { controlTokenOf } from "../platform/process/private-file.ts";
 import { registerReloadMetrics, type Reloader } from "../platform/process/reloadable.ts";
-import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
-import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./result/relayer-metrics.ts";
+import {
+  createRelayerMetrics,
+  createRpcObserver,
+  type RelayerMetrics,
+  createGoMetrics,
+  type GoMetrics,
+} from "./result/relayer-metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
 import { createChainCheck, followLocalChain, openClient, openWindow, queryFilter } from "./chain-access.ts";
@@ -36,8 +41,7 @@ import { createHealth } from "./health/create-health.ts";
 import { registerCostGauges, registerGateMetrics } from "./api/cost-gauges.ts";
 import { type ConnectionWatch, createWatches, watchedClient, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
-import { createHeightSignal } from "./registry/height-signal.ts";
-import { createRegistry } from "./registry/registry.ts";
+import { createRegistry, createHeightSignal } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { openStore, placeOf } from "./state/store.ts";
 import { createResubmissions } from "./state/resubmissions.ts";

@@ -5,10 +5,8 @@ import type { LocalQueries } from "./chain/local-queries.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { type CostLedger, createCostLedger } from "./costs/cost-ledger.ts";
 import { createProblemTimeline } from "./health/problem-timeline.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_KEY, gasGuess } from "./result/gas-guess.ts";
-import { submitTypeUrl } from "./result/proven-result.ts";
+import { submitTypeUrl, GAS_PER_CLIENT_UPDATE, GAS_PER_KEY, gasGuess } from "./result/proven-result.ts";
 import type { Registry } from "./registry/registry.ts";
-import type { PaidResult, PaidTransaction, PaidUpdate } from "./result/paid-transaction.ts";
 import type { RelayerStore } from "./state/store.ts";
 import { createChangeSignal } from "../platform/base/waits.ts";
 import { MsgSubmitQueryResult } from "../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
@@ -21,6 +19,7 @@ import { formatDuration } from "../platform/base/text.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import type { RegisteredQuery } from "./chain/registered-query.ts";
+import type { PaidResult, PaidTransaction, PaidUpdate } from "./result/submit-gate.ts";
 
 interface HistoryDeps {
   /** Bech32 addresses of the paying and the signing account. */

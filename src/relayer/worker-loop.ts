@@ -2,16 +2,16 @@ import { retry, type Tries } from "../platform/base/retry.ts";
 import { errorText } from "../platform/base/errors.ts";
 import { type ConnectionView, viewConnection } from "./connection/connection-view.ts";
 import { reserveKvCycle, runKvCycle } from "./kv/kv-cycle.ts";
-import type { HeightSignal } from "./registry/height-signal.ts";
 import { isDue, type QueryState } from "./registry/query-state.ts";
 import type { RegisteredQuery } from "./chain/registered-query.ts";
 import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { type AttemptStart, startAttempt } from "./state/attempt.ts";
 import { runTxCycle, type TxWorker } from "./tx/tx-cycle.ts";
 import type { TxDeps } from "./tx/tx-relay.ts";
-import type { PipelineView } from "./result/result-submitter.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
 import type { Clock } from "../platform/base/clock.ts";
+import type { PipelineView } from "./result/proven-result.ts";
+import type { HeightSignal } from "./registry/registry.ts";
 
 /** Maximum wait for a change on the local chain. A query's backoff may end without a change. */
 const MAX_IDLE_MS = 3_000;

@@ -8,9 +8,9 @@ import type {
   TxDraft,
 } from "../../src/cosmos/client/tx/tx-types.ts";
 import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.ts";
-import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 import type { Admission } from "../../src/relayer/result/submit-gate.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createHeightSignal } from "../../src/relayer/registry/registry.ts";
 
 /** Client updates with these many bytes. */
 export const updates = [60, 50, 50, 100, 10].map((bytes) => ({

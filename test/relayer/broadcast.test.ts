@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
-import { GAS_PER_TRANSACTION } from "../../src/relayer/result/gas-guess.ts";
-import { createGasMargin } from "../../src/relayer/submit/gas-estimates.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import { gasItem } from "../../src/relayer/submit/transaction.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
+import { GAS_PER_TRANSACTION } from "../../src/relayer/result/proven-result.ts";
+import { createGasMargin } from "../../src/relayer/submit/budgets.ts";
 
 const signal = new AbortController().signal;
 const update = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compareTxs } from "../../src/relayer/preview/preview-tx.ts";
+import { compareTxs } from "../../src/relayer/preview/preview-results.ts";
 
 /** Transactions in order: "x" was received, "-" was not, "?" is not known. */
 const compare = (marks: string) =>

@@ -2,12 +2,11 @@ import type { Counter, Histogram } from "prom-client";
 import { describe, expect, it } from "vitest";
 import type { FinalTx } from "../../src/cosmos/client/tx/tx-types.ts";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
-import type { PaidTransaction } from "../../src/relayer/result/paid-transaction.ts";
-import { GAS_PER_TRANSACTION } from "../../src/relayer/result/gas-guess.ts";
-import type { ClientUpdate } from "../../src/relayer/result/proven-result.ts";
+import { type ClientUpdate, GAS_PER_TRANSACTION } from "../../src/relayer/result/proven-result.ts";
 import type { SentTransaction, Slot } from "../../src/relayer/submit/transaction.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
+import type { PaidTransaction } from "../../src/relayer/result/submit-gate.ts";
 
 const signal = new AbortController().signal;
 const HASH = Uint8Array.of(0xab, 0xcd);

@@ -4,9 +4,9 @@ import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
 import { ClientError } from "../../src/cosmos/client-error.ts";
 import { createNoticeQueue } from "../../src/cosmos/client/events/subscription.ts";
 import { followChain } from "../../src/relayer/registry/follow-chain.ts";
-import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createHeightSignal } from "../../src/relayer/registry/registry.ts";
 
 /** A chain under control of the test; `calls` records what `followChain` does. */
 function setUp(hasQuery: (id: bigint) => boolean = () => true) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGasEstimates } from "../../src/relayer/submit/gas-estimates.ts";
+import { createGasEstimates } from "../../src/relayer/submit/budgets.ts";
 
 const item = (key: string, guess = 120_000n) => ({ key, guess });
 

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
-import { createGoMetrics } from "../../src/relayer/api/go-metrics.ts";
 import type { EndedAttempt } from "../../src/relayer/state/attempt.ts";
 import { fixtureFile } from "../support/fixture-file.ts";
+import { createGoMetrics } from "../../src/relayer/result/relayer-metrics.ts";
 
 const attempt: EndedAttempt = {
   queryId: 1n,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 import { createManualClock } from "../support/manual-clock.ts";
+import { createHeightSignal } from "../../src/relayer/registry/registry.ts";
 
 describe("the height signal", () => {
   it("wakes all waiters at a higher or lower height and at `wake`, and resolves at once for an old version", async () => {

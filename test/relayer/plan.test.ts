@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { capacityFor, type PlanOptions, planTransactions } from "../../src/relayer/submit/plan.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../../src/relayer/result/gas-guess.ts";
 import { candidatesAt } from "../../src/relayer/kv/kv-cycle.ts";
-import type { ProvenResult } from "../../src/relayer/result/proven-result.ts";
+import {
+  type ProvenResult,
+  GAS_PER_CLIENT_UPDATE,
+  GAS_PER_TRANSACTION,
+} from "../../src/relayer/result/proven-result.ts";
 import { sampleEntry, sampleQuery, sampleResult, sampleState } from "./samples.ts";
 
 const FIXED = GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SimulationOutcome } from "../../src/cosmos/client/tx/tx-types.ts";
 import { MsgSubmitQueryResult } from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { simulateCallback } from "../../src/relayer/preview/preview-kv.ts";
+import { simulateCallback } from "../../src/relayer/preview/preview-results.ts";
 
 const RESULT = MsgSubmitQueryResult.encode({
   queryId: 1n,

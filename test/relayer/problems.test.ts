@@ -1,7 +1,6 @@
 import { createProblemHold } from "../../src/relayer/health/problem-hold.ts";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
-import type { EndpointFacts } from "../../src/relayer/health/endpoint-problem.ts";
 import {
   findProblems,
   type HealthFacts,
@@ -19,6 +18,7 @@ import {
   sampleReading,
   sampleStatus,
 } from "./status-samples.ts";
+import type { EndpointFacts } from "../../src/relayer/health/lateness.ts";
 
 const HOUR_MS = 3_600_000;
 const limits: HealthLimits = {

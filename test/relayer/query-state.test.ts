@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { queryChangeSubscriptions, queryChanges } from "../../src/relayer/chain/query-events.ts";
 import {
   answered,
   asAnswered,
@@ -16,7 +15,11 @@ import {
   unchangedBy,
   unchangedSince,
 } from "../../src/relayer/registry/query-state.ts";
-import { isServed } from "../../src/relayer/chain/registered-query.ts";
+import {
+  isServed,
+  queryChangeSubscriptions,
+  queryChanges,
+} from "../../src/relayer/chain/registered-query.ts";
 import { isNewer } from "../../src/cosmos/comet/ibc-height.ts";
 import { sampleQuery, sampleState } from "./samples.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "../../src/relayer/submit/submitter-state.ts";
 import { createUrgency } from "../../src/relayer/gas-budget/urgency.ts";
 import { createMarket } from "../../src/relayer/gas-budget/create-market.ts";
-import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
+import { createHeightSignal } from "../../src/relayer/registry/registry.ts";
 
 /** The state of a submitter whose surroundings the test controls. */
 export interface SampleSubmitter {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCostLedger, SPANS } from "../../src/relayer/costs/cost-ledger.ts";
-import type { PaidTransaction } from "../../src/relayer/result/paid-transaction.ts";
 import { createProblemTimeline } from "../../src/relayer/health/problem-timeline.ts";
 import { LOCAL_CHAIN } from "../../src/relayer/state/journal.ts";
 import { dayOf } from "../../src/relayer/state/attempt.ts";
@@ -10,6 +9,7 @@ import type { SqlDatabase } from "../../src/platform/storage/sql-database.ts";
 import { openTestStore } from "../support/relayer-store.ts";
 import { type PostgresServer, startPostgres } from "../support/stack/postgres-server.ts";
 import { sampleAttempt } from "../relayer/samples.ts";
+import type { PaidTransaction } from "../../src/relayer/result/submit-gate.ts";
 
 const SIGNAL = new AbortController().signal;
 

@@ -79,7 +79,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   const { kindOf } = await import("./config.ts");
   const { readConfigText } = await import("../../platform/config/config.ts");
   if (kindOf(readConfigText(file)) !== "icq-relayer") return undefined;
-  const { configuredUrl } = await import("../../relayer/cli/relayer-api-options.ts");
+  const { configuredUrl } = await import("../../relayer/cli/api-commands.ts");
   return configuredUrl(file);
 }
 

@@ -16,7 +16,6 @@ import { configuredCosts } from "../forecast/loads.ts";
 import { FORECAST } from "../api/status-json.ts";
 import { priceText } from "../forecast/market-view.ts";
 import type { QueryLoad } from "../forecast/steady-state.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import { openPreview, previewUnit } from "../preview/open-preview.ts";
 import { type MarketPreview, presentLoads, previewMarket } from "../preview/preview-market.ts";
 import {
@@ -26,8 +25,9 @@ import {
   remedyText,
   secondsText,
 } from "../report/forecast-text.ts";
-import { readRelayer, urlOption } from "./relayer-api-options.ts";
 import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
+import { readRelayer, urlOption } from "./api-commands.ts";
 
 interface PlanOptions {
   readonly config?: string;

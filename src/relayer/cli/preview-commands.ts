@@ -1,5 +1,5 @@
-import { Command } from "commander";
 import pc from "picocolors";
+import { Command } from "commander";
 import { toBase64 } from "../../platform/base/bytes.ts";
 import { CheckExit, CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
@@ -10,9 +10,14 @@ import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table
 import { type Finding, matrixText } from "../doctor/endpoint-matrix.ts";
 import { runDoctor } from "../doctor/run-doctor.ts";
 import { openPreview, type Preview, servedQueries } from "../preview/open-preview.ts";
-import { type Comparison, type KvPreview, previewKv } from "../preview/preview-kv.ts";
-import { previewTx, type TxComparison, type TxPreview } from "../preview/preview-tx.ts";
-import { readRelayer, type RelayerApiOptions, urlOption } from "./relayer-api-options.ts";
+import {
+  type Comparison,
+  type KvPreview,
+  previewKv,
+  previewTx,
+  type TxComparison,
+  type TxPreview,
+} from "../preview/preview-results.ts";
 import {
   addRelayerConfigOptions,
   queryIdsOption,
@@ -20,6 +25,7 @@ import {
   relayerContext,
   selectRelayerConfig,
 } from "./relayer-config-options.ts";
+import { readRelayer, type RelayerApiOptions, urlOption } from "./api-commands.ts";
 
 interface DryRunOptions extends RelayerConfigOptions {
   readonly query?: readonly bigint[];

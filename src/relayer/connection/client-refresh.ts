@@ -17,12 +17,18 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
-import { isPaid, type PaymentSink } from "../result/paid-transaction.ts";
 import type { ClientReading, ClientWatch } from "../watch/watches.ts";
-import type { HeightSignal } from "../registry/height-signal.ts";
-import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "../result/submit-gate.ts";
+import {
+  type FundsWatch,
+  isLackOfFunds,
+  type SubmitGate,
+  type Upkeep,
+  isPaid,
+  type PaymentSink,
+} from "../result/submit-gate.ts";
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
+import type { HeightSignal } from "../registry/registry.ts";
 
 /** Keeps light clients from expiring and updates them through intermediate headers. */
 export interface ClientRefresh extends Upkeep {

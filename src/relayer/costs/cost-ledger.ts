@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { RelayerStore } from "../state/store.ts";
 import { addAmounts } from "../result/amounts.ts";
 import { attributeCost, type CostPart, type CostSum, type SharingQuery } from "./payment.ts";
-import type { PaidTransaction } from "../result/paid-transaction.ts";
+import type { PaidTransaction } from "../result/submit-gate.ts";
 
 /** Lengths of the stored time spans, in ms. */
 export const SPANS = { minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const;

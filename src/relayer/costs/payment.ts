@@ -1,5 +1,5 @@
 import { sumsBy } from "../result/amounts.ts";
-import type { PaidResult, PaidTransaction } from "../result/paid-transaction.ts";
+import type { PaidResult, PaidTransaction } from "../result/submit-gate.ts";
 
 /** A query that shares its connection's client updates with others. */
 export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;

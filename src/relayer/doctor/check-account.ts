@@ -10,10 +10,10 @@ import { gasPricePolicy } from "../chain-access.ts";
 import { readAllowance } from "../costs/fee-allowance.ts";
 import type { Forecast } from "../forecast/forecast.ts";
 import { adviseOnPrices, ceilingOf, transactionFee } from "../forecast/loads.ts";
-import { gasGuess } from "../result/gas-guess.ts";
 import { type Preview, previewUnit, servedQueries } from "../preview/open-preview.ts";
 import { advise, type Finding, good, problem, unseen } from "./endpoint-matrix.ts";
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
+import { gasGuess } from "../result/proven-result.ts";
 
 /** Checks the signer, the payer and the gas price. Rejects only on abort. */
 export async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {

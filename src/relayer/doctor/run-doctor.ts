@@ -5,7 +5,7 @@ import type { EndpointCheck } from "../../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
-import { previewKv } from "../preview/preview-kv.ts";
+import { previewKv } from "../preview/preview-results.ts";
 import { checkAccount, checkMarket } from "./check-account.ts";
 import {
   type EndpointRow,

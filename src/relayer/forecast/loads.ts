@@ -7,10 +7,10 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { Market, MarketReading } from "../gas-budget/create-market.ts";
 import { unchangedReadOf } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION, gasGuess } from "../result/gas-guess.ts";
 import { forecast, type RegisteredLoad } from "./forecast.ts";
 import type { MarketStatus } from "./market-view.ts";
 import { FEE_FACTOR, type MarketFacts } from "./steady-state.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION, gasGuess } from "../result/proven-result.ts";
 
 /** Returns the price above which the relayer sends only urgent results. */
 export function ceilingOf(

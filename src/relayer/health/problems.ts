@@ -1,4 +1,3 @@
-import { type EndpointFacts, endpointProblem } from "./endpoint-problem.ts";
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
@@ -8,7 +7,7 @@ import type { LeadershipStatus } from "../gate/leadership.ts";
 import { isDemandAboveMarket, isFresh, type MarketStatus } from "../forecast/market-view.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView, ListView } from "../watch/head-watch.ts";
-import { latestOf, lateText, type Lateness } from "./lateness.ts";
+import { latestOf, lateText, type Lateness, type EndpointFacts, endpointProblem } from "./lateness.ts";
 import type { AccountView, ClientReading, ClientView } from "../watch/watches.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */

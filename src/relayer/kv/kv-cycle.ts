@@ -29,10 +29,10 @@ import {
   type ClientUpdate,
   type ProvenResult,
   type ResultOutcome,
+  type Reservation,
+  gasGuess,
 } from "../result/proven-result.ts";
-import type { Reservation } from "../result/result-submitter.ts";
 import { type KvRead, type ProvenReads, type ProvenValues, readAndProve } from "./prove.ts";
-import { gasGuess } from "../result/gas-guess.ts";
 
 /** Queries that are read together, and the remote height of the read. */
 interface KvCycle extends KvRead {

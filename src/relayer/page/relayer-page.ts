@@ -25,9 +25,14 @@ import {
   deadLetterSection,
   type ResubmitAccess,
 } from "./attempt-section.ts";
-import { connectionSection, endpointSection } from "./connection-section.ts";
 import { costSection, spendingSection } from "./cost-section.ts";
-import { factSection, statusSection, summarize } from "./overview-section.ts";
+import {
+  factSection,
+  statusSection,
+  summarize,
+  connectionSection,
+  endpointSection,
+} from "./overview-section.ts";
 import { noSuchQuery, parseQueriesView, queryPage, querySection, selectQueries } from "./query-section.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { html, type Html } from "../../platform/web/html.ts";

@@ -10,9 +10,9 @@ import { configuredCosts, loadOf } from "../forecast/loads.ts";
 import type { QueryLoad } from "../forecast/steady-state.ts";
 import { readMarketParams, readMarketState } from "../chain/local-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
-import { gasGuess } from "../result/gas-guess.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "./open-preview.ts";
-import { previewKv } from "./preview-kv.ts";
+import { previewKv } from "./preview-results.ts";
+import { gasGuess } from "../result/proven-result.ts";
 
 /** The local chain's fee market and the measurements from its recent blocks. */
 export interface MarketPreview {

@@ -8,10 +8,9 @@ import { lacksHeight } from "../../cosmos/client/answers.ts";
 import type { ChainNotice, ChainSubscription } from "../../cosmos/client/events/subscription.ts";
 import type { Counter } from "prom-client";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
-import { type HeightSignal, MAX_LAG } from "./height-signal.ts";
-import { type QueryChange, queryChanges } from "../chain/query-events.ts";
-import type { Registry } from "./registry.ts";
+import { type Registry, type HeightSignal, MAX_LAG } from "./registry.ts";
 import { maxInt } from "../../platform/base/integers.ts";
+import { type QueryChange, queryChanges } from "../chain/registered-query.ts";
 
 /** If no notice arrives for this long, the relayer reads the height over RPC, because the WebSocket may be dead. */
 const SILENCE_MS = 3_000;

@@ -14,7 +14,7 @@ import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt, AttemptSummary } from "../state/attempt.ts";
 import { type RelayerData, SUMMARY_PARTS } from "./relayer-data.ts";
 import { maxInt } from "../../platform/base/integers.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
 /** Creates `report relayer`: results, their lateness, cost by owner, and dead letters. */
 export function relayerReport(data: RelayerData): Report {

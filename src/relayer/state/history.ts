@@ -4,8 +4,7 @@ import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { MAX_LAG } from "../registry/height-signal.ts";
-import type { Registry } from "../registry/registry.ts";
+import { type Registry, MAX_LAG } from "../registry/registry.ts";
 import { type Journal, LOCAL_CHAIN } from "./journal.ts";
 
 export interface HistoryDeps {

@@ -6,7 +6,6 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { isLackOfFunds } from "../result/submit-gate.ts";
 import { applyFailure, groupOf, stop } from "./apply-failure.ts";
 import { choosePrepared } from "./choose.ts";
-import { GAS_OF_PAYOUT } from "./gas-estimates.ts";
 import type { Entry } from "./pipeline.ts";
 import {
   gasInFlight,
@@ -28,6 +27,7 @@ import {
   slotItems,
   toMessages,
 } from "./transaction.ts";
+import { GAS_OF_PAYOUT } from "./budgets.ts";
 
 /**
  * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if the

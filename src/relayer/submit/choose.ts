@@ -1,7 +1,6 @@
 import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
-import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
-import { MAX_AGE_MS, type ResultOutcome } from "../result/proven-result.ts";
+import { MAX_AGE_MS, type ResultOutcome, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 import { groupOf } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import {

@@ -1,12 +1,12 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
-import { isPaid } from "../result/paid-transaction.ts";
 import { applyFailure, attributeError, failureText, isOutOfGas } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
-import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import { entriesOf, gasItem, type SentTransaction, type Slot, slotItems, updateItem } from "./transaction.ts";
 import { type PaidShare, recordReach, requeue, resolve, type SubmitterState } from "./submitter-state.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
+import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
+import { isPaid } from "../result/submit-gate.ts";
 
 /** Number of included client updates to remember. A result needs an update from the last few heights. */
 const MAX_INCLUDED = 1_000;

@@ -1,6 +1,6 @@
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import { type Entry, type ExpectedEntry, isProven } from "./pipeline.ts";
 import { ascending } from "../../platform/base/order.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
 export interface BatchLimits {
   readonly gas: bigint;

@@ -14,7 +14,6 @@ import {
 import { applyFailure, groupOf, rereadQueries } from "./apply-failure.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
 import { planTransactions } from "./plan.ts";
-import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import {
   byNeed,
   gasInFlight,
@@ -26,6 +25,7 @@ import {
   isAboveCeiling,
 } from "./submitter-state.ts";
 import { minInt } from "../../platform/base/integers.ts";
+import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
 /**
  * Plans and simulates transactions for the queued results, as many as fit in one block with the prepared transactions. Returns

@@ -7,13 +7,13 @@ import { confirm, recordComplete } from "./confirm.ts";
 import { dropOld } from "./choose.ts";
 import { isPriceGood, broadcastPrepared } from "./broadcast.ts";
 import { sentAtOf } from "./pipeline.ts";
-import { GAS_PER_KEY } from "../result/gas-guess.ts";
 import { prepare } from "./prepare.ts";
 import type { Backlog } from "../gas-budget/budget.ts";
 import { rereadQueries } from "./apply-failure.ts";
 import { dueHeightOf, isDue } from "../registry/query-state.ts";
 import { gasOf } from "./transaction.ts";
 import { resolve, type SubmitterState, unsent } from "./submitter-state.ts";
+import { GAS_PER_KEY } from "../result/proven-result.ts";
 
 const LIMITS_MS = 60_000;
 /** Pauses after a block between lookups of transactions in flight. A node indexes transactions slightly later. */

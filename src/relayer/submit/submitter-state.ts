@@ -5,16 +5,22 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { BlockLimits, LocalQueries } from "../chain/local-queries.ts";
-import type { PaymentSink } from "../result/paid-transaction.ts";
 import type { Market } from "../gas-budget/create-market.ts";
 import type { GasPricePolicy } from "../../cosmos/client/tx/tx-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
-import type { HeightSignal } from "../registry/height-signal.ts";
 import { asAnswered } from "../registry/query-state.ts";
-import type { Registry } from "../registry/registry.ts";
+import type { Registry, HeightSignal } from "../registry/registry.ts";
 import type { AttemptSink } from "../state/attempt.ts";
-import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
-import { createGasEstimates, createGasMargin, type GasEstimates, type GasMargin } from "./gas-estimates.ts";
+import {
+  type BatchBudget,
+  type BlockBudget,
+  createBatchBudget,
+  createBlockBudget,
+  createGasEstimates,
+  createGasMargin,
+  type GasEstimates,
+  type GasMargin,
+} from "./budgets.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, capacityFor } from "./plan.ts";
 import type { MarketBudget } from "../gas-budget/budget.ts";
@@ -23,7 +29,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import { type ExpectedResult, type ResultOutcome, toAttempt } from "../result/proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
 import { gasItem, type Prepared, type SentTransaction } from "./transaction.ts";
-import type { FundsWatch, SubmitGate, Upkeep } from "../result/submit-gate.ts";
+import type { FundsWatch, SubmitGate, Upkeep, PaymentSink } from "../result/submit-gate.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`, which contains the chain's own name. */

@@ -1,7 +1,12 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { sentAtOf, unsentOf } from "./pipeline.ts";
-import type { DepartingResult, Reservation, ResultSubmitter } from "../result/result-submitter.ts";
-import type { ExpectedResult, ProvenResult } from "../result/proven-result.ts";
+import type {
+  ExpectedResult,
+  ProvenResult,
+  DepartingResult,
+  Reservation,
+  ResultSubmitter,
+} from "../result/proven-result.ts";
 import { runPreparing, runSending } from "./send-loop.ts";
 import {
   byNeed,

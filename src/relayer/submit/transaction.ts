@@ -1,8 +1,12 @@
 import type { FlightTx, WireMessage } from "../../cosmos/client/tx/tx-types.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
-import type { ClientUpdate, ExpectedResult } from "../result/proven-result.ts";
-import type { GasEstimates, GasItem } from "./gas-estimates.ts";
+import {
+  type ClientUpdate,
+  type ExpectedResult,
+  GAS_PER_CLIENT_UPDATE,
+  GAS_PER_TRANSACTION,
+} from "../result/proven-result.ts";
 import type { Entry } from "./pipeline.ts";
+import type { GasEstimates, GasItem } from "./budgets.ts";
 
 /** One message in a transaction: a result, or a client update before the results that need it. */
 export type Slot =

@@ -11,8 +11,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { Journal } from "../state/journal.ts";
-import { GAS_PER_KEY } from "../result/gas-guess.ts";
-import { tooLarge, type ProvenResult, type ResultOutcome } from "../result/proven-result.ts";
+import { tooLarge, type ProvenResult, type ResultOutcome, GAS_PER_KEY } from "../result/proven-result.ts";
 import type { Resubmissions } from "../state/resubmissions.ts";
 
 /** Dependencies of TX cycles in addition to the worker. */

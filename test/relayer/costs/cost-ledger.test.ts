@@ -1,12 +1,12 @@
+import fc from "fast-check";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCostLedger, SPANS } from "../../../src/relayer/costs/cost-ledger.ts";
-import type { PaidTransaction } from "../../../src/relayer/result/paid-transaction.ts";
 import type { RelayerStore } from "../../../src/relayer/state/store.ts";
 import { openTestStore } from "../../support/relayer-store.ts";
+import type { PaidTransaction } from "../../../src/relayer/result/submit-gate.ts";
 
 const SIGNAL = new AbortController().signal;
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { attributeCost, type CostPart } from "../../../src/relayer/costs/payment.ts";
-import { type PaidTransaction } from "../../../src/relayer/result/paid-transaction.ts";
+import type { PaidTransaction } from "../../../src/relayer/result/submit-gate.ts";
 
 const result = (queryId: bigint, gas: bigint, connectionId = "connection-0") => ({
   queryId,

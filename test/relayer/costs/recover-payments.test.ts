@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import type { PaidTransaction } from "../../../src/relayer/result/paid-transaction.ts";
 import { type RecoverDeps, recoverPayments } from "../../../src/relayer/relayer-history.ts";
 import { submitMessage } from "../../../src/relayer/result/proven-result.ts";
 import { sampleState } from "../samples.ts";
+import type { PaidTransaction } from "../../../src/relayer/result/submit-gate.ts";
 
 const { signal } = new AbortController();
 const OWN = "neutron1own";

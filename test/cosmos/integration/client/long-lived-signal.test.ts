@@ -6,8 +6,8 @@ import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createWakeSignal, createMutex } from "../../../../src/platform/base/waits.ts";
 import { createChainClient } from "../../../../src/cosmos/client/create-chain-client.ts";
 import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
-import { createHeightSignal } from "../../../../src/relayer/registry/height-signal.ts";
 import { answerCalls, startRpcServer, statusResult } from "../../../support/client/rpc-server.ts";
+import { createHeightSignal } from "../../../../src/relayer/registry/registry.ts";
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
 
