@@ -49,6 +49,22 @@ export class ConfigError extends CodedError<{
   }
 }
 
+/** Returns the errors of a configuration that `read` reads; none if it is valid. */
+export function issuesOf(read: () => unknown): readonly ConfigIssue[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.facts.errors;
+    throw error;
+  }
+}
+
+/** Creates an error that concerns a whole file, or an environment variable. */
+export function issueWithoutLine(file: string, path: string, text: string): ConfigIssue {
+  return { file, line: 0, column: 0, path, text };
+}
+
 /** Formats an error as `file:line:column: path: text`, or `VARIABLE: path: text`. */
 export function formatConfigIssue(error: ConfigIssue): string {
   const place = error.line === 0 ? error.file : `${error.file}:${error.line}:${error.column}`;
@@ -113,7 +129,7 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
     if (value === undefined || value === null || isRecord(value)) continue;
     const section = path.slice(0, depth + 1).join(".");
     const text = issueText(`has no place: ${section} ${receivedText(value)} in the file`, "a section there");
-    return [{ file: name, line: 0, column: 0, path: path.join("."), text }];
+    return [issueWithoutLine(name, path.join("."), text)];
   }
   return [];
 }
@@ -163,7 +179,7 @@ export function readConfigText(file: string): ConfigText {
     const text = isMissing
       ? "there is no such file"
       : `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
-    throw new ConfigError([{ file, line: 0, column: 0, path: "", text }], { cause });
+    throw new ConfigError([issueWithoutLine(file, "", text)], { cause });
   }
 }
 
@@ -358,5 +374,5 @@ function listText(values: unknown): string {
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
   const text = issueText("is a pipe or a device, and was read at the start", "a file");
-  throw new ConfigError([{ file, line: 0, column: 0, path: "", text }]);
+  throw new ConfigError([issueWithoutLine(file, "", text)]);
 }

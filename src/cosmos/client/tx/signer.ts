@@ -2,6 +2,7 @@ import { createPublicKey } from "node:crypto";
 import { DirectSecp256k1Wallet } from "@cosmjs/proto-signing";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { concat, encodeBech32, fromBase64, fromHex, sha256, toBase64 } from "../../../platform/base/bytes.ts";
+import { attempt } from "../../../platform/base/errors.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
@@ -183,11 +184,8 @@ async function askFor(
   const { error, [field]: text } = await connection.ask(request);
   if (typeof error === "string")
     throw connection.error(`refused to respond to ${request["type"]}: ${problemText(error)}`);
-  try {
-    if (typeof text === "string" && text !== "") return fromBase64(text);
-  } catch {
-    // The error below reports it.
-  }
+  const bytes = typeof text === "string" && text !== "" ? attempt(() => fromBase64(text)) : undefined;
+  if (bytes !== undefined) return bytes;
   throw connection.error(`returned no "${field}" in base64`);
 }
 
