@@ -14,6 +14,7 @@ import {
   type ConfigIssue,
   type ConfigText,
   formatConfigIssue,
+  issuesOf,
   readConfigText,
 } from "../../platform/config/config.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";
@@ -74,7 +75,9 @@ Exits 78 if a file has an error.`,
 }
 
 function validateFiles(files: readonly string[], options: ValidateOptions, context: CliContext): void {
-  const check = (file: string): readonly ConfigIssue[] => errorsOf(file, options.kind);
+  // Read the file once, because a pipe provides its text only once.
+  const check = (file: string): readonly ConfigIssue[] =>
+    issuesOf(() => readBest(readConfigText(file), options.kind));
   const checked = files.map((file) => ({
     file,
     errors: options.secrets ? check(file) : withoutSecrets(() => check(file)),
@@ -88,17 +91,6 @@ function validateFiles(files: readonly string[], options: ValidateOptions, conte
 function printFile(file: string, errors: readonly ConfigIssue[], context: CliContext): void {
   if (errors.length === 0) context.print(`${file}: good`);
   for (const error of errors) context.print(formatConfigIssue(error));
-}
-
-function errorsOf(file: string, kind: DaemonName | undefined): readonly ConfigIssue[] {
-  try {
-    // Read the file once, because a pipe provides its text only once.
-    readBest(readConfigText(file), kind);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.facts.errors;
-    throw error;
-  }
 }
 
 interface ShowOptions extends OutputOptions {

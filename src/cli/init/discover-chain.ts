@@ -2,7 +2,7 @@ import { request } from "undici";
 import { z } from "zod";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
-import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
+import { attempt, CliError, errorText, EXIT } from "../../platform/base/errors.ts";
 import { createRemoteConnections, urlBelow } from "../../platform/http/remote.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { lacksModule, responseField } from "../../watchdog/sources/chain-rest.ts";
@@ -227,12 +227,7 @@ export async function readValidator(
 /** Returns true if the chain has a revenue module that the watchdog can read. */
 export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boolean> {
   const reply = await readJson(urlBelow(rest, "neutron/revenue/params"), "--rest", signal, true);
-  try {
-    toRevenueParams(responseField(JSON.stringify(reply)));
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => toRevenueParams(responseField(JSON.stringify(reply)))) !== undefined;
 }
 
 /** Returns true if the page responds with HTTP 200. */

@@ -1,4 +1,5 @@
 import { fromBase64, sha256, toHex } from "../../platform/base/bytes.ts";
+import { attempt } from "../../platform/base/errors.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { dataHash } from "../merkle/simple-tree.ts";
 
@@ -156,9 +157,5 @@ export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
 
 /** Returns an empty string if the text is not base64. */
 function fromBase64Text(text: string): string {
-  try {
-    return new TextDecoder().decode(fromBase64(text));
-  } catch {
-    return "";
-  }
+  return attempt(() => new TextDecoder().decode(fromBase64(text))) ?? "";
 }

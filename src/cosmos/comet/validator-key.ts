@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concat, fromHex, sha256, toHex, upperHex } from "../../platform/base/bytes.ts";
+import { attempt } from "../../platform/base/errors.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
 
 /*
@@ -92,14 +93,9 @@ const keys = createRecentCache<string, KeyObject>(4096);
 
 /** Imports a key for `node:crypto`. Returns undefined if OpenSSL refuses it, for example for a point that is not on the curve. */
 function importKey(publicKey: Uint8Array, prefix: Uint8Array): KeyObject | undefined {
-  return keys.get(toHex(publicKey), () => {
-    try {
-      const der = Buffer.from(concat(prefix, publicKey));
-      return createPublicKey({ key: der, format: "der", type: "spki" });
-    } catch {
-      return undefined;
-    }
-  });
+  const importDer = (): KeyObject =>
+    createPublicKey({ key: Buffer.from(concat(prefix, publicKey)), format: "der", type: "spki" });
+  return keys.get(toHex(publicKey), () => attempt(importDer));
 }
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -11,6 +11,7 @@ import {
   upperHex,
   utf8,
 } from "../../platform/base/bytes.ts";
+import { attempt } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { badKeyring } from "../client-error.ts";
 
@@ -64,8 +65,14 @@ async function decrypt(
   passphrase: Secret,
   salt: Uint8Array,
 ): Promise<Uint8Array | undefined> {
-  if (kdf === "argon2") return openChacha(data, await argonKey(passphrase, salt));
-  if (kdf === "bcrypt") return openXsalsa(data, await bcryptKey(passphrase, salt));
+  if (kdf === "argon2") {
+    const key = await argonKey(passphrase, salt);
+    return attempt(() => openChacha(data, key));
+  }
+  if (kdf === "bcrypt") {
+    const key = await bcryptKey(passphrase, salt);
+    return attempt(() => openXsalsa(data, key));
+  }
   throw badArmor(`unsupported key derivation ${kdf ?? "(none)"} (expected argon2 or bcrypt)`);
 }
 
@@ -81,33 +88,22 @@ async function bcryptKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Arr
   return sha256(utf8(await bcrypt({ password, salt, costFactor: BCRYPT_COST, outputType: "encoded" })));
 }
 
-function openChacha(data: Uint8Array, key: Uint8Array): Uint8Array | undefined {
-  try {
-    const decipher = createDecipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG_BYTES });
-    decipher.setAuthTag(data.subarray(-TAG_BYTES));
-    return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
-  } catch {
-    return undefined;
-  }
+/** Throws if the key is wrong. */
+function openChacha(data: Uint8Array, key: Uint8Array): Uint8Array {
+  const decipher = createDecipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(data.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
 }
 
-function openXsalsa(data: Uint8Array, key: Uint8Array): Uint8Array | undefined {
-  try {
-    return xsalsa20poly1305(key, data.subarray(0, XSALSA_NONCE_BYTES)).decrypt(
-      data.subarray(XSALSA_NONCE_BYTES),
-    );
-  } catch {
-    return undefined;
-  }
+/** Throws if the key is wrong. */
+function openXsalsa(data: Uint8Array, key: Uint8Array): Uint8Array {
+  const nonce = data.subarray(0, XSALSA_NONCE_BYTES);
+  return xsalsa20poly1305(key, nonce).decrypt(data.subarray(XSALSA_NONCE_BYTES));
 }
 
 function saltOf(text: string | undefined): Uint8Array {
-  try {
-    const salt = fromHex(text ?? "");
-    if (salt.length === SALT_BYTES) return salt;
-  } catch {
-    // The error below reports it.
-  }
+  const salt = attempt(() => fromHex(text ?? ""));
+  if (salt?.length === SALT_BYTES) return salt;
   throw badArmor(`the salt must be ${SALT_BYTES} bytes in hex`);
 }
 

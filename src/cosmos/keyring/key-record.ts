@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { fromHex, sha256, toHex } from "../../platform/base/bytes.ts";
+import { attempt } from "../../platform/base/errors.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import { Record as KeyringRecord } from "../proto/gen/cosmos/crypto/keyring/v1/record.ts";
 import { PrivKey, PubKey } from "../proto/gen/cosmos/crypto/secp256k1/keys.ts";
@@ -63,12 +64,8 @@ function decodeRecord(
   data: Uint8Array,
   name: string,
 ): KeyringRecord & { readonly item: NonNullable<KeyringRecord["item"]> } {
-  try {
-    const record = KeyringRecord.decode(data);
-    if (record.item !== undefined) return { ...record, item: record.item };
-  } catch {
-    // The error below reports it.
-  }
+  const record = attempt(() => KeyringRecord.decode(data));
+  if (record?.item !== undefined) return { ...record, item: record.item };
   throw badKeyring(
     `${name} is not a record from SDK 0.46 or newer; run "neutrond keys list" once to migrate older records`,
   );

@@ -1,4 +1,5 @@
 import { decodeBech32, fromHex, toHex, utf8 } from "../../platform/base/bytes.ts";
+import { attempt } from "../../platform/base/errors.ts";
 import { badKeyring } from "../client-error.ts";
 import { addressBytes, decodeKeyRecord, encodeKeyRecord, type KeyRecord } from "./key-record.ts";
 import { keyringFolder, type KeyringPlace, type KeyStore, openKeyStore } from "./key-store.ts";
@@ -77,20 +78,12 @@ function addressKey(publicKey: Uint8Array): string {
 }
 
 function byAddress(store: KeyStore, address: string): KeyRecord | undefined {
-  const bytes = bech32Bytes(address);
+  const bytes = attempt(() => decodeBech32(address).bytes);
   const target = bytes === undefined ? undefined : store.read(`${toHex(bytes)}.address`);
   if (target === undefined) return undefined;
   const key = new TextDecoder().decode(target);
   const data = store.read(key);
   return data === undefined ? undefined : decodeKeyRecord(data, key.replace(/\.info$/, ""));
-}
-
-function bech32Bytes(text: string): Uint8Array | undefined {
-  try {
-    return decodeBech32(text).bytes;
-  } catch {
-    return undefined;
-  }
 }
 
 function addRecord(store: KeyStore, record: KeyRecord): void {

@@ -28,6 +28,15 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** Returns the result of `work`, or undefined if it throws. For parsers and reads whose error says no more than that they failed. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Throws for a state that the types allow but the program never reaches. */
 export function unreachable(what: string): never {
   throw new Error(`this is a bug: ${what}`);

@@ -1,4 +1,5 @@
 import { fromBase64 } from "./bytes.ts";
+import { attempt } from "./errors.ts";
 import { parseRfc3339Ns } from "./time.ts";
 
 export type JsonValue =
@@ -18,11 +19,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 
 /** Returns undefined if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt((): unknown => JSON.parse(text));
 }
 
 /** `JSON.stringify` that formats a bigint as a decimal string. */

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { parseDec18 } from "../base/decimal.ts";
-import { errorText } from "../base/errors.ts";
+import { attempt, errorText } from "../base/errors.ts";
 import { LOG_LEVELS } from "../base/logger.ts";
 import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { Secret } from "../base/secret.ts";
@@ -69,12 +69,8 @@ export function decimalField() {
 }
 
 function positiveDec18(text: string): bigint | undefined {
-  try {
-    const value = parseDec18(text);
-    return value > 0n ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = attempt(() => parseDec18(text));
+  return value !== undefined && value > 0n ? value : undefined;
 }
 
 /** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 picks a free port. */

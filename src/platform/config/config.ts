@@ -49,6 +49,22 @@ export class ConfigError extends CodedError<{
   }
 }
 
+/** Returns the errors of a configuration that `read` reads; none if it is valid. */
+export function issuesOf(read: () => unknown): readonly ConfigIssue[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.facts.errors;
+    throw error;
+  }
+}
+
+/** Creates an error that concerns a whole file, or an environment variable. */
+export function issueWithoutLine(file: string, path: string, text: string): ConfigIssue {
+  return { file, line: 0, column: 0, path, text };
+}
+
 /** Formats an error as `file:line:column: path: text`, or `VARIABLE: path: text`. */
 export function formatConfigIssue(error: ConfigIssue): string {
   const place = error.line === 0 ? error.file : `${error.file}:${error.line}:${error.column}`;
@@ -116,7 +132,7 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
       `cannot be set, because ${section} ${receivedText(value)} in the file`,
       "a section there",
     );
-    return [{ file: name, line: 0, column: 0, path: path.join("."), text }];
+    return [issueWithoutLine(name, path.join("."), text)];
   }
   return [];
 }
@@ -166,7 +182,7 @@ export function readConfigText(file: string): ConfigText {
     const text = isMissing
       ? "file not found"
       : `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
-    throw new ConfigError([{ file, line: 0, column: 0, path: "", text }], { cause });
+    throw new ConfigError([issueWithoutLine(file, "", text)], { cause });
   }
 }
 
@@ -302,7 +318,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Describes a schema issue that has no message of its own. Never contains the value, which may be a secret. */
+/** Describes a schema issue without its own message. Never contains the value, which may be a secret. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -361,5 +377,5 @@ function listText(values: unknown): string {
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
   const text = issueText("is a pipe or device and was already read at startup", "a file");
-  throw new ConfigError([{ file, line: 0, column: 0, path: "", text }]);
+  throw new ConfigError([issueWithoutLine(file, "", text)]);
 }

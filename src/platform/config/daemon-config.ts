@@ -6,6 +6,8 @@ import {
   type ConfigIssue,
   type ConfigText,
   type ConfigVariable,
+  issuesOf,
+  issueWithoutLine,
   type ParsedConfig,
   readConfig,
   readConfigText,
@@ -53,16 +55,6 @@ export function readDaemonConfig<Config>(
   throw new ConfigError([...issues, ...issuesOf(() => readConfig(source, kind.schema, variables))]);
 }
 
-function issuesOf(read: () => unknown): readonly ConfigIssue[] {
-  try {
-    read();
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.facts.errors;
-    throw error;
-  }
-}
-
 /** Reads a daemon's configuration from a file and the environment. Throws `ConfigError`. */
 export function loadDaemonConfig<Config>(
   kind: ConfigKind<Config>,
@@ -88,7 +80,7 @@ export function givesVariables(
     "is a configuration variable and cannot be combined with --port-offset or --state-dir, which are for the localnet on this machine",
     "only one of the two",
   );
-  throw new ConfigError([issueOf(first[0], "", text)]);
+  throw new ConfigError([issueWithoutLine(first[0], "", text)]);
 }
 
 interface Variables {
@@ -104,7 +96,7 @@ function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment
   const read = given.map(([name, text]) => readVariable({ name, text }, known));
   const variables = read.flatMap((one) => ("path" in one ? [one] : []));
   const issues = read.flatMap((one) =>
-    ("path" in one ? [] : [one.text]).map((text) => issueOf(one.name, "", text)),
+    ("path" in one ? [] : [one.text]).map((text) => issueWithoutLine(one.name, "", text)),
   );
   return { variables, issues: [...issues, ...doubledIssues(variables)] };
 }
@@ -198,12 +190,8 @@ function doubledIssues(variables: readonly ConfigVariable[]): readonly ConfigIss
       `cannot be combined with ${name.slice(0, -FILE_SUFFIX.length)}`,
       "only one of the two",
     );
-    return [issueOf(name, path.join("."), text)];
+    return [issueWithoutLine(name, path.join("."), text)];
   });
-}
-
-function issueOf(file: string, path: string, text: string): ConfigIssue {
-  return { file, line: 0, column: 0, path, text };
 }
 
 /** Returns the candidate with the fewest changed characters. `candidates` is not empty. */

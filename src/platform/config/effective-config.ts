@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Document, isCollection, isMap, isPair, isScalar } from "yaml";
 import { isRecord, stringifyJson } from "../base/json.ts";
-import { ConfigError, parseConfig, type ParsedConfig } from "./config.ts";
+import { issuesOf, parseConfig, type ParsedConfig } from "./config.ts";
 import { processSecretSource, type SecretSource, withoutSecrets } from "./config-fields.ts";
 import type { ConfigKind } from "./daemon-config.ts";
 import {
@@ -51,16 +51,10 @@ export function effectiveConfig<Config>(
 
 /** Returns defaults that contradict the given values. For example, the single node's URLs have no default with `validators`. */
 function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
-  try {
-    withoutSecrets(() => parseConfig({ file: "", text: stringifyJson(nested(keys)) }, kind.schema));
-    return new Set();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const refused = new Set(error.facts.errors.map(({ path }) => path));
-    return new Set(
-      keys.filter(({ leaf, origin }) => origin === "default" && refused.has(leaf.path.join("."))),
-    );
-  }
+  const given = { file: "", text: stringifyJson(nested(keys)) };
+  const issues = issuesOf(() => withoutSecrets(() => parseConfig(given, kind.schema)));
+  const refused = new Set(issues.map(({ path }) => path));
+  return new Set(keys.filter(({ leaf, origin }) => origin === "default" && refused.has(leaf.path.join("."))));
 }
 
 function filledValue(schema: KeySchema, given: unknown): unknown {

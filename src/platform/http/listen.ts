@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Server } from "node:net";
-import { CodedError, errorText } from "../base/errors.ts";
+import { attempt, CodedError, errorText } from "../base/errors.ts";
 import type { ListenAddress } from "../config/config-fields.ts";
 
 /** Thrown when a server cannot bind its address. */
@@ -86,6 +86,7 @@ function listenerInode(table: string, port: number): string | undefined {
 }
 
 function processOfSocket(inode: string): string | undefined {
+  // A process may end during the reads, and other users' processes are not readable.
   const pids = (attempt(() => readdirSync("/proc")) ?? []).filter((name) => /^\d+$/.test(name));
   return pids.find((pid) =>
     (attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []).some((fd) => isSocket(pid, fd, inode)),
@@ -98,13 +99,4 @@ function isSocket(pid: string, fd: string, inode: string): boolean {
 
 function isPresent(value: string | undefined): value is string {
   return value !== undefined;
-}
-
-/** Returns undefined on an error. A process may end during the read, and other users' processes are not readable. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { untilAborted } from "../base/abort.ts";
-import { errorText } from "../base/errors.ts";
+import { attempt, errorText } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Service } from "../base/service.ts";
@@ -164,19 +164,11 @@ function matchPath(pattern: string, path: string): Readonly<Record<string, strin
       if (part !== segment) return undefined;
       continue;
     }
-    const value = decodeSegment(segment);
+    const value = attempt(() => decodeURIComponent(segment));
     if (value === undefined || value === "") return undefined;
     params[part.slice(1)] = value;
   }
   return params;
-}
-
-function decodeSegment(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
 }
 
 export interface HttpService extends Service {
