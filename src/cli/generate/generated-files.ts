@@ -8,7 +8,7 @@ import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { alertTable } from "../../watchdog/monitoring/watchdog-alerts.ts";
-import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-cases.ts";
+import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-alerts.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { COMMON_FIELDS } from "../../watchdog/notify/channels/channel.ts";
 import {
