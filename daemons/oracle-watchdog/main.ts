@@ -9,13 +9,13 @@ import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { type Generation, type Reloader, runReloadable } from "../../src/platform/process/reloadable.ts";
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
+import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 import { createReportService } from "../../src/watchdog/report/report-service.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config/config.ts";
 import { createPostJson } from "../../src/watchdog/notify/channels/transport.ts";
 import { createSendMail } from "../../src/watchdog/notify/channels/mail.ts";
 import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
-import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 
 /** Called once the watchdog is listening, and again after each reload that restarts the services. */
 export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;

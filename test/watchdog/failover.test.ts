@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFailoverReader } from "../../src/watchdog/sources/failover.ts";
+import { createFailoverReader } from "../../src/watchdog/polling/poller.ts";
 import type { Page } from "../../src/watchdog/sources/page-reader.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { Secret } from "../../src/platform/base/secret.ts";

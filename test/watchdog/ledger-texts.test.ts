@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
+import { NO_BLOCKS } from "../../src/watchdog/ledger/ledger-view.ts";
 import { nodeRestart, encodeParams, paramsChange } from "../../src/watchdog/ledger/ledger-events.ts";
 import type { RevenueReading } from "../../src/watchdog/sources/observation.ts";
 

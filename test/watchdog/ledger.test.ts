@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { monthOf } from "../../src/platform/base/month.ts";
-import { addCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
+import { addCounts, NO_BLOCKS } from "../../src/watchdog/ledger/ledger-view.ts";
 import { advance, type Baseline, type Counters } from "../../src/watchdog/ledger/counter-state.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
 import { splitByMonth } from "../../src/watchdog/ledger/rollups.ts";

@@ -1,12 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
+import { type MissRange, NO_BLOCKS } from "../../src/watchdog/ledger/ledger-view.ts";
 import { countObservation, EMPTY_LEDGER, memoryView } from "../../src/watchdog/ledger/ledger.ts";
-import {
-  addMisses,
-  correctMisses,
-  MAX_RECENT_RANGES,
-  type MissRange,
-} from "../../src/watchdog/ledger/miss-ranges.ts";
+import { addMisses, correctMisses, MAX_RECENT_RANGES } from "../../src/watchdog/ledger/miss-ranges.ts";
 import { observationOf, up } from "../support/watchdog/observations.ts";
 
 const MINUTE = Date.UTC(2026, 10, 21, 12);

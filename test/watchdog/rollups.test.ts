@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type BlockCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "../../src/watchdog/ledger/ledger-view.ts";
 import {
   addToRollups,
   correctRollups,

@@ -3,8 +3,12 @@ import { EMPTY_HISTORY, UNSEEN } from "../../src/watchdog/conditions/poll-histor
 import type { AlertEvent } from "../../src/watchdog/alerts/alert-event.ts";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
-import { afterUnsure, shiftTimes } from "../../src/watchdog/state/shift-times.ts";
-import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
+import {
+  afterUnsure,
+  EMPTY_STATE,
+  shiftTimes,
+  type WatchdogState,
+} from "../../src/watchdog/state/state-store.ts";
 import { observationOf, up } from "../support/watchdog/observations.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);

@@ -8,8 +8,8 @@ import type { Relayer } from "../../relayer/create-relayer.ts";
 import { isEarly } from "../../watchdog/policy/assessment.ts";
 import { formatPercent } from "../../watchdog/policy/reward-tier.ts";
 import type { Freshness } from "../../watchdog/polling/freshness.ts";
-import { payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
+import { payStatusOf } from "../../watchdog/page/pay-status.ts";
 import type { Watchdog } from "../../watchdog/watchdog.ts";
 
 /** The running parts of `up`. A part is undefined until it has started. */

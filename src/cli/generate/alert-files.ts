@@ -5,7 +5,7 @@ import {
   type SeriesCase,
 } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { GENERATED, ruleFile, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
-import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-cases.ts";
+import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-alerts.ts";
 import { ALERTS, RULE_FILES } from "./rules.ts";
 import { REAL_TIMES, toMinutes } from "../../platform/monitoring/alerts/times.ts";
 

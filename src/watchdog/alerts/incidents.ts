@@ -1,11 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
-import { NO_BLOCKS } from "../ledger/block-counts.ts";
-import type { LedgerEvent } from "../ledger/ledger-view.ts";
+import { type LedgerEvent, NO_BLOCKS } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
-import { closedMonth, type CostedMonth, costOf } from "../policy/cost.ts";
 import { type Cost, costView } from "../policy/cost-text.ts";
+import { closedMonth, type CostedMonth, costOf } from "../policy/cost.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
 import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";

@@ -1,8 +1,8 @@
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
-import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
+import type { LedgerEvent, LedgerView, MissRange, Rollup } from "../ledger/ledger-view.ts";
+import { missesWithin } from "../ledger/miss-ranges.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 import type { PastAlert } from "./alert-state.ts";
 

@@ -1,8 +1,7 @@
 import { formatMinute } from "../../platform/base/text.ts";
 import type { AlertsConfig } from "../conditions/alerts-config.ts";
-import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
-import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
-import { causesByAlert } from "../conditions/consequences.ts";
+import { type AlertRule, causesByAlert, type ConditionResult } from "../conditions/condition.ts";
+import { isAboutWatchdog } from "../conditions/network-conditions.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import { type Delivery, enqueue } from "./outbox.ts";
 import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";

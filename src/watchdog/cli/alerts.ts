@@ -16,11 +16,10 @@ import {
   lastMonth,
   monthOption,
   oracleOptions,
-  type OracleOptions,
   readOracle,
-  type WatchdogCall,
   watchdogConfig,
 } from "./oracle-source.ts";
+import type { OracleOptions, WatchdogCall } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 

@@ -2,9 +2,8 @@ import { z } from "zod";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
-import type { AlertRule, Condition, Threshold } from "./condition.ts";
+import { type AlertRule, type Condition, GRACE_MS, type Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
-import { GRACE_MS } from "./consequences.ts";
 
 export interface AlertsConfig {
   /** Enabled alerts, in table order. */

@@ -1,15 +1,15 @@
 import type { AlertRule, Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { BURN_CONDITIONS, REWARD_CONDITIONS } from "./reward-conditions.ts";
-import { DEVIATION_CONDITIONS } from "./deviation-conditions.ts";
-import { NETWORK_CONDITIONS } from "./network-conditions.ts";
-import { NETWORK_VOTES_CONDITIONS, SLASHING_CONDITIONS } from "./slashing-conditions.ts";
-import { NODE_CONDITIONS } from "./node-conditions.ts";
-import { PAYMENT_CONDITIONS } from "./payment-conditions.ts";
-import { PRICE_CONDITIONS } from "./price-conditions.ts";
+import { DEVIATION_CONDITIONS, PRICE_CONDITIONS } from "./price-conditions.ts";
+import { NETWORK_CONDITIONS, WATCHDOG_CONDITIONS } from "./network-conditions.ts";
+import {
+  NETWORK_VOTES_CONDITIONS,
+  PAYMENT_CONDITIONS,
+  SLASHING_CONDITIONS,
+  UPGRADE_CONDITIONS,
+} from "./chain-conditions.ts";
+import { NODE_CONDITIONS, SIGNING_CONDITIONS } from "./node-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
-import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
-import { UPGRADE_CONDITIONS } from "./upgrade-conditions.ts";
-import { WATCHDOG_CONDITIONS } from "./watchdog-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { standingOf } from "../policy/standing.ts";
 import { type SharedKind, sharedSuffix } from "../policy/standing-texts.ts";

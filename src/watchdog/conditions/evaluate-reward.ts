@@ -1,6 +1,6 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { counted, formatCount } from "../../platform/base/text.ts";
-import { badShare } from "../ledger/block-counts.ts";
+import { badShare } from "../ledger/ledger-view.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
 import { allowedShare, type Boundary, formatPercent, timeToLossMs } from "../policy/reward-tier.ts";

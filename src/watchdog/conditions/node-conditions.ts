@@ -1,12 +1,30 @@
 import type { Observation } from "../sources/observation.ts";
-import { active, cannotSee, clear, condition, threshold, valueOf } from "./condition.ts";
-import type { Condition, ConditionResult } from "./condition.ts";
+import {
+  active,
+  BLOCK_HEIGHT,
+  call,
+  cannotSee,
+  clear,
+  condition,
+  continued,
+  HEIGHT,
+  LAST_SIGNED,
+  LOSS_ALERTS,
+  POWER,
+  SECOND_HEIGHT,
+  SUCCESSES,
+  threshold,
+  VALIDATOR,
+  valueOf,
+  VOTE_ALERTS,
+} from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { blockAges, eachNode, isProducing, nodeBlockAge, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";
 import { ascending } from "../../platform/base/order.ts";
 import { haltText } from "../policy/upgrade-countdown.ts";
-import { VOTE_ALERTS } from "./consequences.ts";
-import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
+import { standingOf } from "../policy/standing.ts";
+import { allMissedText } from "../policy/standing-texts.ts";
 
 const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
 
@@ -145,4 +163,170 @@ function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
   return age !== undefined && age.ms > STILL_MS
     ? cannotSee(`${reason}, and has no new block`)
     : active(reason, behind);
+}
+
+const SET_NOT_STORED = { notStored: "signatures and validator sets" };
+
+/** Conditions on the validator's part in consensus: its place in the validator set, its signatures and its oracle calls. */
+export const SIGNING_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "not-in-validator-set",
+    severity: "critical",
+    title: "Not in the validator set",
+    end: "the validator is in the set",
+    when: "the validator is not in the chain's validator set",
+    description: "The validator is jailed, was rotated out, or has too little stake.",
+    impact:
+      "The validator earns nothing until it is back in the set, so the month's pay falls proportionally.",
+    action: "Query the validator's status. If it is jailed, fix the cause and send an unjail transaction.",
+    for: "1m",
+    resolveFor: "1m",
+    inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
+    past: SET_NOT_STORED,
+    raw: {
+      expr: () => `max ${VALIDATOR} (cometbft_consensus_validator_power) == 0`,
+      value: "Its voting power is 0.",
+      example: { fires: [{ series: POWER }], clears: [{ series: POWER, from: 10 }] },
+    },
+    evaluate: ({ observation: { chain } }) => {
+      const validator = valueOf(chain.validator);
+      if (validator === undefined) return cannotSee("the validator set cannot be read");
+      if (validator.isInSet) return clear("the validator is in the set");
+      const rotatedTo = valueOf(chain.slashing)?.rotatedTo;
+      const key =
+        rotatedTo === undefined
+          ? ""
+          : `; the validator's consensus key was changed to ${rotatedTo}: correct consensus_address`;
+      return active(`the validator is not in the set, which has ${validator.size} others${key}`);
+    },
+  }),
+  condition({
+    name: "not-signing",
+    echo: "minutes",
+    severity: "critical",
+    title: "Validator does not sign",
+    end: "the validator signs",
+    when: "the validator is in the set, but its last signature is more than `max_blocks` old, or the latest commits lack its signature",
+    description: "The chain makes blocks without the validator's signature.",
+    impact:
+      "A block without the validator's signature has no oracle vote from the validator either, so the block is missed for both rates.",
+    action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
+    for: "30s",
+    thresholds: { max_blocks: threshold("number", 5, "blocks without a signature") },
+    inhibits: [
+      "node-not-voting",
+      "cannot-see-node",
+      "cannot-see-prices",
+      "cannot-see-sidecar-metrics",
+      ...VOTE_ALERTS,
+    ],
+    past: SET_NOT_STORED,
+    others: "commits",
+    raw: {
+      expr: () =>
+        `max ${VALIDATOR} (${BLOCK_HEIGHT}) - max ${VALIDATOR} (cometbft_consensus_validator_last_signed_height) > 5 and max ${VALIDATOR} (cometbft_consensus_validator_power) > 0`,
+      value: "Its last signature is {{ $value }} blocks old.",
+      example: {
+        fires: [
+          { series: POWER, from: 10 },
+          { series: HEIGHT, from: 200, step: 60 },
+          { series: LAST_SIGNED, from: 100 },
+        ],
+        clears: [{ series: LAST_SIGNED, from: 1_000_000 }],
+      },
+    },
+    evaluate: (input, limit) => withJail(evaluateSigning(input.observation, limit("max_blocks")), input),
+  }),
+  condition({
+    name: "node-not-voting",
+    echo: "minutes",
+    severity: "critical",
+    title: "Node does not vote on prices",
+    end: "the node calls its sidecar",
+    when: "the node has new blocks, but has made no oracle call for `stall_after`",
+    description:
+      "The node follows the chain but does not call its sidecar. Either the oracle is disabled in app.toml, or the node cannot prepare blocks.",
+    impact: "The validator misses its oracle vote in every block.",
+    action:
+      "Check [oracle] enabled in app.toml, and the node's log for extend_vote errors. Then restart the node.",
+    for: "30s",
+    thresholds: { stall_after: threshold("duration", 60_000, "time without an oracle call") },
+    inhibits: LOSS_ALERTS,
+    past: NODES_NOT_STORED,
+    raw: {
+      expr: (times) =>
+        [
+          `max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) > 0`,
+          `and max ${VALIDATOR} (cometbft_consensus_validator_power) > 0`,
+          `unless max ${VALIDATOR} (increase(app_oracle_responses[${times("1m")}])) > 0`,
+        ].join("\n"),
+      value: "It has new blocks, but app_oracle_responses does not grow, or is not collected.",
+      example: {
+        fires: [
+          { series: POWER, from: 10 },
+          { series: HEIGHT, from: 200, step: 60 },
+          call("Success", 0, 100),
+        ],
+        clears: [continued(SUCCESSES, 60)],
+      },
+    },
+    evaluate: eachNode((input, limit) => evaluateVoting(input, limit("stall_after"))),
+  }),
+];
+
+function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): ConditionResult {
+  const validator = valueOf(chain.validator);
+  if (validator?.isInSet === false) return cannotSee("the validator is not in the set");
+  const lags = nodes.flatMap(({ metrics }) => {
+    const { height, lastSignedHeight, votingPower = 0n } = valueOf(metrics) ?? {};
+    const signs = validator !== undefined || votingPower > 0n;
+    return height === undefined || lastSignedHeight === undefined || !signs
+      ? []
+      : [Number(height - lastSignedHeight)];
+  });
+  // Several nodes may sign for one validator, so use the one that signed last.
+  const lag = lags.length === 0 ? undefined : Math.min(...lags);
+  if (lag !== undefined && lag > maxBlocks)
+    return active(`the validator's last signature is ${lag} blocks old`, lag);
+  if (validator?.signedLatest === false)
+    return lag === undefined
+      ? active("the latest commit lacks the validator's signature")
+      : cannotSee("one commit lacks its signature");
+  return lag === undefined && validator === undefined
+    ? cannotSee("signatures cannot be read")
+    : clear("the validator signs");
+}
+
+/** Appends to an active result when the validator will be jailed. */
+function withJail(result: ConditionResult, input: ConditionInput): ConditionResult {
+  if (result.kind !== "active") return result;
+  const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);
+  return window?.ifAllMissed === undefined
+    ? result
+    : { ...result, reason: `${result.reason}; jail ${allMissedText(window)} if this continues` };
+}
+
+function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult {
+  const { node, history, atMs, whole } = input;
+  const reading = valueOf(node.metrics);
+  if (reading === undefined) return cannotSee("the node's page cannot be read");
+  const { votingPower = 0n, success, failure, isSyncing, votesUnseen } = reading;
+  if (votesUnseen !== undefined) return cannotSee(votesUnseen);
+  const isInSet = valueOf(whole.observation.chain.validator)?.isInSet;
+  if (isSyncing === true || isInSet === false) return cannotSee("the node is not taking part now");
+  // A node that has made no call since its start and is not known to sign for the validator may be a full node.
+  const votes = votingPower > 0n || success + failure > 0n;
+  if (!votes) return cannotSee("nothing shows that this node votes");
+  const blocks = nodeBlockAge(input);
+  if (blocks === undefined || !isProducing([blocks], stallAfterMs))
+    return cannotSee("the node has no new block");
+  const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);
+  // The times of calls made while the watchdog could not see the node are unknown.
+  const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
+  if (quietMs > stallAfterMs)
+    return active(
+      `the node has new blocks, but has made no oracle call for ${secondsText(quietMs)}`,
+      quietMs,
+    );
+  return lastMs === 0 ? cannotSee("no oracle call has been seen yet") : clear("the node calls its sidecar");
 }

@@ -1,6 +1,20 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type Boundary, ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import { active, cannotSee, clear, type Condition, condition, threshold } from "./condition.ts";
+import {
+  active,
+  ALLOWED,
+  badShare,
+  call,
+  cannotSee,
+  clear,
+  condition,
+  failing,
+  MONTH_SECONDS_LEFT,
+  succeeding,
+  SUCCESSES,
+  threshold,
+} from "./condition.ts";
+import type { BadShareWindow, Condition } from "./condition.ts";
 import {
   evaluateBurn,
   evaluateLittleLeft,
@@ -9,16 +23,6 @@ import {
   evaluateRisk,
   evaluateSlowBurn,
 } from "./evaluate-reward.ts";
-import {
-  ALLOWED,
-  badShare,
-  type BadShareWindow,
-  call,
-  failing,
-  MONTH_SECONDS_LEFT,
-  succeeding,
-  SUCCESSES,
-} from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 

@@ -1,22 +1,28 @@
 import type { NodeObservation } from "../sources/observation.ts";
-import { active, cannotSee, clear, condition, resultOf, threshold, valueOf } from "./condition.ts";
+import {
+  active,
+  badShare,
+  call,
+  cannotSee,
+  clear,
+  condition,
+  continued,
+  failing,
+  LOSS_ALERTS,
+  NO_PRICE,
+  READS,
+  resultOf,
+  sidecarMetric,
+  succeeding,
+  threshold,
+  TICKS,
+  VALIDATOR,
+  valueOf,
+} from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";
-import { LOSS_ALERTS } from "./consequences.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
-import {
-  NO_PRICE,
-  READS,
-  TICKS,
-  VALIDATOR,
-  badShare,
-  call,
-  failing,
-  continued,
-  sidecarMetric,
-  succeeding,
-} from "./raw-metrics.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =

@@ -3,12 +3,12 @@ import type { Secret } from "../../platform/base/secret.ts";
 import {
   durationField,
   hostNamesField,
-  type ListenAddress,
+  issueText,
   listenField,
-  type LogConfig,
   logSchema,
   secretField,
 } from "../../platform/config/config-fields.ts";
+import type { ListenAddress, LogConfig } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import { tlsSchema } from "../../platform/config/endpoint-field.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
@@ -16,23 +16,18 @@ import { linksSchema } from "../../platform/monitoring/alerts/links.ts";
 import { alertsSchema } from "../conditions/alerts-config.ts";
 import { notifySchema } from "../notify/notify-config.ts";
 import type { BackfillOptions } from "../prometheus-api/backfill.ts";
-import {
-  backfill,
-  prometheus,
-  type PrometheusConfig,
-  toBackfill,
-  toPrometheusConfig,
-} from "../prometheus-api/prometheus-config.ts";
-import { refusePrometheusKeys } from "./prometheus-keys.ts";
+import { backfill, prometheus, toBackfill, toPrometheusConfig } from "../prometheus-api/prometheus-config.ts";
+import type { PrometheusConfig } from "../prometheus-api/prometheus-config.ts";
 import { policy } from "../policy/policy-config.ts";
 import { refuseReportChannels, reportsSchema, withDirectory } from "../report/reports-config.ts";
 import type { ReportsConfig } from "../report/reports-config.ts";
 import { maintenanceField } from "../alerts/maintenance.ts";
-import { refuseStatusPage, statusPageSchema, statusPageOf } from "../status-page/status-page-config.ts";
+import { refuseStatusPage, statusPageOf, statusPageSchema } from "../status-page/status-page-config.ts";
 import type { StatusPageConfig } from "../status-page/status-page-config.ts";
 import type { PollSettings } from "../polling/poll-loop.ts";
 import { chain } from "../sources/chain-config.ts";
 import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";
+import type { SourceKeys, ValidatorKeys } from "./validators-config.ts";
 
 export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
@@ -185,4 +180,72 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus, network) }),
     ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),
   };
+}
+
+type Path = readonly (string | number)[];
+
+/** Refuses Prometheus keys that contradict each other or have no effect. */
+function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): void {
+  const all = file.validators?.map(({ source: own, nodes }, index) => ({
+    kind: own ?? file.source,
+    path: own === undefined ? ["source"] : ["validators", index, "source"],
+    nodes: nodes.map((node, at) => ({ node, path: ["validators", index, "nodes", at] })),
+  })) ?? [{ kind: file.source, path: ["source"], nodes: [{ node: file.sources, path: ["sources"] }] }];
+  const hasBackfill = file.backfill !== undefined;
+  const stored = all.find(({ kind }) => kind === "prometheus");
+  const issues = [
+    ...sectionIssues(file, stored?.path),
+    ...all.flatMap(({ kind, nodes }) =>
+      nodes.flatMap(({ node, path }) =>
+        nodeIssues(kind, node, hasBackfill).map(([key, text]): Issue => [[...path, ...key], text]),
+      ),
+    ),
+  ];
+  for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
+}
+
+/** Checks the section. `stored` is the path of the first `source: prometheus`. */
+function sectionIssues(
+  { prometheus: section, backfill: filling }: ValidatorKeys,
+  stored?: Path,
+): readonly Issue[] {
+  const wanted = "a prometheus section with a url";
+  if (section === undefined)
+    return [
+      ...(stored === undefined
+        ? []
+        : [[stored, issueText("is prometheus, but no prometheus section exists", wanted)] as const]),
+      ...(filling === undefined
+        ? []
+        : [[["backfill"], issueText("needs Prometheus, but no prometheus section exists", wanted)] as const]),
+    ];
+  if (stored !== undefined || filling !== undefined) return [];
+  return [[["prometheus"], issueText("has no effect", "source: prometheus, or a backfill section")]];
+}
+
+type Issue = readonly [path: Path, text: string];
+
+/** Returns issues whose paths start at the node. */
+function nodeIssues(kind: ValidatorKeys["source"], node: SourceKeys, hasBackfill: boolean): readonly Issue[] {
+  const { labels, sidecar_labels: ofSidecar } = node;
+  const expected = "labels, e.g. {instance: 10.0.0.1:26660}";
+  if (kind === "scrape") {
+    const unused: Issue[] = [];
+    if (hasBackfill && labels === undefined)
+      unused.push([[], issueText("has no labels, but backfill selects series by labels", expected)]);
+    if (!hasBackfill && labels !== undefined)
+      unused.push([["labels"], issueText("has no effect", "source: prometheus, or a backfill section")]);
+    if (ofSidecar !== undefined)
+      unused.push([["sidecar_labels"], issueText("has no effect", "source: prometheus")]);
+    return unused;
+  }
+  const { node: url, oracle_metrics, sidecar_metrics } = node;
+  const scraped = Object.entries({ node: url, oracle_metrics, sidecar_metrics })
+    .filter(([, given]) => given !== undefined && given !== null)
+    .map(([key]): Issue => [[key], issueText("is not scraped with source: prometheus", "labels instead")]);
+  if (labels !== undefined) return scraped;
+  return [
+    ...scraped,
+    [[], issueText("has no labels, but source: prometheus selects series by labels", expected)],
+  ];
 }

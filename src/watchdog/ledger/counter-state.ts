@@ -1,5 +1,5 @@
 import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
-import { type BlockCounts, NO_BLOCKS } from "./block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "./ledger-view.ts";
 
 /** What the ledger takes from a reading: a pair of counters that start at zero when their process starts. */
 export interface Counters {

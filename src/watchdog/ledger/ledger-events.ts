@@ -5,9 +5,8 @@ import { counted, stepText } from "../../platform/base/text.ts";
 import { MAX_VERSION } from "../sources/observation.ts";
 import type { NodeObservation, Observation, RevenueParams, RevenueReading } from "../sources/observation.ts";
 import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
-import type { BlockCounts } from "./block-counts.ts";
+import type { BlockCounts, LedgerEvent } from "./ledger-view.ts";
 import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep } from "./counter-state.ts";
-import type { LedgerEvent } from "./ledger-view.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
 /** A numbered event. Numbers increase by one. */

@@ -1,7 +1,5 @@
 import type { Month } from "../../platform/base/month.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
-import { type BlockCounts, sumCounts } from "./block-counts.ts";
-import type { MissRange } from "./miss-ranges.ts";
 
 /**
  * Joins data in memory with older stored data. Memory contains every month, and all rollups since its oldest one. Memory is never
@@ -81,6 +79,20 @@ export interface MonthRecord extends Tally {
 }
 
 /**
+ * A range of blocks with at least one bad block, as counted by consecutive polls. A range belongs to the minute in which it ends,
+ * and therefore to one hour and one day: the bad blocks in a rollup's ranges add up to the rollup's bad blocks.
+ */
+export interface MissRange {
+  /** Time of the block before the first one, and time of the last block, in ms. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** First and last blocks. Absent if the node reports no height. */
+  readonly blocks?: { readonly from: bigint; readonly to: bigint };
+  readonly good: bigint;
+  readonly bad: bigint;
+}
+
+/**
  * Something that happened to a node, the chain or the watchdog. "node-restart": from the last reading before the restart
  * (`fromMs`) to the start of the new process (`toMs`). "sidecar-restart": `fromMs` is the last poll that showed the previous
  * sidecar process. "version-change": the page of a node or its sidecar shows another version. "watchdog-start": the watchdog
@@ -140,4 +152,48 @@ export interface LedgerView {
 /** Returns the counts of blocks from the last five minutes, to the minute. */
 export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
+}
+
+/** Numbers of blocks, by the result of their oracle call. */
+export interface BlockCounts {
+  readonly good: bigint;
+  readonly bad: bigint;
+  /** Blocks made between the last reading and a node restart, which erased their counts. */
+  readonly unknown: bigint;
+}
+
+export const NO_BLOCKS: BlockCounts = { good: 0n, bad: 0n, unknown: 0n };
+
+export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
+  return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
+}
+
+/** Returns the number of blocks with any result. */
+export function allBlocks({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
+  return good + bad + unknown;
+}
+
+export function sumCounts(tallies: Iterable<{ readonly counts: BlockCounts }>): BlockCounts {
+  let sum = NO_BLOCKS;
+  for (const { counts } of tallies) sum = addCounts(sum, counts);
+  return sum;
+}
+
+export function isNoBlocks(counts: BlockCounts): boolean {
+  return counts.good === 0n && counts.bad === 0n && counts.unknown === 0n;
+}
+
+export function subtractCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
+  return { good: a.good - b.good, bad: a.bad - b.bad, unknown: a.unknown - b.unknown };
+}
+
+/** Returns each field multiplied by `numerator / denominator`, rounded down. */
+export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator: bigint): BlockCounts {
+  const part = (count: bigint): bigint => (count * numerator) / denominator;
+  return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };
+}
+
+/** Returns the share of bad blocks; undefined if there are no blocks. */
+export function badShare({ good, bad }: BlockCounts): number | undefined {
+  return good + bad === 0n ? undefined : Number(bad) / Number(good + bad);
 }

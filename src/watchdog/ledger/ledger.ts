@@ -1,14 +1,12 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
-import { ledgerTimes, type LedgerTimeOf } from "./ledger-time.ts";
+import { countPoll, EMPTY_SOURCE, ledgerTimes } from "./source-ledger.ts";
+import type { LedgerTimeOf, NodeCounters, NodeStep, SourceCounting, SourceLedger } from "./source-ledger.ts";
 import type { ChainHead, Observation, RevenueReading, Seen } from "../sources/observation.ts";
-import type { BlockCounts } from "./block-counts.ts";
+import type { BlockCounts, LedgerSource, LedgerView, MissRange } from "./ledger-view.ts";
 import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rollups.ts";
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
-import type { LedgerSource, LedgerView } from "./ledger-view.ts";
-import { addMisses, correctMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
-import { countPoll, EMPTY_SOURCE } from "./source-ledger.ts";
-import type { NodeCounters, NodeStep, SourceCounting, SourceLedger } from "./source-ledger.ts";
+import { addMisses, correctMisses, missesWithin } from "./miss-ranges.ts";
 
 /** One validator's counts. */
 export interface Ledger extends EventLedger {

@@ -1,20 +1,6 @@
 import { MINUTE_MS } from "../../platform/base/time.ts";
-import type { BlockCounts } from "./block-counts.ts";
+import type { BlockCounts, MissRange } from "./ledger-view.ts";
 import type { CountedTo } from "../sources/observation.ts";
-
-/**
- * A range of blocks with at least one bad block, as counted by consecutive polls. A range belongs to the minute in which it ends,
- * and therefore to one hour and one day: the bad blocks in a rollup's ranges add up to the rollup's bad blocks.
- */
-export interface MissRange {
-  /** Time of the block before the first one, and time of the last block, in ms. */
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** First and last blocks. Absent if the node reports no height. */
-  readonly blocks?: { readonly from: bigint; readonly to: bigint };
-  readonly good: bigint;
-  readonly bad: bigint;
-}
 
 /** Number of ranges kept in memory. The state file contains more ranges. */
 export const MAX_RECENT_RANGES = 1000;

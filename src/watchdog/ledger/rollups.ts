@@ -2,9 +2,8 @@ import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { sha256, toHex } from "../../platform/base/bytes.ts";
 import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { MonthEdge } from "../sources/observation.ts";
-import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
-import type { BlockCounts } from "./block-counts.ts";
-import type { LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
+import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./ledger-view.ts";
+import type { BlockCounts, LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 
 /** Lengths of the rollups, in ms. */
 export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;

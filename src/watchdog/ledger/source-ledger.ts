@@ -1,11 +1,11 @@
-import { monthOf, monthStartMs } from "../../platform/base/month.ts";
+import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { advanceCounter, isSameStart } from "./counter-state.ts";
-import type { Baseline, Counters, LedgerStep, CounterState } from "./counter-state.ts";
-import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./block-counts.ts";
-import type { BlockCounts } from "./block-counts.ts";
-import type { CountedTo } from "../sources/observation.ts";
-import type { LedgerTime } from "./ledger-time.ts";
-import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
+import type { Baseline, Counters, CounterState, LedgerStep } from "./counter-state.ts";
+import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./ledger-view.ts";
+import type { BlockCounts } from "./ledger-view.ts";
+import type { ChainHead, CountedTo, MonthEdge, Observation } from "../sources/observation.ts";
+import { addToRollups, NO_ROLLUPS, type Rollups, type Span } from "./rollups.ts";
+import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /** One validator's counts from one source. */
 export interface SourceLedger {
@@ -33,7 +33,7 @@ export interface NodeCounters {
 }
 
 /** The time of a poll, and how to count the poll. */
-export interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
+interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   readonly atMs: number;
   /** Spans in which to count the blocks, in addition to months. */
   readonly spans: readonly Span[];
@@ -224,4 +224,67 @@ function inMonth(
 ): BlockCounts {
   if (startMs >= fromMs) return counts;
   return partOfCounts(counts, BigInt(Math.floor(toMs - fromMs)), BigInt(Math.ceil(toMs - startMs)));
+}
+
+/**
+ * Time of the blocks that a poll counts. The chain pays by block time, so block time is used if the chain can be read; otherwise,
+ * the time of the poll is used, which is at most one poll later.
+ */
+interface LedgerTime {
+  readonly timeMs: number;
+  readonly edge?: MonthEdge | undefined;
+  /** True if no counted block is later than `timeMs`, even if the ledger dates it later. */
+  readonly isProven: boolean;
+  /** Returns true if a month that has ended by `timeMs` can be closed. */
+  readonly closes: (month: Month) => boolean;
+}
+
+/** Within this time, a wrong clock is noticed by the sources or by the person who corrects it. */
+const CLOSE_AFTER_MS = 10 * MINUTE_MS;
+
+/** Allowed difference between the clock and the chain's time. */
+const TOLERANCE_MS = MINUTE_MS;
+
+/** A REST server that lags behind the nodes by more than this says nothing about their blocks' times. */
+const MAX_BEHIND = 20n;
+
+/** Returns the time of the blocks that a source counts, given its checkpoint, which is undefined before the first reading. */
+export type LedgerTimeOf = (checkpoint: CountedTo | undefined) => LedgerTime;
+
+/** Returns the times of the blocks that an observation adds, by source. */
+export function ledgerTimes(observation: Observation): LedgerTimeOf {
+  const { atMs, clock } = observation;
+  const head = currentHead(observation);
+  if (head !== undefined) {
+    const { blockTimeMs: timeMs, monthEdge: edge, height } = head;
+    return (checkpoint) => {
+      // A block at or above the checkpoint's height is later than all counted blocks.
+      const isProven = checkpoint?.height !== undefined && height >= checkpoint.height;
+      return { timeMs, edge, isProven, closes: () => true };
+    };
+  }
+  const sinceMs = clock === undefined ? Number.NEGATIVE_INFINITY : clock.believedSinceMs;
+  return (checkpoint) => {
+    const counted = checkpoint?.timeMs ?? atMs;
+    if (sinceMs === undefined)
+      return { timeMs: Math.max(atMs, counted), isProven: false, closes: () => false };
+    return {
+      timeMs: atMs,
+      isProven: atMs < counted - TOLERANCE_MS,
+      // A clock that ran steadily past the end of the month has not stepped.
+      closes: (month) => sinceMs <= nextMonthMs(monthStartMs(month)) || atMs - sinceMs >= CLOSE_AFTER_MS,
+    };
+  };
+}
+
+/** Returns the latest block unless it belongs to another chain or is far behind the nodes. */
+function currentHead({ chain, nodes }: Observation): ChainHead | undefined {
+  if (chain.head.state !== "up") return undefined;
+  const head = chain.head.value;
+  const isOther = nodes.some(({ metrics }) => {
+    if (metrics.state !== "up") return false;
+    const { chainId, height } = metrics.value;
+    return chainId !== head.chainId || (height !== undefined && height - head.height > MAX_BEHIND);
+  });
+  return isOther ? undefined : head;
 }

@@ -14,14 +14,13 @@ import {
 } from "./oracle-parts.ts";
 import {
   BAD_ABOVE_ZERO,
-  type DashboardSpec,
   graph,
-  type PanelSpec,
   PROCESSES,
   query,
   stat,
   table,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import type { DashboardSpec, PanelSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 const VALIDATORS: PanelSpec = table(
   "Validators",

@@ -1,14 +1,13 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
-  type DashboardSpec,
   graph,
-  type PanelSpec,
   PROCESSES,
   query,
   restartsOf,
   ruleAlerts,
   stat,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import type { DashboardSpec, PanelSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { PLACE, seriesBy, steps, variablesOf } from "./oracle-parts.ts";
 
 const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';

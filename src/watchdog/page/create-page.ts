@@ -11,16 +11,23 @@ import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import { alertCost } from "../alerts/incidents.ts";
 import { incidentSourceOf } from "../alerts/miss-causes.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { type Freshness, longestPollMs } from "../polling/freshness.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 import { alertLines, notificationSection, silenceSection, sourceSection } from "./sections.ts";
 import type { AlertContext } from "./sections.ts";
-import { fleetPayStatus, fleetTable, type ValidatorEntry, validatorParts, validatorPath } from "./fleet.ts";
+import {
+  causesOf,
+  fleetPayStatus,
+  fleetTable,
+  payStatusOf,
+  type ValidatorEntry,
+  validatorParts,
+  validatorPath,
+} from "./pay-status.ts";
 import { chainSections, standingSection } from "./chain-sections.ts";
 import { STATE_KEY } from "./month-plots.ts";
 import { createPlots, type PlotsDeps, type ValidatorPlots } from "./validator-plots.ts";
-import { causesOf, payStatusOf } from "./pay-status.ts";
 import { headroomSection, monthSection, payDetails, payFacts } from "./pay-section.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";

@@ -5,15 +5,28 @@ import { type Html, html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { short, type TrendBar } from "../../platform/web/plots.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
-import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { addCounts, NO_BLOCKS, sumCounts } from "../ledger/ledger-view.ts";
+import type { BlockCounts, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import { type Assessment, foundedForecast } from "../policy/assessment.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { shareText } from "../policy/cost-text.ts";
-import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
-import { TIER_NAMES } from "./pay-status.ts";
+import {
+  formatPercent,
+  isAtLeast,
+  type LeastRates,
+  successRate,
+  type Tier,
+  toRatio,
+} from "../policy/reward-tier.ts";
+
+/** What each month pays, in the words used on the pages. */
+export const TIER_NAMES: Readonly<Record<Tier, string>> = {
+  full: "full pay",
+  proportional: "a part of the pay",
+  none: "no pay",
+};
 
 /**
  * State of an hour. "good", "weak" and "bad": at or above the full-reward boundary, between the boundaries, and below both.

@@ -10,7 +10,8 @@ import { BURN_WINDOWS, foundedForecast, isEarly, policyOf, REGIME_NAMES } from "
 import type { Assessment, Headroom, Policy, Regime } from "../policy/assessment.ts";
 import { allowedShare, ENOUGH_BLOCKS, formatPercent, formatRate, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
-import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";
+import { TIER_NAMES } from "./month-plots.ts";
+import { BOUNDARY_STATES, type PayStatus, tierNow } from "./pay-status.ts";
 
 /** Shows the four values that matter: rate, allowance, pay, and what may cost pay next. `nowMs` is the time of the status. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {

@@ -3,7 +3,8 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { addCounts, allBlocks, NO_BLOCKS, sumCounts } from "../ledger/ledger-view.ts";
+import type { BlockCounts, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { incidentsOf, joinIncidents, withCosts } from "../alerts/incidents.ts";
@@ -12,8 +13,6 @@ import {
   barPath,
   drawBars,
   forecastPlot,
-  type HourRange,
-  type HourState,
   incidentTable,
   monthStrip,
   NO_PATHS,
@@ -22,14 +21,13 @@ import {
   sinceFirstBlock,
   stateOf,
   stripOf,
-  type StripPart,
   stripPart,
 } from "./month-plots.ts";
+import type { HourRange, HourState, StripPart } from "./month-plots.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { counted } from "../../platform/base/text.ts";
 import { grouped } from "../../platform/web/parts.ts";
 import { short, unknownArea } from "../../platform/web/plots.ts";
-import { addCounts, allBlocks, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LeastRates } from "../policy/reward-tier.ts";
 
 const SLOT_MS = 15 * MINUTE_MS;

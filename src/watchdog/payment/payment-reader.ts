@@ -7,9 +7,8 @@ import { onSourceError, type RevenueParams, type RevenueReading, type Seen } fro
 import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
 import { type Coin, parseCoin, type Payment, type PaymentOutcome } from "../sources/payment-result.ts";
 import { accountOf, type ChainTarget, type ValidatorTarget } from "../sources/targets.ts";
-import { type ChainRpc, createChainRpc } from "./chain-rpc.ts";
-import { type BlockPayment, findBlockPayment, findTransfer } from "./payment-events.ts";
-import { createHistoricRest, type HistoricRest } from "./historic-rest.ts";
+import { createChainRpc, createHistoricRest, findBlockPayment, findTransfer } from "./past-blocks.ts";
+import type { BlockPayment, ChainRpc, HistoricRest } from "./past-blocks.ts";
 import type { BlockTimeAt, ClosedMonth, PaymentReader, PaymentSearch } from "../polling/closed-month.ts";
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 

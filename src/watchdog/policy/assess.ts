@@ -1,10 +1,9 @@
 import { type Month, monthOf, monthsBefore, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
-import { type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
-import type { LedgerView, MonthRecord } from "../ledger/ledger-view.ts";
+import { NO_BLOCKS, sumCounts } from "../ledger/ledger-view.ts";
+import type { BlockCounts, LedgerView, MonthRecord } from "../ledger/ledger-view.ts";
 import { type Assessment, type Policy, rewardCents, chainPolicy, type PolicyChoice } from "./assessment.ts";
-import { forecastOf } from "./month-forecast.ts";
-import { headroomOf, type OpenMonth } from "./headroom.ts";
+import { forecastOf, headroomOf, type OpenMonth } from "./month-forecast.ts";
 import { rateBounds, successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
 import type { Observation } from "../sources/observation.ts";
 

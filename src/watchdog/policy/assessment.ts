@@ -1,6 +1,6 @@
 import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import type { Month } from "../../platform/base/month.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { BlockCounts } from "../ledger/ledger-view.ts";
 import type { RevenueParams } from "../sources/observation.ts";
 import { ENOUGH_BLOCKS, isAtLeast, SPECIFIED_LEAST } from "./reward-tier.ts";
 import type { Boundary, LeastRates, SuccessRate, Tier } from "./reward-tier.ts";

@@ -1,4 +1,4 @@
-import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { BlockCounts } from "../ledger/ledger-view.ts";
 import { type Assessment, isEarly, type Policy, rewardCents } from "./assessment.ts";
 import type { Cost } from "./cost-text.ts";
 import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";

@@ -1,5 +1,5 @@
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
-import { allBlocks, type BlockCounts } from "../ledger/block-counts.ts";
+import { allBlocks, type BlockCounts } from "../ledger/ledger-view.ts";
 
 /** Reward tiers for a month, best first (chain-extension-modules.md, "Limits"). */
 export const TIERS = ["full", "proportional", "none"] as const;

@@ -1,8 +1,7 @@
 import { unreachable } from "../../platform/base/errors.ts";
 import { blocksUntil } from "./assess.ts";
 import { type Assessment, type Outcome, type Policy, rewardCents, type WhatIf } from "./assessment.ts";
-import { endRate } from "./month-forecast.ts";
-import { missesByBoundary, type SeenMonth } from "./headroom.ts";
+import { endRate, missesByBoundary, type SeenMonth } from "./month-forecast.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
 
 export interface SidecarRestart {

@@ -3,7 +3,7 @@ import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { WatchdogState } from "../state/state-store.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { BlockCounts } from "../ledger/ledger-view.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { RevenueReading, Seen } from "../sources/observation.ts";
 

@@ -8,10 +8,9 @@ import type { AlertingOptions, AlertingState, AlertsPlan } from "../alerts/plan-
 import type { ConditionInput } from "../conditions/condition.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, EMPTY_HISTORY, type PollHistory } from "../conditions/poll-history.ts";
-import { NOTIFICATIONS_LOST } from "../conditions/watchdog-conditions.ts";
-import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
+import { NOTIFICATIONS_LOST } from "../conditions/network-conditions.ts";
+import { type BlockCounts, type LedgerView, sumCounts } from "../ledger/ledger-view.ts";
 import { recordStart } from "../ledger/ledger-events.ts";
-import type { LedgerView } from "../ledger/ledger-view.ts";
 import { blockTimeMs, countObservation, type Counting, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
 import { assessObservation } from "../policy/assess.ts";
 import type { Assessment, PolicyChoice } from "../policy/assessment.ts";

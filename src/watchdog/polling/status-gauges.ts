@@ -1,7 +1,7 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
 import { BURN_WINDOWS } from "../policy/assessment.ts";
-import { monthCost } from "../policy/cost.ts";
 import { allowanceShare } from "../policy/cost-text.ts";
+import { monthCost } from "../policy/cost.ts";
 import { PAYMENT_STATES, paymentState } from "../policy/payment-texts.ts";
 import { deviationBps } from "../policy/price-comparison.ts";
 import { BOUNDARIES, toRatio } from "../policy/reward-tier.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ALERT_PHASE, type AlertStatus } from "../alerts/alert-status.ts";
-import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "../ledger/ledger-view.ts";
 import { type Assessment, CURVES, type Forecast, type Headroom } from "../policy/assessment.ts";
 import type { Policy, Regime } from "../policy/assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";

@@ -1,8 +1,7 @@
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
-import type { MonthRecord } from "../ledger/ledger-view.ts";
+import { type BlockCounts, type MonthRecord, NO_BLOCKS } from "../ledger/ledger-view.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { deadLetters, pendingDeliveries } from "../alerts/outbox.ts";
 import type { Assessment } from "../policy/assessment.ts";

@@ -5,12 +5,8 @@ import { nextMonthMs } from "../../platform/base/month.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { addEvents, extendEvent } from "../ledger/ledger-events.ts";
 import { countObservation, type Ledger, type LedgerOptions } from "../ledger/ledger.ts";
-import {
-  type MonthEdge,
-  type NodeReading,
-  type Observation,
-  toSourceFailure,
-} from "../sources/observation.ts";
+import { toSourceFailure } from "../sources/observation.ts";
+import type { MonthEdge, NodeReading, Observation } from "../sources/observation.ts";
 import { NO_CHAIN } from "../sources/chain-reader.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 import { type Labels, type ValidatorTarget, nodeLabels } from "../sources/targets.ts";

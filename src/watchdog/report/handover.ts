@@ -1,7 +1,6 @@
 import { monthOf } from "../../platform/base/month.ts";
 import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
-import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
-import type { Rollup } from "../ledger/ledger-view.ts";
+import { type BlockCounts, type Rollup, sumCounts } from "../ledger/ledger-view.ts";
 import type { Assessment, Headroom } from "../policy/assessment.ts";
 import { formatRate, percentOrNull, successRate } from "../policy/reward-tier.ts";
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
@@ -10,9 +9,9 @@ import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "..
 import { costedMonth, incidentView, incidentsOf, shiftDataFromMs, withCosts } from "../alerts/incidents.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
-import { costOf } from "../policy/cost.ts";
 import { type Cost, costText } from "../policy/cost-text.ts";
-import { incidentBlocks } from "./incident-blocks.ts";
+import { costOf } from "../policy/cost.ts";
+import { incidentBlocks } from "./report-blocks.ts";
 import { chainFactsJson, chainItems } from "./chain-facts.ts";
 import { countsJson } from "./month-facts.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";

@@ -1,13 +1,13 @@
 import { DAY_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { formatCount, formatMinute } from "../../platform/base/text.ts";
-import { LEDGER_SOURCES } from "../ledger/ledger-view.ts";
-import type { LedgerEvent, LedgerSource, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
+import { LEDGER_SOURCES, NO_BLOCKS } from "../ledger/ledger-view.ts";
+import type { BlockCounts, LedgerEvent, LedgerSource, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
 import { type Assessment, type Curve, type Policy, rewardCents } from "../policy/assessment.ts";
 import { costedMonth, incidentView, incidentsOf, withCosts } from "../alerts/incidents.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
-import { type CostedMonth, monthCost } from "../policy/cost.ts";
 import { type Cost, costView } from "../policy/cost-text.ts";
+import { type CostedMonth, monthCost } from "../policy/cost.ts";
 import {
   allowedMisses,
   BOUNDARIES,
@@ -23,7 +23,6 @@ import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { paymentView } from "../policy/payment-texts.ts";
 
 /** Everything that a report states about one month of one validator. */

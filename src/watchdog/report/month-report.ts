@@ -4,15 +4,14 @@ import { counted, formatCents, formatCount, formatMinute } from "../../platform/
 import { heading, list, paragraph, right, sparks, table } from "../../platform/report/blocks.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
-import { allBlocks } from "../ledger/block-counts.ts";
+import { allBlocks } from "../ledger/ledger-view.ts";
 import { CURVES } from "../policy/assessment.ts";
 import { formatPercent, formatRate } from "../policy/reward-tier.ts";
-import { costOf } from "../policy/cost.ts";
 import { costText } from "../policy/cost-text.ts";
-import { incidentBlocks } from "./incident-blocks.ts";
+import { costOf } from "../policy/cost.ts";
+import { comparisonBlocks, incidentBlocks } from "./report-blocks.ts";
 import { type MonthFacts, monthFacts, monthJson, tierChanges } from "./month-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
-import { comparisonBlocks } from "./standing-blocks.ts";
 import { paymentText } from "../policy/payment-texts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 

@@ -3,7 +3,7 @@ import { type Month, monthOf, monthStartMs } from "../../platform/base/month.ts"
 import type { ConditionInput, AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS, partOfCounts, sumCounts } from "../ledger/block-counts.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS, partOfCounts, sumCounts } from "../ledger/ledger-view.ts";
 import type { LedgerEvent, LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { assess } from "../policy/assess.ts";
 import type { NodeObservation } from "../sources/observation.ts";

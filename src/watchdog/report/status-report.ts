@@ -10,12 +10,11 @@ import { ENOUGH_BLOCKS, formatRate, percentOrNull } from "../policy/reward-tier.
 import { boundsJson, countsJson, policyJson } from "./month-facts.ts";
 import { HEADROOM_COLUMNS, headroomCells } from "./handover.ts";
 import { alertCost, type CostedIncident, incidentView } from "../alerts/incidents.ts";
+import { costText, costView } from "../policy/cost-text.ts";
 import { costOf, monthCost } from "../policy/cost.ts";
-import { costView, costText } from "../policy/cost-text.ts";
-import { incidentBlocks, monthIncidents } from "./incident-blocks.ts";
+import { incidentBlocks, monthIncidents, standingBlocks } from "./report-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
-import { standingBlocks } from "./standing-blocks.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 export interface OracleNow {

@@ -8,12 +8,11 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { clip, createPrometheusTextParser, type Sample } from "../prometheus/text-parser.ts";
 import {
   createRemoteConnections,
-  type Endpoint,
   endpointHeaders,
   followRedirect,
-  type NetworkOptions,
   pathBelow,
 } from "../../platform/http/remote.ts";
+import type { Endpoint, NetworkOptions } from "../../platform/http/remote.ts";
 import { type Reached, type Seen, SourceError, toSourceFailure } from "./observation.ts";
 
 /** An HTTP response with an unread body. */

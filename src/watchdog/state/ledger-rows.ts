@@ -1,12 +1,11 @@
 import type Database from "libsql";
 import { z } from "zod";
-import { isNoBlocks, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { isNoBlocks, LEDGER_EVENT_KINDS, LEDGER_SOURCES, NO_BLOCKS } from "../ledger/ledger-view.ts";
+import type { LedgerSource, MissRange, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { RETENTION_MS, type Rollups, type Span, SPAN_NAMES, SPANS } from "../ledger/rollups.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import { MAX_RECENT_EVENTS, type StoredEvent } from "../ledger/ledger-events.ts";
-import { LEDGER_EVENT_KINDS, LEDGER_SOURCES } from "../ledger/ledger-view.ts";
-import type { LedgerSource, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
-import { MAX_RECENT_RANGES, type MissRange } from "../ledger/miss-ranges.ts";
+import { MAX_RECENT_RANGES } from "../ledger/miss-ranges.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { decodeLedgerBody, encodeLedgerBody } from "./ledger-body.ts";
 import { readRows } from "./stored-values.ts";

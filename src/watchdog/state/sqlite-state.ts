@@ -1,6 +1,6 @@
+import Database from "libsql";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import Database from "libsql";
 import { z } from "zod";
 import { errorText } from "../../platform/base/errors.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
@@ -15,13 +15,18 @@ import { isDamaged, isDiskFull, MAKE_ROOM } from "../../platform/storage/sqlite-
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Span } from "../ledger/rollups.ts";
-import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
 import { decodeLedgerBody } from "./ledger-body.ts";
 import { readEvents, readLedgers, readMisses, readMonths, readRollups, writeLedger } from "./ledger-rows.ts";
-import { readPayments, writePayments } from "./payment-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, WatchdogError, type WatchdogState } from "./state-store.ts";
 import { readRows } from "./stored-values.ts";
+import { type Payment, storedPayment } from "../sources/payment-result.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { alertEvent } from "../alerts/alert-event.ts";
+import { alertState, pastAlert, type PastAlert } from "../alerts/alert-state.ts";
+import type { AlertingState } from "../alerts/plan-alerts.ts";
+import { storedSilence } from "../alerts/silence.ts";
+import { pollHistory, type PollHistory } from "../conditions/poll-history.ts";
 
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
@@ -226,4 +231,135 @@ function requireVersion(database: Database.Database, folder: string): void {
     throw new Error(
       `the state in ${folder} has format ${version}, but this program reads format ${MIGRATIONS.length}; start the watchdog once to upgrade it, or use a newer relaywatch`,
     );
+}
+
+const paymentRow = z.object({ validator: z.string(), body: z.string() });
+
+/** Payments by validator name, oldest first. */
+type Payments = ReadonlyMap<string, readonly Payment[]>;
+
+const NO_PAYMENTS: Payments = new Map();
+
+/** Reads the `payments` table. Undefined if it is empty. */
+function readPayments(database: Database.Database): Payments | undefined {
+  const all = new Map<string, Payment[]>();
+  const sql = "SELECT validator, body FROM payments ORDER BY validator, month";
+  for (const { validator, body } of readRows(database, sql, paymentRow)) {
+    const payment = storedPayment.parse(JSON.parse(body));
+    all.set(validator, [...(all.get(validator) ?? []), payment]);
+  }
+  return all.size === 0 ? undefined : all;
+}
+
+/** Writes the payments that are new or have changed since `before`. There are few, with one row per month. */
+function writePayments(
+  database: Database.Database,
+  all: Payments = NO_PAYMENTS,
+  before: Payments = NO_PAYMENTS,
+): void {
+  if (all === before) return;
+  const insert = prepared(database, "INSERT OR REPLACE INTO payments VALUES (?, ?, ?)");
+  for (const [validator, payments] of all) {
+    const known = new Set(before.get(validator));
+    for (const payment of payments)
+      if (!known.has(payment))
+        insert.run(validator, payment.month, JSON.stringify(z.encode(storedPayment, payment)));
+  }
+}
+
+const queuedEvent = alertEvent.extend({
+  dead: z.strictObject({ atMs: z.number(), reason: z.string() }).exactOptional(),
+});
+
+const bodyRow = z.object({ body: z.string() });
+const deliveryRow = z.object({ channel: z.string(), body: z.string() });
+
+/** Reads the alerting state from the tables `alert_states`, `silences`, `outbox` and `alert_history`. */
+function readAlerting(database: Database.Database): AlertingState {
+  const rows = <T>(table: string, row: z.ZodType<T>): readonly T[] =>
+    readRows(database, `SELECT * FROM ${table} ORDER BY 1`, row);
+  const bodies = <T>(table: string, body: z.ZodType<T>): readonly T[] =>
+    z.array(body).parse(rows(table, bodyRow).map((one): unknown => JSON.parse(one.body)));
+  return {
+    alerts: bodies("alert_states", alertState),
+    silences: bodies("silences", storedSilence),
+    outbox: rows("outbox", deliveryRow).map(({ channel, body }) => {
+      const { dead, ...event } = queuedEvent.parse(JSON.parse(body));
+      return { channel, event, ...(dead === undefined ? {} : { dead }) };
+    }),
+    history: bodies("alert_history", pastAlert).toSorted((a, b) => a.firedAtMs - b.firedAtMs),
+  };
+}
+
+/** Writes what has changed since `before`, as part of the caller's transaction. */
+function writeAlerting(
+  database: Database.Database,
+  { alerts, silences, outbox, history }: AlertingState,
+  before: AlertingState,
+): void {
+  if (alerts !== before.alerts) replaceRows(database, "alert_states", bodyRows(alerts));
+  if (silences !== before.silences) replaceRows(database, "silences", bodyRows(silences));
+  if (history !== before.history) writeHistory(database, history, before.history);
+  if (outbox === before.outbox) return;
+  replaceRows(
+    database,
+    "outbox",
+    outbox.map(({ channel, event, dead }) => [channel, stringifyJson({ ...event, dead })]),
+  );
+}
+
+/** Writes new and changed alerts, and deletes those that have left the history. */
+function writeHistory(
+  database: Database.Database,
+  history: readonly PastAlert[],
+  before: readonly PastAlert[],
+): void {
+  const stored = new Set(before);
+  const insert = prepared(database, "INSERT OR REPLACE INTO alert_history VALUES (?, ?, ?, ?)");
+  for (const past of history) {
+    if (stored.has(past)) continue;
+    const { validator, alert, sinceMs } = past;
+    insert.run(validator, alert, sinceMs, stringifyJson(past));
+  }
+  const current = new Set(history.map(historyKey));
+  const remove = prepared(
+    database,
+    "DELETE FROM alert_history WHERE validator = ? AND alert = ? AND since_ms = ?",
+  );
+  for (const past of before)
+    if (!current.has(historyKey(past))) remove.run(past.validator, past.alert, past.sinceMs);
+}
+
+function historyKey({ validator, alert, sinceMs }: PastAlert): string {
+  return `${validator} ${alert} ${sinceMs}`;
+}
+
+function bodyRows(list: readonly unknown[]): readonly (readonly string[])[] {
+  return list.map((one) => [stringifyJson(one)]);
+}
+
+/** Replaces all rows of a table. The first column contains the position. */
+function replaceRows(database: Database.Database, table: string, rows: readonly (readonly string[])[]): void {
+  prepared(database, `DELETE FROM ${table}`).run();
+  for (const [position, values] of rows.entries()) {
+    const marks = values.map(() => "?").join(", ");
+    prepared(database, `INSERT INTO ${table} VALUES (?, ${marks})`).run(position, ...values);
+  }
+}
+
+const historyRow = z.object({ validator: z.string(), body: z.string() });
+
+type PollHistories = ReadonlyMap<string, PollHistory>;
+
+function readPollHistories(database: Database.Database): PollHistories {
+  const rows = readRows(database, "SELECT * FROM trails", historyRow);
+  return new Map(rows.map(({ validator, body }) => [validator, pollHistory.parse(JSON.parse(body))]));
+}
+
+/** Writes the poll histories that have changed since `before`, as part of the caller's transaction. */
+function writePollHistories(database: Database.Database, all: PollHistories, before: PollHistories): void {
+  const insert = prepared(database, "INSERT OR REPLACE INTO trails VALUES (?, ?)");
+  for (const [validator, history] of all)
+    if (history !== before.get(validator))
+      insert.run(validator, JSON.stringify(z.encode(pollHistory, history)));
 }

@@ -1,6 +1,6 @@
 import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
-import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
-import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { NO_BLOCKS } from "../ledger/ledger-view.ts";
+import type { BlockCounts, LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { type LeastRates, type SuccessRate, successRate, tierOf } from "../policy/reward-tier.ts";
 import { monthOf } from "../../platform/base/month.ts";
 import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";

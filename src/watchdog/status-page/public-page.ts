@@ -6,10 +6,9 @@ import { PAGE_STYLE } from "../../platform/web/page-style.ts";
 import { badge, type Column, dataTable, statusBanner, type Tone } from "../../platform/web/parts.ts";
 import { short } from "../../platform/web/plots.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import type { PublicState } from "./present-state.ts";
+import { gravest, type PublicComponent, type PublicIncident, unknownPercent } from "./public-status.ts";
+import type { PublicState, PublicStatus, PublicValidator } from "./public-status.ts";
 import { DAY_STATES, type DayState, type PublicDay, SHOWN_DAYS } from "./public-days.ts";
-import { gravest, unknownPercent } from "./public-status.ts";
-import type { PublicComponent, PublicIncident, PublicStatus, PublicValidator } from "./public-status.ts";
 
 const STYLE = `${PAGE_STYLE}
 svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}

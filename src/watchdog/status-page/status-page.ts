@@ -6,15 +6,15 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { errorReply, getRoute, type HttpReply, type HttpRoute } from "../../platform/http/http-route.ts";
 import type { PastAlert } from "../alerts/alert-state.ts";
 import { type LedgerView, recentBlocks } from "../ledger/ledger-view.ts";
-import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { type Freshness, whyBlind } from "../polling/freshness.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 import { type ExplainingAlert, type IncidentSource, incidentSourceOf } from "../alerts/miss-causes.ts";
-import { type OpenAlert, type Present, presentOf } from "./present-state.ts";
+import { presentOf, publicJson, publicValidator } from "./public-status.ts";
+import type { OpenAlert, Present, PublicStatus, PublicValidator } from "./public-status.ts";
 import { firstDayMs, joinHistories, NO_HISTORY, readHistory, startOfDay } from "./public-days.ts";
 import type { PublicHistory } from "./public-days.ts";
 import { PUBLIC_PAGE_POLICY, publicPage } from "./public-page.ts";
-import { publicJson, type PublicStatus, publicValidator, type PublicValidator } from "./public-status.ts";
 import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
 
 export interface StatusPageDeps {

@@ -5,8 +5,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/platform/base/time.ts";
 import { alertStatuses } from "../../../src/watchdog/alerts/alert-status.ts";
 import type { AlertState } from "../../../src/watchdog/alerts/alert-state.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import type { Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
+import {
+  addCounts,
+  type BlockCounts,
+  NO_BLOCKS,
+  type Rollup,
+} from "../../../src/watchdog/ledger/ledger-view.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";

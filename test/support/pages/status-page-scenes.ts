@@ -1,6 +1,12 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/platform/base/time.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import type { LedgerEvent, LedgerView, Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
+import {
+  addCounts,
+  type BlockCounts,
+  type LedgerEvent,
+  type LedgerView,
+  NO_BLOCKS,
+  type Rollup,
+} from "../../../src/watchdog/ledger/ledger-view.ts";
 import type { PastAlert } from "../../../src/watchdog/alerts/alert-state.ts";
 import { firstDayMs } from "../../../src/watchdog/status-page/public-days.ts";
 import { ledgerViewOf, monthRecord } from "../watchdog/ledger-view.ts";

@@ -4,10 +4,12 @@ import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts"
 import {
   addCounts,
   type BlockCounts,
+  type LedgerView,
+  type MonthRecord,
   NO_BLOCKS,
   partOfCounts,
-} from "../../../src/watchdog/ledger/block-counts.ts";
-import type { LedgerView, MonthRecord, Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
+  type Rollup,
+} from "../../../src/watchdog/ledger/ledger-view.ts";
 import { type WatchdogPageInput, watchdogPages } from "../../../src/watchdog/page/create-page.ts";
 import { createPlots } from "../../../src/watchdog/page/validator-plots.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";

@@ -1,9 +1,11 @@
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import type {
-  LedgerEvent,
-  LedgerView,
-  MonthRecord,
-  Rollup,
+import {
+  addCounts,
+  type BlockCounts,
+  type LedgerEvent,
+  type LedgerView,
+  type MonthRecord,
+  NO_BLOCKS,
+  type Rollup,
 } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/platform/base/month.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";

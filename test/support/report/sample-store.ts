@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
-import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { openSqliteState, STATE_FILE } from "../../../src/watchdog/state/sqlite-state.ts";
 
 /** Writes the state file that a watchdog with these counts has. The folder exists and is empty. */

@@ -6,7 +6,7 @@ import {
   type ConditionInput,
   type ConditionResult,
 } from "../../../src/watchdog/conditions/condition.ts";
-import { badShare, type BlockCounts } from "../../../src/watchdog/ledger/block-counts.ts";
+import { badShare, type BlockCounts } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { monthStartMs, nextMonthMs } from "../../../src/platform/base/month.ts";
 import type { AssessmentInput } from "../../../src/watchdog/policy/assess.ts";
 import type { Assessment, Headroom } from "../../../src/watchdog/policy/assessment.ts";

@@ -1,5 +1,5 @@
 import type { ConditionInput } from "../../../src/watchdog/conditions/condition.ts";
-import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { NO_BLOCKS } from "../../../src/watchdog/ledger/ledger-view.ts";
 import type {
   ChainObservation,
   Histogram,

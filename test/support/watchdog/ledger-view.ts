@@ -1,12 +1,14 @@
 import { monthStartMs } from "../../../src/platform/base/month.ts";
-import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import type {
-  LedgerEvent,
-  LedgerView,
-  MonthRecord,
-  Rollup,
+import {
+  type BlockCounts,
+  type LedgerEvent,
+  type LedgerView,
+  type MissRange,
+  type MonthRecord,
+  NO_BLOCKS,
+  type Rollup,
 } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { type MissRange, missesWithin } from "../../../src/watchdog/ledger/miss-ranges.ts";
+import { missesWithin } from "../../../src/watchdog/ledger/miss-ranges.ts";
 
 /** Contents of a ledger view. */
 export interface LedgerContents {

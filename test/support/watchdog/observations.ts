@@ -1,4 +1,4 @@
-import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { type BlockCounts, NO_BLOCKS } from "../../../src/watchdog/ledger/ledger-view.ts";
 import type { Ledger } from "../../../src/watchdog/ledger/ledger.ts";
 import type {
   NodeObservation,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { signingWindow } from "../../../src/watchdog/policy/standing.ts";
 import { createRest } from "../../../src/watchdog/sources/chain-rest.ts";
 import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
-import { createPeersReader } from "../../../src/watchdog/sources/peers-reader.ts";
+import { createPeersReader } from "../../../src/watchdog/sources/standing-reader.ts";
 import { createSlashingReader } from "../../../src/watchdog/sources/slashing-reader.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { bodyOf } from "../../support/simulated-response.ts";

@@ -17,11 +17,11 @@ import {
   type AlertRule,
   clear,
   type ConditionResult,
+  GRACE_MS,
 } from "../../../src/watchdog/conditions/condition.ts";
 import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
 import type { ChannelSettings } from "../../../src/watchdog/alerts/outbox.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
-import { GRACE_MS } from "../../../src/watchdog/conditions/consequences.ts";
 
 const MINUTE = 60_000;
 const RULES = alertsSchema.parse({}).rules;

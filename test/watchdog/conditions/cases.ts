@@ -1,5 +1,5 @@
 import { JAIL_CASES } from "./jail-cases.ts";
-import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { NO_BLOCKS } from "../../../src/watchdog/ledger/ledger-view.ts";
 import type { ClockView } from "../../../src/watchdog/sources/observation.ts";
 import {
   all,

@@ -10,7 +10,12 @@ import {
   planAlerts,
 } from "../../../src/watchdog/alerts/plan-alerts.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { type AlertRule, active, type ConditionResult } from "../../../src/watchdog/conditions/condition.ts";
+import {
+  active,
+  type AlertRule,
+  type ConditionResult,
+  GRACE_MS,
+} from "../../../src/watchdog/conditions/condition.ts";
 import { CONDITIONS, evaluateConditions } from "../../../src/watchdog/conditions/conditions.ts";
 import {
   advanceHistory,
@@ -22,7 +27,6 @@ import { blockTimeOf, countdownTo, headSeenMs } from "../../../src/watchdog/poli
 import { EMPTY_STATE } from "../../../src/watchdog/state/state-store.ts";
 import { type Change, type Frame, healthyFrame, START_MS } from "../../support/watchdog/frames.ts";
 import { BAD_FROM_MS, CASES, type Cases } from "./cases.ts";
-import { GRACE_MS } from "../../../src/watchdog/conditions/consequences.ts";
 
 const POLL_MS = 10_000;
 const { rules: RULES, majorPairs } = alertsSchema.parse({});

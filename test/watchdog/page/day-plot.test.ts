@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HOUR_MS, MINUTE_MS } from "../../../src/platform/base/time.ts";
-import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import type { Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
+import { NO_BLOCKS, type Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { dayPlot, lastDayOf } from "../../../src/watchdog/page/validator-plots.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
 import { ledgerViewOf, rollup } from "../../support/watchdog/ledger-view.ts";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
-import type { MonthRecord } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { type MonthRecord, NO_BLOCKS } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { closedMonth } from "../../../src/watchdog/polling/closed-month.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { EMPTY_STATE } from "../../../src/watchdog/state/state-store.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
-import { closedMonth, type CostedMonth, costOf, monthCost } from "../../../src/watchdog/policy/cost.ts";
 import { allowanceShare, costText, costView, shareText } from "../../../src/watchdog/policy/cost-text.ts";
+import { closedMonth, type CostedMonth, costOf, monthCost } from "../../../src/watchdog/policy/cost.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
 import { ledgerViewOf, monthRecord, rollup } from "../../support/watchdog/ledger-view.ts";
 

@@ -4,9 +4,14 @@ import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import type { Report } from "../../../src/platform/report/document.ts";
 import { alertCost, incidentsOf } from "../../../src/watchdog/alerts/incidents.ts";
 import { isSymptom } from "../../../src/watchdog/alerts/miss-causes.ts";
-import { addCounts, NO_BLOCKS, sumCounts } from "../../../src/watchdog/ledger/block-counts.ts";
-import type { LedgerEvent } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { addMisses, type MissRange } from "../../../src/watchdog/ledger/miss-ranges.ts";
+import {
+  addCounts,
+  type LedgerEvent,
+  type MissRange,
+  NO_BLOCKS,
+  sumCounts,
+} from "../../../src/watchdog/ledger/ledger-view.ts";
+import { addMisses } from "../../../src/watchdog/ledger/miss-ranges.ts";
 import { handoverReport } from "../../../src/watchdog/report/handover.ts";
 import { monthFacts, tierChanges } from "../../../src/watchdog/report/month-facts.ts";
 import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { encodeBech32, fromHex } from "../../../src/platform/base/bytes.ts";
 import { createRest } from "../../../src/watchdog/sources/chain-rest.ts";
-import { createPeersReader } from "../../../src/watchdog/sources/peers-reader.ts";
+import { createPeersReader, createStandingReader } from "../../../src/watchdog/sources/standing-reader.ts";
 import { createScrape } from "../../../src/watchdog/sources/page-reader.ts";
-import { createStandingReader } from "../../../src/watchdog/sources/standing-reader.ts";
 import { createSlashingReader } from "../../../src/watchdog/sources/slashing-reader.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { bodyOf } from "../../support/simulated-response.ts";

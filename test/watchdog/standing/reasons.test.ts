@@ -4,7 +4,7 @@ import { evaluateConditions, CONDITIONS } from "../../../src/watchdog/conditions
 import { advanceHistory, EMPTY_HISTORY } from "../../../src/watchdog/conditions/poll-history.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { ledgerViewOf } from "../../support/watchdog/ledger-view.ts";
-import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { NO_BLOCKS } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { incidentsOf } from "../../../src/watchdog/alerts/incidents.ts";
 import type { ExplainingAlert } from "../../../src/watchdog/alerts/miss-causes.ts";
 import {

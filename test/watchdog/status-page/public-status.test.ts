@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/base/time.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
-import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import type { MissRange } from "../../../src/watchdog/ledger/miss-ranges.ts";
+import { type MissRange, NO_BLOCKS } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
-import { type OpenAlert, presentOf, publicCause } from "../../../src/watchdog/status-page/present-state.ts";
+import {
+  gravest,
+  type OpenAlert,
+  presentOf,
+  publicCause,
+  publicValidator,
+} from "../../../src/watchdog/status-page/public-status.ts";
 import {
   firstDayMs,
   joinHistories,
@@ -14,7 +19,6 @@ import {
   SHOWN_DAYS,
   uptimeOf,
 } from "../../../src/watchdog/status-page/public-days.ts";
-import { gravest, publicValidator } from "../../../src/watchdog/status-page/public-status.ts";
 import { EVENTFUL, EVENTFUL_ALERTS, ledgerScene } from "../../support/pages/status-page-scenes.ts";
 import { SCENE_MS } from "../../support/pages/watchdog-scenes.ts";
 import { ledgerViewOf, rollup } from "../../support/watchdog/ledger-view.ts";

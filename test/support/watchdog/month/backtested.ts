@@ -1,13 +1,12 @@
 import { backtest } from "../../../../src/watchdog/report/backtest.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
 import { CONDITIONS } from "../../../../src/watchdog/conditions/conditions.ts";
-import type { PastInput } from "../../../../src/watchdog/conditions/condition.ts";
+import { GRACE_MS, type PastInput } from "../../../../src/watchdog/conditions/condition.ts";
 import { monthStartMs } from "../../../../src/platform/base/month.ts";
 import { assess } from "../../../../src/watchdog/policy/assess.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { openLedgerFile } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { readResult } from "./result.ts";
-import { GRACE_MS } from "../../../../src/watchdog/conditions/consequences.ts";
 
 const MONTH = "2026-10";
 const END_MS = monthStartMs("2026-11");

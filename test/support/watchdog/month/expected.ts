@@ -1,4 +1,4 @@
-import type { BlockCounts } from "../../../../src/watchdog/ledger/block-counts.ts";
+import type { BlockCounts } from "../../../../src/watchdog/ledger/ledger-view.ts";
 import { type NodePlan, expectedCounts, type Period } from "./plan.ts";
 import type { ReplayOptions } from "./replay.ts";
 

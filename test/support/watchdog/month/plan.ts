@@ -1,4 +1,4 @@
-import type { BlockCounts } from "../../../../src/watchdog/ledger/block-counts.ts";
+import type { BlockCounts } from "../../../../src/watchdog/ledger/ledger-view.ts";
 
 /**
  * A generated month: October 2026 with four hours before and after it, block by block, for 20 validators. It has a halt, a

@@ -1,8 +1,24 @@
 import { type Standing, standingOf, type WindowStanding } from "../policy/standing.ts";
 import { allMissedText, presentText, releaseText, windowText } from "../policy/standing-texts.ts";
-import { active, cannotSee, clear, condition, resultOf, threshold, valueOf } from "./condition.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  condition,
+  LOSS_ALERTS,
+  resultOf,
+  threshold,
+  valueOf,
+  VOTE_ALERTS,
+} from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
-import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
+import type { NodeObservation } from "../sources/observation.ts";
+import { countdownText, haltText } from "../policy/upgrade-countdown.ts";
+import type { PollHistory } from "./poll-history.ts";
+import { formatRoundedDuration } from "../../platform/base/text.ts";
+import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
+import { paymentText } from "../policy/payment-texts.ts";
+import type { Payment } from "../sources/payment-result.ts";
 
 const TOMBSTONED = "the chain has tombstoned the validator's key, which can never sign again";
 
@@ -210,3 +226,160 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     },
   }),
 ];
+
+/** The settings and texts that both conditions share. */
+const common = {
+  end: "no upgrade is planned",
+  when: "the chain has planned an upgrade that is expected in less than `lead`",
+  impact:
+    "None before the upgrade height. A node without the new version stops there and misses every block that the others make from then on.",
+  for: "0s",
+  resolveFor: "1m",
+  past: { notStored: "planned upgrades" },
+  evaluate: evaluatePlan,
+} as const;
+
+export const UPGRADE_CONDITIONS: readonly Condition[] = [
+  condition({
+    ...common,
+    name: "upgrade-planned",
+    severity: "info",
+    title: "Chain upgrade planned",
+    description: "The chain has planned an upgrade: every node needs the new version at the upgrade height.",
+    action: "Prepare the new version on every node, and plan who will be on duty when the height is reached.",
+    thresholds: { lead: threshold("duration", 86_400_000, "expected time until the upgrade") },
+  }),
+  condition({
+    ...common,
+    name: "upgrade-imminent",
+    severity: "warning",
+    title: "Chain upgrade is near",
+    description:
+      "The height of a planned upgrade will be reached soon, and every node will then need the new version.",
+    action:
+      "Check that the new version is in place on every node, and stay on duty until the validator signs again.",
+    thresholds: { lead: threshold("duration", 3_600_000, "expected time until the upgrade") },
+    inhibits: ["upgrade-planned"],
+  }),
+];
+
+function evaluatePlan(
+  { observation, upgrade }: ConditionInput,
+  limit: (key: "lead") => number,
+): ConditionResult {
+  const { upgrade: seen = { state: "not-configured" } } = observation.chain;
+  if (seen.state === "not-configured") return cannotSee("no chain is configured");
+  if (seen.state === "absent") return clear("the chain has no upgrade module");
+  // While the chain cannot be queried, the last known plan applies.
+  if (upgrade === undefined)
+    return seen.state === "up" ? clear("no upgrade is planned") : cannotSee("the plan cannot be read");
+  const text = `upgrade ${countdownText(upgrade, observation.atMs)}`;
+  if (upgrade.doneMs !== undefined || upgrade.remainingBlocks === 0n) return clear(text);
+  if (upgrade.atMs === undefined) return cannotSee(text);
+  return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
+}
+
+/** Appends to an active result that a node stopped at the block of a planned upgrade, as the old version does. */
+export function withUpgrade(
+  result: ConditionResult,
+  nodes: readonly NodeObservation[],
+  { upgrade, nodes: known }: PollHistory,
+): ConditionResult {
+  if (result.kind !== "active") return result;
+  const texts = nodes.flatMap(({ name, metrics }) =>
+    metrics.state === "error" ? [haltText(upgrade, known.get(name)?.progress.height, "node")] : [],
+  );
+  return { ...result, reason: `${result.reason}${texts.find((text) => text !== "") ?? ""}` };
+}
+
+export const PAYMENT_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "payment-missing",
+    severity: "warning",
+    title: "Last month's payment missing",
+    end: "2026-10 was paid at height 35128123",
+    when: "last month's payment is still missing from the chain's blocks `after` the end of the month, or the chain could not pay",
+    description:
+      "The chain has not paid the validator for last month, although the watchdog counted blocks in that month.",
+    impact:
+      "The whole month's pay. Anything the revenue module could not pay is lost: its counters have already been reset, so it is not paid later.",
+    action:
+      "Check the month's report, the treasury's balance and the validator's status at the end of the month, then ask in the validators' channel.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {
+      after: threshold(
+        "duration",
+        21_600_000,
+        "how long after month end to wait before reporting a missing payment",
+      ),
+    },
+    past: { notStored: "payment searches" },
+    evaluate: (input, limit) => evaluatePayment(input, limit("after")),
+  }),
+  condition({
+    name: "payment-differs",
+    severity: "warning",
+    title: "Last month's payment differs",
+    end: "2026-10 was paid as expected",
+    when: "last month's payment differs by more than `max_difference` from what the watchdog expected from its own count",
+    description:
+      "For last month, the chain paid the validator an amount different from what the programme's formula gives for the watchdog's count.",
+    impact: "The difference, if the chain's counts are wrong. It is not paid later.",
+    action:
+      "Compare the chain's counts, which the alert names, with the month's report: the node can count votes that the chain never receives. Then ask in the validators' channel.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {
+      max_difference: threshold("percent", 1, "maximum difference, as a share of the expected amount"),
+    },
+    past: { notStored: "payment searches" },
+    evaluate: (input, limit) => {
+      const payment = lastPayment(input);
+      if ("kind" in payment) return payment;
+      const { amount, expected, month } = payment;
+      if (amount === undefined || expected === undefined)
+        return cannotSee(`the payment for ${month} is not compared with an expected amount`);
+      const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
+      // In hundredths of a percent, like thresholds.
+      return difference * 10_000n > expected * BigInt(Math.round(limit("max_difference") * 100))
+        ? active(asReason(paymentText(payment)))
+        : clear(`${month} was paid as expected`);
+    },
+  }),
+];
+
+/** Returns the payment for the month before the poll, or why it is not known. */
+function lastPayment({ observation, payments }: ConditionInput): Payment | ConditionResult {
+  const { atMs, chain } = observation;
+  const [before = ""] = monthsBefore(monthOf(atMs), 1);
+  return (
+    payments?.find((one) => one.month === before) ??
+    cannotSee(
+      chain.payment?.state === "error"
+        ? `the payment for ${before} cannot be searched for: ${chain.payment.failure.text}`
+        : "no payment is searched for",
+    )
+  );
+}
+
+function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResult {
+  const payment = lastPayment(input);
+  if ("kind" in payment) return payment;
+  const { month, outcome, height } = payment;
+  if (outcome === "failed") return active(asReason(paymentText(payment)));
+  if (outcome === "none-due") return clear(`the chain paid nobody for ${month}`);
+  if (outcome === "paid") return clear(`${month} was paid at height ${height}`);
+  const { atMs } = input.observation;
+  const sinceMs = atMs - monthStartMs(monthOf(atMs));
+  if (sinceMs < afterMs) return cannotSee(`the payment for ${month} has not been found yet`);
+  const note = payment.note === undefined ? "" : `; ${payment.note}`;
+  return active(
+    `no payment for ${month} in the blocks up to ${height}, ${formatRoundedDuration(sinceMs)} after the end of the month${note}`,
+  );
+}
+
+/** Formats a text as a reason, which ends a sentence. */
+function asReason(text: string): string {
+  return text.replace(/^The/, "the").replace(/\.$/, "");
+}
