@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress } from "../../src/localnet/chain/runtime/address.ts";
 import {
   QuerySmartContractStateRequest,

@@ -1,6 +1,6 @@
 import { utf8, sha256 } from "../../src/platform/base/bytes.ts";
 import { txResultLeaf } from "../../src/cosmos/comet/block-hashes.ts";
-import { verifyTransaction } from "../../src/localnet/chain/modules/interchainqueries/tx-proof.ts";
+import { verifyTransaction } from "../../src/localnet/chain/modules/interchainqueries/tx-queries.ts";
 import { simpleProofs } from "../../src/cosmos/merkle/simple-tree.ts";
 import type { TxValue } from "../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { createFakeIbc } from "../support/fake-ibc.ts";
@@ -13,7 +13,7 @@ import { list, readJson, record } from "../support/recorded-client.ts";
 import { proveBalances, type ProvenValues } from "./bank-proofs.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { runResultTransaction } from "./result-gas.ts";
-import { defaultParams, moduleParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";
+import { defaultParams, moduleParams } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 
 const RESULTS = 150;
 /** Number of repetitions; the best one counts. Other programs can only make a figure worse. */

@@ -1,6 +1,6 @@
 import { updateHeader } from "../support/comet/light-block.ts";
 import { updateClient } from "../../src/localnet/chain/modules/ibc/client/keeper.ts";
-import { initGenesis } from "../../src/localnet/chain/modules/ibc/genesis.ts";
+import { initGenesis } from "../../src/localnet/chain/modules/ibc/module.ts";
 import { openConnectionGenesis } from "../../src/localnet/chain/modules/ibc/open-connection.ts";
 import type { Any } from "../../src/cosmos/proto/gen/google/protobuf/any.ts";
 import { Header } from "../../src/cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";

@@ -1,7 +1,7 @@
 import { HookType } from "../../src/cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { createHooks, setSubscriptions } from "../../src/localnet/chain/modules/harpoon/module.ts";
-import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { validatorKey } from "../../src/localnet/node/consensus/validators.ts";
 import { toBase64 } from "../../src/platform/base/bytes.ts";

@@ -5,7 +5,7 @@ import { QueryParamsResponse } from "../../src/cosmos/proto/gen/cosmos/consensus
 import { ParamsResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import { paramsToWire } from "../../src/cosmos/fee-market/market.ts";
 import type { Params } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
-import { defaultParams } from "../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams } from "../../src/localnet/chain/modules/feemarket/module.ts";
 import { readBlockLimits } from "../../src/relayer/chain/local-queries.ts";
 
 const FEE_MARKET = "/feemarket.feemarket.v1.Query/Params";

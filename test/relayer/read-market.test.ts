@@ -5,7 +5,7 @@ import { initialState, paramsToWire, toWire } from "../../src/cosmos/fee-market/
 import type { State } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/genesis.ts";
 import type { Params as WireParams } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { ParamsResponse, StateResponse } from "../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
-import { defaultParams } from "../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams } from "../../src/localnet/chain/modules/feemarket/module.ts";
 import { readMarketParams, readMarketState } from "../../src/relayer/chain/local-queries.ts";
 
 const PARAMS = defaultParams("untrn");

@@ -1,5 +1,5 @@
 import { encodeBech32 } from "../../src/platform/base/bytes.ts";
-import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import { CHAINS } from "../../src/localnet/accounts/chains.ts";
 
 /** Returns the address of the consumer contract on the local chain: the first instance of the first code. */

@@ -1,5 +1,5 @@
 import { connectionIdError } from "../../src/localnet/chain/modules/ibc/host/identifiers.ts";
-import type { IbcKeeper } from "../../src/localnet/chain/modules/interchainqueries/types.ts";
+import type { IbcKeeper } from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import type { Any } from "../../src/cosmos/proto/gen/google/protobuf/any.ts";
 
 /** A fake IBC keeper with one client. Tests may change all of its fields. */

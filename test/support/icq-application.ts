@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { toHex, utf8 } from "../../src/platform/base/bytes.ts";
-import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { MsgExecuteContract } from "../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { RegisteredQuery } from "../../src/cosmos/proto/gen/neutron/interchainqueries/genesis.ts";

@@ -10,7 +10,11 @@ import {
   type InterchainqueriesModule,
 } from "../../src/localnet/chain/modules/interchainqueries/module.ts";
 import type { ContractCode } from "../../src/localnet/chain/modules/wasm/contract.ts";
-import type { IbcKeeper } from "../../src/localnet/chain/modules/interchainqueries/types.ts";
+import {
+  type IbcKeeper,
+  defaultParams,
+  moduleParams,
+} from "../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { createWasmModule, type WasmModule } from "../../src/localnet/chain/modules/wasm/module.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type {
@@ -24,7 +28,6 @@ import { createGasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { createFakeBank, type FakeBank } from "./fake-bank.ts";
 import { type BlockPlace, createMemoryWorld, type MemoryWorld } from "./memory-context.ts";
-import { defaultParams, moduleParams } from "../../src/localnet/chain/modules/interchainqueries/params.ts";
 
 /** The governance account of the local chain. */
 export const AUTHORITY = formatAddress("neutron", moduleAddress("adminmodule"));

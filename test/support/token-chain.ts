@@ -1,5 +1,5 @@
 import { messageFromJson, messageToJson } from "../../src/cosmos/proto/json.ts";
-import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../src/localnet/chain/modules/wasm/keeper.ts";
 import {
   type ContractCode,
   ContractError,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/platform/base/json.ts";
 import { fromBase64 } from "../../src/platform/base/bytes.ts";
-import { votingPowerContract } from "../../src/localnet/chain/contracts/voting-power/voting-power.ts";
+import { votingPowerContract } from "../../src/localnet/chain/contracts/voting-power.ts";
 import type {
   ContractAttribute,
   ContractScope,

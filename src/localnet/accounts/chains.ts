@@ -1,7 +1,7 @@
 import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
 import { formatDec18 } from "../../platform/base/decimal.ts";
 import { CodedError } from "../../platform/base/errors.ts";
-import type { GasPrice } from "../chain/modules/feemarket/fee-steps.ts";
+import type { GasPrice } from "../chain/modules/feemarket/module.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { DEPLOYED_MARKET } from "../../cosmos/fee-market/market.ts";
 import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../node/base/genesis-doc.ts";

@@ -3,7 +3,7 @@ import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
 import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
-import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
+import { votingPowerContract } from "./contracts/voting-power.ts";
 import { createAdminModule, MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/module.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import { createBankKeeper } from "./modules/bank/keeper.ts";
@@ -11,8 +11,7 @@ import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule, evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/module.ts";
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
-import type { GasPrice } from "./modules/feemarket/fee-steps.ts";
-import { createFeemarketModule } from "./modules/feemarket/module.ts";
+import { type GasPrice, createFeemarketModule } from "./modules/feemarket/module.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
 import { createGovModule } from "./modules/gov/module.ts";
 import { createGenutilModule } from "./modules/genutil/module.ts";
@@ -25,12 +24,12 @@ import {
   createInterchainqueriesModule,
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
-import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
+import type { InterchainqueriesDeps } from "./modules/interchainqueries/keeper.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { port as transferPort } from "./modules/transfer/keeper.ts";
-import { PORT_ID } from "./modules/transfer/keys.ts";
+import { PORT_ID } from "./modules/transfer/denom.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import { createUpgradeModule } from "./modules/upgrade/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";

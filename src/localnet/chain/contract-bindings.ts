@@ -1,4 +1,4 @@
-import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
+import { handleAdminMessage } from "./modules/adminmodule/module.ts";
 import type { ContractManagerModule } from "./modules/contractmanager/module.ts";
 import { handleDexMessage } from "./modules/dex/bindings.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";

@@ -1,9 +1,9 @@
 import { unreachable } from "../../platform/base/errors.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/module.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
-import { ESCROW_NAME } from "./modules/feemarket/params.ts";
+import { ESCROW_NAME } from "./modules/feemarket/module.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
-import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
+import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/types.ts";
 import type { ChainModule } from "./runtime/context.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 

@@ -3,7 +3,7 @@ import { parseDec18 } from "../../platform/base/decimal.ts";
 import { DEFAULT_PORTS, type Ports } from "../../platform/base/localnet-defaults.ts";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
-import type { GasPrice } from "../chain/modules/feemarket/fee-steps.ts";
+import type { GasPrice } from "../chain/modules/feemarket/module.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import { DEFAULT_QUERY_TIME_MS } from "../node/base/deadline.ts";
 import { PROFILE_NAMES } from "../chain/deviations/deviations.ts";

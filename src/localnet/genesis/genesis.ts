@@ -5,8 +5,8 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { formatRfc3339Ns, NS_PER_SECOND } from "../../platform/base/time.ts";
 import { gasBurner } from "../chain/contracts/gas-burner.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
-import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
-import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import { NOT_BONDED_POOL } from "../chain/modules/staking/types.ts";
+import { classicContractAddress } from "../chain/modules/wasm/keeper.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toBase64, encodeBech32 } from "../../../src/platform/base/bytes.ts";
-import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { operatorOf } from "../../../src/localnet/cli/module-tx.ts";
 import { validatorKey } from "../../../src/localnet/node/consensus/validators.ts";
 import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { parseProfileReport } from "../../../src/workbench/profile/profile-json.ts";
 import { I32, OP } from "../../../src/localnet/vm/operators.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/module.ts";
 import type { AdmissionRequest, SubmitGate } from "../../../src/relayer/result/submit-gate.ts";
 import type { SimBlock, SimMarket } from "./sim-node.ts";
 import { bankKey } from "./sim-remote.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromHex, toHex } from "../../../src/platform/base/bytes.ts";
-import { predictableContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
+import { predictableContractAddress } from "../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 import { CONSUMER, icqGenesis } from "../../support/icq-application.ts";
 import { startTestChain, type TestChain } from "../../support/test-chain.ts";

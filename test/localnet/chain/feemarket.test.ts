@@ -6,8 +6,9 @@ import {
   closeBlock,
   initialState,
   type State,
+  type Params,
+  paramsToWire,
 } from "../../../src/cosmos/fee-market/market.ts";
-import { type Params, paramsToWire } from "../../../src/cosmos/fee-market/market.ts";
 import {
   QueryBalanceRequest,
   QueryBalanceResponse,
@@ -19,7 +20,7 @@ import { formatAddress, moduleAddress } from "../../../src/localnet/chain/runtim
 import { startTestChain, type TestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx, sendMessage } from "../../support/test-tx.ts";
-import { defaultParams, findParamsError } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams, findParamsError } from "../../../src/localnet/chain/modules/feemarket/module.ts";
 
 const PARAMS = defaultParams("untrn");
 const TARGET = PARAMS.maxBlockUtilization / 2n;

@@ -4,9 +4,13 @@ import { StateRequest, StateResponse } from "../../../src/cosmos/proto/gen/feema
 import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
 import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
 import { createConsensusModule } from "../../../src/localnet/chain/modules/consensus/module.ts";
-import { enabledHeight, storedState } from "../../../src/localnet/chain/modules/feemarket/fee-steps.ts";
-import { ESCROW_NAME, storedParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
-import { createFeemarketModule } from "../../../src/localnet/chain/modules/feemarket/module.ts";
+import {
+  enabledHeight,
+  storedState,
+  ESCROW_NAME,
+  storedParams,
+  createFeemarketModule,
+} from "../../../src/localnet/chain/modules/feemarket/module.ts";
 import type { Application } from "../../../src/localnet/chain/runtime/abci.ts";
 import { createAnteHandler } from "../../../src/localnet/chain/runtime/ante-handler.ts";
 import { createApplication } from "../../../src/localnet/chain/runtime/application.ts";

@@ -5,7 +5,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
 import { minInt } from "../../../src/platform/base/integers.ts";
-import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/module.ts";
 import { forecast, type ForecastInput } from "../../../src/relayer/forecast/forecast.ts";
 import { adviseOnPrices, ceilingOf } from "../../../src/relayer/forecast/loads.ts";
 import type { QueryLoad, Remedy } from "../../../src/relayer/forecast/steady-state.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/module.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";

@@ -7,7 +7,7 @@ import {
 } from "../../../src/cosmos/fee-market/market.ts";
 import type { Dec18 } from "../../../src/platform/base/decimal.ts";
 import { minInt } from "../../../src/platform/base/integers.ts";
-import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/module.ts";
 import { createMarket, type Market } from "../../../src/relayer/gas-budget/create-market.ts";
 import type { MarketBudget } from "../../../src/relayer/gas-budget/budget.ts";
 

@@ -13,7 +13,7 @@ import { createFeeRefunderModule } from "../../../src/workbench/modules/feerefun
 import { ibcHooksMiddleware } from "../../../src/workbench/modules/ibc-hooks/middleware.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
-import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/keeper.ts";
 import type { ContractCode } from "../../../src/localnet/chain/modules/wasm/contract.ts";
 import { createWasmModule } from "../../../src/localnet/chain/modules/wasm/module.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";

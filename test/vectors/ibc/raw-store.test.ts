@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toHex } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { parseSignedHeader } from "../../../src/cosmos/comet/rpc-json.ts";
-import { initGenesis } from "../../../src/localnet/chain/modules/ibc/genesis.ts";
+import { initGenesis } from "../../../src/localnet/chain/modules/ibc/module.ts";
 import { openConnectionGenesis } from "../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { createMemoryChain } from "../../support/ibc/memory-chain.ts";
 

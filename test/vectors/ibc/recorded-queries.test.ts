@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { createIbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
-import { initGenesis } from "../../../src/localnet/chain/modules/ibc/genesis.ts";
+import { createIbcModule, initGenesis } from "../../../src/localnet/chain/modules/ibc/module.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { QueryError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";

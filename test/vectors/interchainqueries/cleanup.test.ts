@@ -2,8 +2,6 @@ import { describe, expect, it } from "vitest";
 import { sha256, uint64BigEndian } from "../../../src/platform/base/bytes.ts";
 import { createMemoryWorld, type MemoryWorld } from "../../support/memory-context.ts";
 import * as keeper from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { cleanUpRemovedQueries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams, moduleParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 
 interface Case {
   readonly name: string;
@@ -62,7 +60,7 @@ describe("clean-up of removed TX queries", () => {
   it.each(CASES)("$name", ({ limit, queries, blocks }) => {
     const world = removedQueries(limit, queries);
     for (const [left, marked] of blocks) {
-      cleanUpRemovedQueries(world.context());
+      keeper.cleanUpRemovedQueries(world.context());
       expect([...keeper.submittedTxs.entries(world.context())]).toHaveLength(left);
       expect([...keeper.removedTxQueries.entries(world.context())].map(([id]) => id)).toEqual(marked);
     }
@@ -71,7 +69,7 @@ describe("clean-up of removed TX queries", () => {
   it("keeps the transactions of queries that are not removed", () => {
     const world = removedQueries(0n, [3]);
     keeper.markSubmitted(world.context(), { queryId: 2n, hash: sha256(new Uint8Array([1])) });
-    cleanUpRemovedQueries(world.context());
+    keeper.cleanUpRemovedQueries(world.context());
     expect([...keeper.submittedTxs.entries(world.context())].map(([tx]) => tx.queryId)).toEqual([2n]);
   });
 });
@@ -79,7 +77,7 @@ describe("clean-up of removed TX queries", () => {
 function removedQueries(limit: bigint, queries: readonly number[]): MemoryWorld {
   const world = createMemoryWorld();
   const context = world.context();
-  moduleParams.set(context, { ...defaultParams("untrn"), txQueryRemovalLimit: limit });
+  keeper.moduleParams.set(context, { ...keeper.defaultParams("untrn"), txQueryRemovalLimit: limit });
   for (const [index, count] of queries.entries()) {
     const queryId = BigInt(index + 1);
     keeper.markRemoved(context, queryId);

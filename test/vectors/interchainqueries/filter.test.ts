@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { validateTransactionsFilter } from "../../../src/localnet/chain/modules/interchainqueries/transactions-filter.ts";
+import { validateTransactionsFilter } from "../../../src/localnet/chain/modules/interchainqueries/tx-queries.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 
 const ADDRESS = "cosmos1fxudpred77a0grgh69u0j7y84yks5ev4n5050z45kecz792jnd6scqu98z";

@@ -9,12 +9,11 @@ import { Params } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/
 import { createFakeIbc } from "../../support/fake-ibc.ts";
 import { createIcqChain, type IcqChain } from "../../support/icq-chain.ts";
 import { kvKey, register } from "../../support/icq-messages.ts";
-import { defaultParams, moduleParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 
 const A = "neutron17dtl0mjt3t77kpuhg2edqzjpszulwhgzcdvagh";
 const PARAMS = messageToJson(
   "neutron.interchainqueries.Params",
-  Params.encode(defaultParams("untrn")).finish(),
+  Params.encode(keeper.defaultParams("untrn")).finish(),
 );
 const KV = {
   owner: A,
@@ -62,9 +61,12 @@ describe("genesis", () => {
 
   it("sets the default parameters when it is absent", () => {
     const chain = createIcqChain({ ibc: createFakeIbc() });
-    moduleParams.set(chain.world.context(), { ...defaultParams("untrn"), txQueryRemovalLimit: 1n });
+    keeper.moduleParams.set(chain.world.context(), {
+      ...keeper.defaultParams("untrn"),
+      txQueryRemovalLimit: 1n,
+    });
     chain.icq.initGenesis(chain.world.context(), undefined);
-    expect(moduleParams.get(chain.world.context())).toEqual(defaultParams("untrn"));
+    expect(keeper.moduleParams.get(chain.world.context())).toEqual(keeper.defaultParams("untrn"));
   });
 
   it("writes no last id for an empty state", () => {
@@ -148,7 +150,7 @@ describe("the bytes", () => {
     expect(toHex(register({ sender: A }).value)).toBe(
       "0a026b7612140a08736f6d65706174681208736f6d6564617461220c636f6e6e656374696f6e2d302801322e6e657574726f6e313764746c306d6a74337437376b70756867326564717a6a70737a756c7768677a636476616768",
     );
-    expect(toHex(Params.encode(defaultParams("untrn")).finish())).toBe(
+    expect(toHex(Params.encode(keeper.defaultParams("untrn")).finish())).toBe(
       "0880a43f12100a05756e74726e12073130303030303018904e20202820",
     );
   });

@@ -4,8 +4,8 @@ import {
   getResult,
   queries,
   setQuery,
+  defaultParams,
 } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
 import type { StorageValue } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { createFakeIbc, type FakeIbc } from "../../support/fake-ibc.ts";
 import { addContract, ALICE, createIcqChain, type IcqChain } from "../../support/icq-chain.ts";

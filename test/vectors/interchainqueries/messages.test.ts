@@ -3,9 +3,13 @@ import {
   type KeyList,
   validateRegister,
   validateUpdate,
-} from "../../../src/localnet/chain/modules/interchainqueries/messages.ts";
-import { getQuery, setQuery, queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
+} from "../../../src/localnet/chain/modules/interchainqueries/handlers.ts";
+import {
+  getQuery,
+  setQuery,
+  queries,
+  defaultParams,
+} from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";

@@ -6,7 +6,7 @@ import {
   checkConsecutive,
   type BlockHeader,
   verifyTransaction,
-} from "../../../src/localnet/chain/modules/interchainqueries/tx-proof.ts";
+} from "../../../src/localnet/chain/modules/interchainqueries/tx-queries.ts";
 import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import {

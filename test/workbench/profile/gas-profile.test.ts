@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import * as wire from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { QuerySmartContractStateRequest } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
-import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/keeper.ts";
 import type { TxResult } from "../../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import { GAS_MULTIPLIER } from "../../../src/localnet/vm/gas.ts";

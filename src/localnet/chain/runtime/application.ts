@@ -11,10 +11,16 @@ import {
   type StoreView,
 } from "../store/multi-store.ts";
 import type { AnteStep } from "./ante-step.ts";
-import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord } from "./block-record.ts";
+import {
+  BLOCK_RECORD_STORE,
+  type BlockRecord,
+  readBlockRecord,
+  blockContext,
+  type BlockRules,
+  executeBlock,
+} from "./execute-block.ts";
 import { type Context, createContext, type ExecutionMode, type ChainModule } from "./context.ts";
 import { createGasMeter, type Interrupt } from "./gas.ts";
-import { blockContext, type BlockRules, executeBlock } from "./execute-block.ts";
 import { type GasTracer, tracedRules, UNTRACED } from "./gas-trace.ts";
 import { checkModuleNames } from "./genesis.ts";
 import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts";

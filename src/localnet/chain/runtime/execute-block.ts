@@ -1,5 +1,5 @@
 import type { Profile } from "../deviations/deviations.ts";
-import type { Branch } from "../store/cache-store.ts";
+import type { Branch, KVStore } from "../store/cache-store.ts";
 import type { FinalizeBlockRequest, FinalizeBlockResult, TxResult, ValidatorPower } from "./abci.ts";
 import {
   type ChainEvent,
@@ -9,10 +9,12 @@ import {
   attribute,
   type BlockInput,
 } from "./context.ts";
-import { BLOCK_RECORD_STORE, writeBlockRecord } from "./block-record.ts";
 import { ErrOutOfGas } from "./errors.ts";
 import { createGasMeter } from "./gas.ts";
 import type { runTx, TxRules } from "./tx-runner.ts";
+import { utf8 } from "../../../platform/base/bytes.ts";
+import { nsToTimestamp, timestampToNs } from "../../../cosmos/comet/timestamp.ts";
+import { Header } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
 
 type PreHook = (context: Context, txs: readonly Uint8Array[]) => void;
 type BeginHook = (context: Context, block: BlockInput) => void;
@@ -97,4 +99,30 @@ function noBlockGasLeft(): TxResult {
   const { code, codespace, message } = ErrOutOfGas("no block gas left to run tx");
   const data = new Uint8Array(0);
   return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
+}
+
+/** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */
+export interface BlockRecord extends BlockFacts {
+  readonly proposerAddress: Uint8Array;
+}
+
+/** Name of the store that contains the record. The consensus module owns it. */
+export const BLOCK_RECORD_STORE = "consensus";
+
+const KEY = utf8("LastBlock");
+
+/** Writes the current block's record as a `tendermint.types.Header` with all other fields empty. */
+function writeBlockRecord(store: KVStore, record: BlockRecord): void {
+  const { chainId, height, timeNs, proposerAddress } = record;
+  const empty = Header.decode(new Uint8Array(0));
+  const header = { ...empty, chainId, height, time: nsToTimestamp(timeNs), proposerAddress };
+  store.set(KEY, Header.encode(header).finish());
+}
+
+/** Reads the record. Returns undefined before the first block. */
+export function readBlockRecord(store: KVStore): BlockRecord | undefined {
+  const bytes = store.get(KEY);
+  if (bytes === undefined) return undefined;
+  const { chainId, height, time, proposerAddress } = Header.decode(bytes);
+  return { chainId, height, timeNs: timestampToNs(time), proposerAddress };
 }

@@ -2,7 +2,7 @@ import { createItem, messageCodec, rememberingCodec } from "../store/collections
 import type { Context } from "./context.ts";
 import type { ModuleError } from "./errors.ts";
 
-/** The single definition of a module's parameters, located in the module's `params.ts`. */
+/** The single definition of a module's parameters. */
 export interface ParamsDefinition<T> {
   readonly store: string;
   readonly key: Uint8Array;

@@ -2,7 +2,7 @@ import type { Context, ChainModule } from "./context.ts";
 import { concat, uint64BigEndian, utf8 } from "../../../platform/base/bytes.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
 import type { StateStorage } from "../store/multi-store.ts";
-import { BLOCK_RECORD_STORE } from "./block-record.ts";
+import { BLOCK_RECORD_STORE } from "./execute-block.ts";
 
 /** A program change that adds modules to existing chains. */
 export interface Upgrade {

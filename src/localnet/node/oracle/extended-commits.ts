@@ -9,7 +9,7 @@ import {
 import { ExtendedCommitInfo } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import { BlockIDFlag } from "../../../cosmos/proto/gen/tendermint/types/validator.ts";
 import { equalBytes } from "../../../platform/base/bytes.ts";
-import { writeFrame, writeGobInt } from "../../chain/modules/oracle/extended-commit.ts";
+import { writeFrame, writeGobInt } from "../../chain/modules/oracle/module.ts";
 import type { Application } from "../../chain/runtime/abci.ts";
 import type { ChainState } from "../consensus/chain-state.ts";
 import type { OracleOptions } from "./oracle-client.ts";

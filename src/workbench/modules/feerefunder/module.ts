@@ -12,7 +12,7 @@ import type { RelayedPacket } from "../../../localnet/chain/modules/ibc/channel/
 import { ErrChannelNotFound } from "../../../localnet/chain/modules/ibc/host/errors.ts";
 import { validateChannelId, validatePortId } from "../../../localnet/chain/modules/ibc/host/identifiers.ts";
 import type { IbcKeeper } from "../../../localnet/chain/modules/ibc/keeper.ts";
-import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
+import { isZero, NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet.ts";
 import type { CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 import { formatAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, formatCoins, parseCoins, sumCoins } from "../../../localnet/chain/runtime/coins.ts";

@@ -18,11 +18,12 @@ import {
   type RelayedPacket,
 } from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { receivedDenom } from "../../../localnet/chain/modules/transfer/denom.ts";
-import { errorAcknowledgement, parseAmount } from "../../../localnet/chain/modules/transfer/packet.ts";
 import {
+  errorAcknowledgement,
+  parseAmount,
   readTransferData,
   type TransferData,
-} from "../../../localnet/chain/modules/transfer/packet-reader.ts";
+} from "../../../localnet/chain/modules/transfer/packet.ts";
 
 interface IbcHooksDeps {
   /** Bech32 prefix of account addresses. */

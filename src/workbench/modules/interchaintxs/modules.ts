@@ -21,7 +21,7 @@ import { checkUpdate, exportParams, initParams } from "../../../localnet/chain/r
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 import { feeOf } from "../../../localnet/chain/modules/transfer/bindings.ts";
 import { ErrIbcUnauthorized } from "../../../localnet/chain/modules/ibc/host/errors.ts";
-import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet-fee.ts";
+import { NO_FEE, validateFee } from "../../../localnet/chain/modules/transfer/packet.ts";
 import {
   asUintNumber,
   customMessages,

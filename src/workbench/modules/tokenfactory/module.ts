@@ -9,7 +9,7 @@ import { listChannels } from "../../../localnet/chain/modules/ibc/channel/channe
 import type { IBCModule } from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";
 import type { ChannelEndpoint } from "../../../localnet/chain/modules/ibc/host/packet.ts";
 import { escrowAddress } from "../../../localnet/chain/modules/transfer/keeper.ts";
-import { PORT_ID } from "../../../localnet/chain/modules/transfer/keys.ts";
+import { PORT_ID } from "../../../localnet/chain/modules/transfer/denom.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 import { createBankHooks } from "./before-send.ts";
 import { createMessageBindings, createQueryBindings } from "./bindings.ts";

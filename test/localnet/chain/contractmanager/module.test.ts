@@ -4,7 +4,10 @@ import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import {
   limitedSudo,
   packetCallback,
-} from "../../../../src/localnet/chain/modules/contractmanager/callbacks-middleware.ts";
+  addFailure,
+  type Keepers,
+  moduleParams,
+} from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
 import {
   type ContractManagerModule,
   createContractManagerModule,
@@ -14,11 +17,6 @@ import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { ModuleError, QueryError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { createMemoryWorld, type MemoryWorld } from "../../../support/memory-context.ts";
-import {
-  addFailure,
-  type Keepers,
-  moduleParams,
-} from "../../../../src/localnet/chain/modules/contractmanager/keeper.ts";
 
 const C1 = "neutron159kr6k0y4f43dsrdyqlm9x23jajunegal4nglw044u7zl72u0eeqharq3a";
 const C2 = "neutron1u9dulasrfe6laxwwjx83njhm5as466uz43arfheq79k8eqahqhasf3tj94";

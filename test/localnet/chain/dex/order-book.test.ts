@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MsgPlaceLimitOrder } from "../../../../src/cosmos/proto/gen/neutron/dex/tx.ts";
-import { seedDex } from "../../../../src/localnet/chain/modules/dex/seed.ts";
+import { seedDex } from "../../../../src/localnet/chain/modules/dex/genesis.ts";
 import { moduleParams } from "../../../../src/localnet/chain/modules/dex/params.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../src/platform/base/json.ts";

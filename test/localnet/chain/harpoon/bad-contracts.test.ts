@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toBase64 } from "../../../../src/platform/base/bytes.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import {
   type ContractCode,
   ContractError,

@@ -3,11 +3,8 @@ import { describe, expect, it } from "vitest";
 import {
   type LimiterCall,
   limiterMessage,
-} from "../../../../src/localnet/chain/modules/ibc-rate-limit/middleware.ts";
-import {
-  readReceiver,
-  readTransferData,
-} from "../../../../src/localnet/chain/modules/transfer/packet-reader.ts";
+} from "../../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
+import { readReceiver, readTransferData } from "../../../../src/localnet/chain/modules/transfer/packet.ts";
 import { profileNamed } from "../../../../src/localnet/chain/deviations/profile-named.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../../src/platform/base/bytes.ts";
-import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/ibc/genesis.ts";
+import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { ibcKeeper } from "../../../../src/localnet/chain/modules/ibc/keeper.ts";
 import { openConnectionGenesis } from "../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import { createSigners, signBlock } from "../../../support/comet/signed-chain.ts";

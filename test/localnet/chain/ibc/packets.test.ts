@@ -5,7 +5,7 @@ import * as stored from "../../../../src/localnet/chain/modules/ibc/channel/chan
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { requireCanonicalReply } from "../../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { sendPacket } from "../../../../src/localnet/chain/modules/ibc/channel/keeper.ts";
-import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/ibc/genesis.ts";
+import { exportGenesis, initGenesis } from "../../../../src/localnet/chain/modules/ibc/module.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { createEchoApplication, ECHO_VERSION } from "../../../support/ibc/echo-application.ts";

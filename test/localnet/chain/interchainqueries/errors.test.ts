@@ -1,8 +1,7 @@
-import { getQuery, setQuery } from "../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import * as keeper from "../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ErrorKind, ModuleError } from "../../../../src/localnet/chain/runtime/errors.ts";
 import * as query from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
-import * as errors from "../../../../src/localnet/chain/modules/interchainqueries/errors.ts";
 import { createFakeIbc, type FakeIbc } from "../../../support/fake-ibc.ts";
 import {
   addContract,
@@ -69,8 +68,8 @@ const BY_RECORDING = [1111];
 const BY_QUERY = [1115];
 const BY_GENESIS = [1121];
 
-/** Codes of the module's codespace that errors.ts registers. */
-const REGISTERED = Object.entries(errors)
+/** Codes of the module's codespace that keeper.ts registers. */
+const REGISTERED = Object.entries(keeper)
   .filter((entry): entry is [string, ErrorKind] => entry[0].startsWith("Err"))
   .map(([, create]) => create())
   .filter(({ codespace }) => codespace === "interchainqueries")
@@ -106,7 +105,7 @@ function setRoot(): void {
 function setLastResult(): void {
   const context = chain.world.context();
   const height = { revisionNumber: 1n, revisionHeight: 1n };
-  setQuery(context, { ...getQuery(context, 1n), lastSubmittedResultRemoteHeight: height });
+  keeper.setQuery(context, { ...keeper.getQuery(context, 1n), lastSubmittedResultRemoteHeight: height });
 }
 
 function codeOf(work: () => unknown): number {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { fromHex, toBase64 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress, parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { validatorKey } from "../../../../src/localnet/node/consensus/validators.ts";
 import { messageFromJson } from "../../../../src/cosmos/proto/json.ts";

@@ -1,6 +1,6 @@
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
-import { fractionOf } from "../../../../src/localnet/chain/modules/slashing/params.ts";
-import { moduleParams } from "../../../../src/localnet/chain/modules/staking/params.ts";
+import { fractionOf } from "../../../../src/localnet/chain/modules/slashing/keeper.ts";
+import { moduleParams } from "../../../../src/localnet/chain/modules/staking/types.ts";
 import { toInteger } from "../../../../src/localnet/chain/modules/staking/records.ts";
 import { expect, it } from "vitest";
 import {

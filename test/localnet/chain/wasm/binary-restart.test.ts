@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { createMemoryStorage, KEPT } from "../../../support/memory-storage.ts";

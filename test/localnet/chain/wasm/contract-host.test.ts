@@ -3,8 +3,8 @@ import * as query from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.
 import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { QueryParamsResponse } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { TYPE_URL } from "../../../../src/cosmos/proto/registry.ts";
-import { defaultParams } from "../../../../src/localnet/chain/modules/interchainqueries/params.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
+import { defaultParams } from "../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import {
   type ContractCode,
   NO_RESPONSE,

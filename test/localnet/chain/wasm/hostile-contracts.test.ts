@@ -3,11 +3,11 @@ import { SimulateRequest } from "../../../../src/cosmos/proto/gen/cosmos/tx/v1be
 import { QuerySmartContractStateRequest } from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { Params } from "../../../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
 import { paramsToWire } from "../../../../src/cosmos/fee-market/market.ts";
-import { defaultParams } from "../../../../src/localnet/chain/modules/feemarket/params.ts";
+import { defaultParams } from "../../../../src/localnet/chain/modules/feemarket/module.ts";
 import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { MAX_ITERATORS } from "../../../../src/localnet/chain/modules/wasm/binary-contract.ts";
 import type { QueryResponse, TxResult } from "../../../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress, parseAddress } from "../../../../src/localnet/chain/runtime/address.ts";

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { State } from "../../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
-import { contracts, contractStore } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
+import {
+  classicContractAddress,
+  contracts,
+  contractStore,
+} from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import type { ChainEvent } from "../../../../src/localnet/chain/runtime/context.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { loadChainConfig } from "../../../../src/localnet/cli/load-chain-config.ts";
 import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/cli/localnet-export.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
-import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
+import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/keeper.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
 import { withModules } from "../../../../src/localnet/genesis/chain-files.ts";
 import { accountNamed, CHAINS } from "../../../../src/localnet/accounts/chains.ts";

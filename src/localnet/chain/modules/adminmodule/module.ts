@@ -2,11 +2,12 @@ import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/adminmodule/ad
 import { Query } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/query.ts";
 import {
   Msg,
-  type MsgSubmitProposal,
+  MsgSubmitProposal,
   type MsgSubmitProposalLegacy,
+  MsgSubmitProposalResponse,
 } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
+import { type JsonValue, isRecord, type JsonField } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import {
   type Context,
@@ -21,10 +22,13 @@ import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { Proposal, ProposalStatus } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import { toCanonicalTypeUrl, findMessageByTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 import * as errors from "../../runtime/errors.ts";
+import { messageFromJson } from "../../../../cosmos/proto/json.ts";
+import { customFields } from "../wasm/custom-json.ts";
+import type { CustomMessageResult } from "../wasm/types.ts";
 
 /** Name of the module and its store. The module's account is the chain's authority. */
 export const MODULE_NAME = "adminmodule";
@@ -88,7 +92,7 @@ const proposals = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, propo
 const archive = createMap(MODULE_NAME, utf8("ArchiveSdk47-\x04"), uint64Codec, proposalCodec);
 
 /** What a proposal needs to find and check its messages. */
-export interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
+interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
   readonly findMessage: FindMessage;
 }
 
@@ -153,7 +157,7 @@ function isAllowed(typeUrl: string, chainName: string): boolean {
 }
 
 /** MsgSubmitProposalLegacy always throws: the deployed chain allows only client changes, which do not exist here. */
-export function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
+function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
   requireAdmin(context, proposer);
   throw errors.unregisteredError("proposal content is not whitelisted");
 }
@@ -187,4 +191,84 @@ function passedProposal({ timeNs }: Context, id: bigint, messages: readonly Any[
     submitTime: time,
     depositEndTime: time,
   };
+}
+
+/**
+ * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, where `message`
+ * is proto JSON as text. Returns undefined for other modules' messages.
+ */
+export function handleAdminMessage(
+  context: Context,
+  sender: string,
+  message: unknown,
+  deps: ProposalDeps,
+): CustomMessageResult | undefined {
+  const submit = isRecord(message) ? message["submit_admin_proposal"] : undefined;
+  if (!isRecord(submit)) return undefined;
+  const proposal = customFields(submit).member("admin_proposal").orEmpty();
+  requireOne(proposal);
+  const execute = proposal.member("proposal_execute_message");
+  if (!execute.isPresent())
+    return errors.wrapErrors("failed to submit admin proposal legacy", () =>
+      submitLegacyProposal(context, { proposer: sender, content: undefined }),
+    );
+  return errors.wrapErrors("failed to submit admin proposal", () =>
+    submitAsContract(context, sender, execute.member("message").asText(), deps),
+  );
+}
+
+function requireOne(proposal: JsonField): void {
+  const kinds = ["param_change_proposal", "proposal_execute_message"];
+  const count = kinds.filter((kind) => proposal.member(kind).isPresent()).length;
+  if (count === 1) return;
+  const words = count === 0 ? "no admin proposal type is" : "more than one admin proposal type is";
+  throw errors.unregisteredError(`invalid proposal quantity: ${words} present in message`);
+}
+
+function submitAsContract(
+  context: Context,
+  proposer: string,
+  json: string,
+  deps: ProposalDeps,
+): CustomMessageResult {
+  const message = errors.wrapErrors("failed to unmarshall incoming sdk message", () =>
+    parseAny(json, deps.chainName),
+  );
+  requireAuthoritySigns(message, deps);
+  const handler = deps.findMessage(TYPE_URL.submitProposal);
+  if (handler === undefined) throw errors.ErrUnknownRequest(TYPE_URL.submitProposal);
+  const response = errors.wrapErrors("failed to submit proposal", () =>
+    handler.handle(context, MsgSubmitProposal.encode({ proposer, messages: [message] }).finish()),
+  );
+  const { proposalId } = MsgSubmitProposalResponse.decode(response.response);
+  return { data: utf8(`{"proposal_id":${proposalId}}`), response };
+}
+
+/** Parses a message whose type is given by its member `@type`. Throws `ModuleError`. */
+function parseAny(json: string, chainName: string): Any {
+  const { "@type": typeUrl, ...fields } = parseObject(json);
+  if (typeof typeUrl !== "string") throw errors.unregisteredError("Any JSON doesn't have '@type'");
+  const type = findMessageByTypeUrl(typeUrl, chainName)?.typeName;
+  if (type === undefined) throw errors.unregisteredError(`unable to resolve type URL ${typeUrl}`);
+  return {
+    typeUrl,
+    value: errors.orThrow(() => messageFromJson(type, fields, chainName), errors.unregisteredError),
+  };
+}
+
+function parseObject(json: string): Readonly<Record<string, unknown>> {
+  const value = errors.orThrow<unknown>(() => JSON.parse(json), errors.unregisteredError);
+  if (!isRecord(value)) throw errors.unregisteredError("json: expected an object");
+  return value;
+}
+
+/** Throws unless the authority is the message's only signer. */
+function requireAuthoritySigns({ typeUrl, value }: Any, { authority, findMessage }: ProposalDeps): void {
+  const handler = findMessage(typeUrl);
+  // A message without a handler fails in the proposal.
+  if (handler === undefined) return;
+  const signers = handler.signers(value);
+  if (signers.length !== 1) throw errors.ErrorInvalidSigner("should be 1 signer");
+  if (signers[0] !== authority)
+    throw errors.ErrUnauthorized("authority in incoming msg is not equal to admin module");
 }

@@ -9,8 +9,16 @@ import type { Account } from "../../runtime/ante-step.ts";
 import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import { validateVesting } from "../../runtime/vesting.ts";
-import { fromAny, toAny, type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts";
-import { MODULE_NAME, STORE_NAME, moduleParams } from "./params.ts";
+import {
+  fromAny,
+  toAny,
+  type AuthKeeper,
+  type AuthOptions,
+  createAuthKeeper,
+  MODULE_NAME,
+  STORE_NAME,
+  moduleParams,
+} from "./keeper.ts";
 
 /** Creates the `auth` module: accounts with numbers, sequences and keys. */
 export function createAuthModule(options: AuthOptions): ChainModule & { readonly keeper: AuthKeeper } {

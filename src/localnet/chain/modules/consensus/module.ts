@@ -8,7 +8,7 @@ import { genesisSchema, partOr, GenesisError } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import { ConsensusParams } from "../../../../cosmos/proto/gen/tendermint/types/params.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { BLOCK_RECORD_STORE } from "../../runtime/block-record.ts";
+import { BLOCK_RECORD_STORE } from "../../runtime/execute-block.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 

@@ -15,8 +15,8 @@ import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../run
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { asUintNumber, customMessages } from "../wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts";
-import { callbacksMiddleware } from "./callbacks-middleware.ts";
 import {
+  callbacksMiddleware,
   type ContractManagerDeps,
   ErrNotContractResubmission,
   FailedToResubmitFailure,

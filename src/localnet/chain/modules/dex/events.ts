@@ -1,12 +1,20 @@
 import type { OrderRequest } from "./messages.ts";
-import type { PoolKey, PairId, PoolReserves, TradePairId, Tranche, TrancheUser } from "./types.ts";
+import {
+  type PoolKey,
+  type PairId,
+  type PoolReserves,
+  type TradePairId,
+  type Tranche,
+  type TrancheUser,
+  MODULE_NAME,
+  pairOf,
+} from "./keys.ts";
 import { cachedOn } from "../../store/collections.ts";
 import { formatPrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns } from "../../../../platform/base/time.ts";
 import { type Coin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { attribute, type ChainEvent } from "../../runtime/context.ts";
-import { MODULE_NAME, pairOf } from "./keys.ts";
 
 const DEPOSIT_LP = attribute("action", "DepositLP");
 const WITHDRAW_LP = attribute("action", "WithdrawLP");

@@ -1,5 +1,12 @@
 import { wrapErrors } from "../../runtime/errors.ts";
-import { MODULE_NAME, trancheRef } from "./keys.ts";
+import {
+  MODULE_NAME,
+  trancheRef,
+  type DexKeepers,
+  type TradePairId,
+  type Tranche,
+  type TrancheUser,
+} from "./keys.ts";
 import { checkInt } from "../../../../platform/base/integers.ts";
 import {
   formatPrecDec,
@@ -23,7 +30,6 @@ import { moduleParams } from "./params.ts";
 import { calcPrice, calcTickIndexFromPrice, requireFairOutput } from "./price.ts";
 import * as store from "./store.ts";
 import { swap, type SwapResult } from "./swap.ts";
-import type { DexKeepers, TradePairId, Tranche, TrancheUser } from "./types.ts";
 import * as tranches from "./tranche.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 

@@ -1,4 +1,12 @@
-import { MODULE_NAME, poolDenom } from "./keys.ts";
+import {
+  MODULE_NAME,
+  poolDenom,
+  type DexKeepers,
+  type PoolKey,
+  type TickLiquidity,
+  type TradePairId,
+  type PairId,
+} from "./keys.ts";
 import type {
   DepositOptions,
   MsgDepositResponse,
@@ -32,7 +40,6 @@ import {
 } from "./pool.ts";
 import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
-import type { DexKeepers, PoolKey, TickLiquidity, TradePairId, PairId } from "./types.ts";
 import * as events from "./events.ts";
 
 /** A position, with its tokens in byte order. */

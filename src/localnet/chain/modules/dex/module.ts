@@ -5,11 +5,10 @@ import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import { type Context, dryRun, type ChainModule, type MessageHandler } from "../../runtime/context.ts";
 import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { MODULE_NAME } from "./keys.ts";
+import { MODULE_NAME, type DexBank, type DexOptions, type Expiration, type DexKeepers } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import * as store from "./store.ts";
 import { isPast } from "./tranche.ts";
-import type { DexBank, DexOptions, Expiration, DexKeepers } from "./types.ts";
 import { wrapErrors, unregisteredError, GrpcCode, QueryError } from "../../runtime/errors.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { fromHex } from "../../../../platform/base/bytes.ts";
@@ -18,7 +17,7 @@ import { deposit, withdraw } from "./liquidity.ts";
 import { ErrDexPaused, orPanic } from "./errors.ts";
 import { cancelLimitOrder, withdrawFilled, placeLimitOrder } from "./limit-orders.ts";
 import * as messages from "./messages.ts";
-import { multiHopSwap, simulateMultiHopSwap } from "./multi-hop.ts";
+import { multiHopSwap, simulateMultiHopSwap } from "./swap.ts";
 
 /** Creates the `dex` module: pools, limit orders and swaps. */
 export function createDexModule(options: DexOptions, bank: DexBank): ChainModule {

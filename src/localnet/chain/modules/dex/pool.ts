@@ -14,10 +14,18 @@ import {
 import { checkInt, minInt, OverflowError } from "../../../../platform/base/integers.ts";
 import type { Context } from "../../runtime/context.ts";
 import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./events.ts";
-import { pairOf, poolPlace } from "./keys.ts";
+import {
+  pairOf,
+  poolPlace,
+  type PairId,
+  type Pool,
+  type PoolKey,
+  type PoolReserves,
+  type PoolReservesKey,
+  type TradePairId,
+} from "./keys.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
-import type { PairId, Pool, PoolKey, PoolReserves, PoolReservesKey, TradePairId } from "./types.ts";
 
 export type PoolSides = Pick<Pool, "lower" | "upper">;
 

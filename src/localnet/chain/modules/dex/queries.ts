@@ -15,7 +15,6 @@ import { getPool } from "./pool.ts";
 import { toWirePool, toWireReserves, toWireTranche, toWireTrancheUser } from "./records.ts";
 import * as store from "./store.ts";
 import { calcWithdrawable, findTranche } from "./tranche.ts";
-import type { DexKeepers, TrancheKey, PairId, TradePairId } from "./types.ts";
 import { responseTypeOf, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type {
   PageRequest,
@@ -32,7 +31,7 @@ const TRANCHES = { name: "neutron.dex.LimitOrderTranche", type: LimitOrderTranch
 const TRANCHE_USERS = { name: "neutron.dex.LimitOrderTrancheUser", type: LimitOrderTrancheUser };
 const POOL_METADATA = { name: "neutron.dex.PoolMetadata", type: PoolMetadata };
 
-export function stateQueries({ bech32Prefix, bank }: DexKeepers) {
+export function stateQueries({ bech32Prefix, bank }: keys.DexKeepers) {
   return {
     Params: moduleParams.query,
     Pool: (context, { pairId, tickIndex, fee }) => {
@@ -124,7 +123,7 @@ export function stateQueries({ bech32Prefix, bank }: DexKeepers) {
   } satisfies Queries;
 }
 
-function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): TrancheKey {
+function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): keys.TrancheKey {
   const { pairId, tokenIn, tickIndex, trancheKey } = request;
   return { tradePairId: sideSelling(parsePairId(pairId), tokenIn), tick: tickIndex, trancheKey };
 }
@@ -187,7 +186,7 @@ function page(
 }
 
 /** Parses "A<>B" with the tokens in either order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
-function parsePairId(text: string): PairId {
+function parsePairId(text: string): keys.PairId {
   const [first, second, ...more] = text.split("<>");
   if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
   if (first === second) throw errors.ErrInvalidTradingPair(text);
@@ -195,7 +194,7 @@ function parsePairId(text: string): PairId {
 }
 
 /** Returns the side of the pair that sells `makerDenom`. If the pair does not include it, the taker denom is token0. */
-function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
+function sideSelling({ token0, token1 }: keys.PairId, makerDenom: string): keys.TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 

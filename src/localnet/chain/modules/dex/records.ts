@@ -16,7 +16,7 @@ import type {
   TradePairId,
   Tranche,
   TrancheUser,
-} from "./types.ts";
+} from "./keys.ts";
 
 const NO_PAIR: TradePairId = { makerDenom: "", takerDenom: "" };
 

@@ -6,16 +6,6 @@ import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_meta
 import type { KVStore } from "../../store/cache-store.ts";
 import * as keys from "./keys.ts";
 import { expirationCodec, recordCodecs } from "./record-codecs.ts";
-import type {
-  Expiration,
-  PoolKey,
-  PoolReserves,
-  PoolReservesKey,
-  TickLiquidity,
-  TradePairId,
-  Tranche,
-  TrancheKey,
-} from "./types.ts";
 
 const { MODULE_NAME } = keys;
 
@@ -32,62 +22,65 @@ export const poolMetadata = createMap(
   messageCodec(PoolMetadata),
 );
 
-export function getReserves(context: Context, key: PoolReservesKey): PoolReserves | undefined {
+export function getReserves(context: Context, key: keys.PoolReservesKey): keys.PoolReserves | undefined {
   const bytes = context.store(MODULE_NAME).get(keys.poolReservesPath(key));
   const record = bytes === undefined ? undefined : recordCodecs(context).tick.decode(bytes);
   return record?.kind === "pool" ? record.reserves : undefined;
 }
 
-export function setReserves(context: Context, reserves: PoolReserves): void {
+export function setReserves(context: Context, reserves: keys.PoolReserves): void {
   const path = keys.poolReservesPath(reserves.key);
   context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "pool", reserves }));
 }
 
-export function deleteReserves(context: Context, key: PoolReservesKey): void {
+export function deleteReserves(context: Context, key: keys.PoolReservesKey): void {
   context.store(MODULE_NAME).delete(keys.poolReservesPath(key));
 }
 
-export function getActiveTranche(context: Context, key: TrancheKey): Tranche | undefined {
+export function getActiveTranche(context: Context, key: keys.TrancheKey): keys.Tranche | undefined {
   return readTranche(context, keys.activeTranchePath(key));
 }
 
 /** Returns the active tranche that an expiration refers to. */
-export function getActiveTrancheByRef(context: Context, ref: Uint8Array): Tranche | undefined {
+export function getActiveTrancheByRef(context: Context, ref: Uint8Array): keys.Tranche | undefined {
   return readTranche(context, concat(keys.TICK_LIQUIDITY_PREFIX, ref));
 }
 
-function readTranche(context: Context, path: Uint8Array): Tranche | undefined {
+function readTranche(context: Context, path: Uint8Array): keys.Tranche | undefined {
   const bytes = context.store(MODULE_NAME).get(path);
   const record = bytes === undefined ? undefined : recordCodecs(context).tick.decode(bytes);
   return record?.kind === "tranche" ? record.tranche : undefined;
 }
 
-export function setActiveTranche(context: Context, tranche: Tranche): void {
+export function setActiveTranche(context: Context, tranche: keys.Tranche): void {
   const path = keys.activeTranchePath(tranche.key);
   context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "tranche", tranche }));
 }
 
-export function deleteActiveTranche(context: Context, key: TrancheKey): void {
+export function deleteActiveTranche(context: Context, key: keys.TrancheKey): void {
   context.store(MODULE_NAME).delete(keys.activeTranchePath(key));
 }
 
 /** Iterates over a tick's active tranches in the byte order of their keys. */
 export function* activeTranchesAtTick(
   context: Context,
-  tradePairId: TradePairId,
+  tradePairId: keys.TradePairId,
   tick: bigint,
-): IterableIterator<Tranche> {
+): IterableIterator<keys.Tranche> {
   for (const record of walkTicks(context, ...keys.trancheRange(tradePairId, tick)))
     if (record.kind === "tranche") yield record.tranche;
 }
 
 /** Iterates over a snapshot of the records that a taker meets: by ascending tick, pools (by fee) before tranches (by key). */
-export function ticksOfSide(context: Context, tradePairId: TradePairId): IterableIterator<TickLiquidity> {
+export function ticksOfSide(
+  context: Context,
+  tradePairId: keys.TradePairId,
+): IterableIterator<keys.TickLiquidity> {
   return walkTicks(context, ...keys.sideRange(tradePairId));
 }
 
 /** Iterates over all active records in store order. */
-export function allTicks(context: Context): IterableIterator<TickLiquidity> {
+export function allTicks(context: Context): IterableIterator<keys.TickLiquidity> {
   return walkTicks(context, keys.TICK_LIQUIDITY_PREFIX, prefixEnd(keys.TICK_LIQUIDITY_PREFIX));
 }
 
@@ -95,7 +88,7 @@ function* walkTicks(
   context: Context,
   start: Uint8Array,
   end: Uint8Array | undefined,
-): IterableIterator<TickLiquidity> {
+): IterableIterator<keys.TickLiquidity> {
   const { tick } = recordCodecs(context);
   for (const [, value] of context.store(MODULE_NAME).iterate(start, end)) yield tick.decode(value);
 }
@@ -136,7 +129,7 @@ export const inactiveTranches = createRecords(
   (context) => recordCodecs(context).tranche,
 );
 
-function inactivePath(key: TrancheKey): Uint8Array {
+function inactivePath(key: keys.TrancheKey): Uint8Array {
   return concat(keys.INACTIVE_TRANCHE_PREFIX, keys.trancheRef(key));
 }
 
@@ -150,16 +143,16 @@ export const trancheUsers = createRecords(
 /** Expirations by time and, within the same second, by tranche key. JIT orders come first. */
 export const expirations = createRecords(keys.EXPIRATION_PREFIX, expirationPath, () => expirationCodec);
 
-export function setExpiration(context: Context, expiration: Expiration): void {
+export function setExpiration(context: Context, expiration: keys.Expiration): void {
   expirations.set(context, expiration, expiration);
 }
 
-function expirationPath({ timeNs, trancheRef }: Expiration): Uint8Array {
+function expirationPath({ timeNs, trancheRef }: keys.Expiration): Uint8Array {
   return concat(keys.EXPIRATION_PREFIX, keys.expirationKey(timeNs, trancheRef));
 }
 
 /** Returns a pool's id, or undefined if the pool was never created. */
-export function getPoolId(context: Context, key: PoolKey): bigint | undefined {
+export function getPoolId(context: Context, key: keys.PoolKey): bigint | undefined {
   const bytes = context.store(MODULE_NAME).get(keys.poolPlace(key).idPath);
   return bytes === undefined ? undefined : uint64Codec.decode(bytes);
 }

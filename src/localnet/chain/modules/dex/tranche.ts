@@ -17,7 +17,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientReserves, ErrTrancheKeyInUse } from "./errors.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
-import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
+import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./keys.ts";
 import * as events from "./events.ts";
 
 /** Returns whether a tranche's order has expired. JIT orders have not expired. */

@@ -12,8 +12,13 @@ import { parseAddress } from "../../runtime/address.ts";
 import { type Context, event, type MessageHandler } from "../../runtime/context.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import * as keeper from "./keeper.ts";
-import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
-import { defaultParams, moduleParams } from "./params.ts";
+import {
+  ErrInvalidProposalContent,
+  ErrInvalidVote,
+  ErrNoProposalMsgs,
+  defaultParams,
+  moduleParams,
+} from "./keys.ts";
 import * as errors from "../../runtime/errors.ts";
 
 /** Creates the handlers for `cosmos.gov.v1` and `cosmos.gov.v1beta1` messages. */

@@ -18,7 +18,6 @@ import { parseAddress } from "../../runtime/address.ts";
 import * as money from "../../runtime/coins.ts";
 import { ErrInvalidCoins, ErrInvalidSigner, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import * as keys from "./keys.ts";
-import { minDepositOf, moduleParams, ratioOf } from "./params.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
 export type GovOptions = Pick<ChainNames, "bech32Prefix" | "denom" | "authority">;
@@ -102,7 +101,7 @@ export function addProposal(context: Context, draft: Draft, keepers: Keepers): g
   for (const message of messages) requireRunnable(context, message, keepers);
   const id = nextProposalId.get(context);
   nextProposalId.set(context, id + 1n);
-  const { maxDepositPeriod } = moduleParams.get(context);
+  const { maxDepositPeriod } = keys.moduleParams.get(context);
   const endNs = context.timeNs + joinNs(maxDepositPeriod);
   const proposal: gov.Proposal = {
     ...gov.Proposal.decode(new Uint8Array(0)),
@@ -159,9 +158,9 @@ export function checkInitialDeposit(
   expedited: boolean,
 ): void {
   if (!money.areValidCoins(deposit)) throw ErrInvalidCoins(money.formatCoins(deposit));
-  const ratio = ratioOf(params.minInitialDepositRatio);
+  const ratio = keys.ratioOf(params.minInitialDepositRatio);
   if (ratio > 0n) {
-    const least = money.mapAmounts(minDepositOf(params, expedited), (amount) =>
+    const least = money.mapAmounts(keys.minDepositOf(params, expedited), (amount) =>
       truncateDec18(mulDec18(amount * DEC18_ONE, ratio) + DEC18_ONE / 2n),
     );
     if (!coversAll(deposit, least))
@@ -197,8 +196,8 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   const isPending = proposal.status === gov.ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD;
   if (!isPending && proposal.status !== gov.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     throw keys.ErrInactiveProposal(id.toString());
-  const params = moduleParams.get(context);
-  const least = minDepositOf(params, proposal.expedited);
+  const params = keys.moduleParams.get(context);
+  const least = keys.minDepositOf(params, proposal.expedited);
   requireDepositDenoms(params, amount);
   requireRatioOf(params, least, amount);
   const address = parseAddress(bech32Prefix, depositor);
@@ -227,7 +226,7 @@ function requireRatioOf(
   least: readonly money.Coin[],
   amount: readonly money.Coin[],
 ): void {
-  const ratio = ratioOf(params.minDepositRatio);
+  const ratio = keys.ratioOf(params.minDepositRatio);
   if (ratio === 0n) return;
   const thresholds = partsOf(least, ratio);
   const isMet = thresholds.some((threshold) =>
@@ -246,7 +245,7 @@ function partsOf(coins: readonly money.Coin[], ratio: Dec18): readonly money.Coi
 }
 
 function startVote(context: Context, proposal: gov.Proposal): void {
-  const params = moduleParams.get(context);
+  const params = keys.moduleParams.get(context);
   const period = proposal.expedited ? params.expeditedVotingPeriod : params.votingPeriod;
   const endNs = context.timeNs + joinNs(period);
   setProposal(context, {
@@ -315,8 +314,8 @@ export function cancelProposal(context: Context, id: bigint, proposer: string, k
 
 function chargeDeposits(context: Context, id: bigint, keepers: Keepers): void {
   const { bank, bech32Prefix } = keepers;
-  const { proposalCancelRatio, proposalCancelDest } = moduleParams.get(context);
-  const ratio = ratioOf(proposalCancelRatio);
+  const { proposalCancelRatio, proposalCancelDest } = keys.moduleParams.get(context);
+  const ratio = keys.ratioOf(proposalCancelRatio);
   const charged: money.Coin[] = [];
   for (const { depositor, amount } of deposits.values(context, uint64BigEndian(id))) {
     const address = parseAddress(bech32Prefix, depositor);

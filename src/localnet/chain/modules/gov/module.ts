@@ -17,8 +17,7 @@ import {
 } from "../../runtime/handlers.ts";
 import { createHandlers } from "./handlers.ts";
 import * as keeper from "./keeper.ts";
-import * as keys from "./keys.ts";
-import { defaultParams, moduleParams } from "./params.ts";
+import { defaultParams, moduleParams, MODULE_NAME, partKey, queueKey } from "./keys.ts";
 import { endBlock, tally as countVotes } from "./tally.ts";
 import { MsgExecLegacyContent } from "../../../../cosmos/proto/gen/cosmos/gov/v1/tx.ts";
 import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
@@ -30,8 +29,8 @@ export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
   return {
-    name: keys.MODULE_NAME,
-    stores: [keys.MODULE_NAME],
+    name: MODULE_NAME,
+    stores: [MODULE_NAME],
     messages: createHandlers(keepers),
     queries: [...queryHandlers(wire.Query, queries), ...queryHandlers(legacy.Query, legacyQueries(queries))],
     endBlock: (context) => endBlock(context, keepers),
@@ -73,7 +72,7 @@ function createQueries(keepers: keeper.Keepers) {
 }
 
 function partKeyOf(id: bigint, address: string, { bech32Prefix }: keeper.Keepers): Uint8Array {
-  return keys.partKey(
+  return partKey(
     id,
     orQueryError(() => parseAddress(bech32Prefix, address)),
   );
@@ -133,12 +132,12 @@ function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest):
   }
 }
 
-const SCHEMA = genesisSchema(keys.MODULE_NAME, "cosmos.gov.v1.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.gov.v1.GenesisState", GenesisState);
 
 /** Stores the state. Throws `GenesisError` for invalid params, and for votes or deposits on unknown proposals. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
-  const path = `app_state.${keys.MODULE_NAME}`;
+  const path = `app_state.${MODULE_NAME}`;
   keeper.nextProposalId.set(context, state.startingProposalId === 0n ? 1n : state.startingProposalId);
   atPath(`${path}.params`, () =>
     moduleParams.set(context, partOr(json, "params", state.params, defaultParams(keepers.denom))),
@@ -164,7 +163,7 @@ function addStoredProposal(context: Context, proposal: v1.Proposal, startingId: 
   if (keeper.proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
   keeper.setProposal(context, proposal);
   const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = v1.ProposalStatus;
-  const queue = (endNs: bigint): Uint8Array => keys.queueKey(endNs, proposal.id);
+  const queue = (endNs: bigint): Uint8Array => queueKey(endNs, proposal.id);
   if (proposal.status === PROPOSAL_STATUS_DEPOSIT_PERIOD)
     keeper.inactiveQueue.set(context, queue(timestampToNs(proposal.depositEndTime)), proposal.id);
   if (proposal.status === PROPOSAL_STATUS_VOTING_PERIOD)
@@ -179,7 +178,7 @@ function storedPart(
 ): Uint8Array {
   if (!keeper.proposals.has(context, id))
     throw new Error(`expected proposal ${id} in app_state.gov.proposals`);
-  return keys.partKey(id, parseAddress(bech32Prefix, address));
+  return partKey(id, parseAddress(bech32Prefix, address));
 }
 
 function exportGenesis(context: Context): JsonValue {

@@ -12,10 +12,9 @@ import { joinNs } from "../../../../platform/base/time.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Context, event } from "../../runtime/context.ts";
 import { ModuleError } from "../../runtime/errors.ts";
-import { timeKey } from "../staking/keys.ts";
+import { timeKey } from "../staking/types.ts";
 import * as keeper from "./keeper.ts";
-import { queueKey } from "./keys.ts";
-import { moduleParams, ratioOf } from "./params.ts";
+import { queueKey, moduleParams, ratioOf } from "./keys.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
 /** Drops proposals whose deposit is insufficient at the end of its period, and ends votes whose period is over. */

@@ -1,25 +1,268 @@
+import { Params } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/params.ts";
+import { fromUtf8, fromLossyUtf8 } from "../../../../platform/base/bytes.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
+import { type Profile, SPECIFICATION } from "../../deviations/deviations.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { type Context, event, type ChainModule } from "../../runtime/context.ts";
+import * as errors from "../../runtime/errors.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
+import { type ParamsModuleOptions, requireAddress, checkUpdate } from "../../runtime/params-module.ts";
+import type {
+  Acknowledgement,
+  IBCModule,
+  ICS4Wrapper,
+  OutgoingPacket,
+  RelayedPacket,
+} from "../ibc/channel/ibc-module.ts";
+import { printGoHeight } from "../ibc/host/height.ts";
+import type { Packet } from "../ibc/host/packet.ts";
+import {
+  errorAcknowledgement,
+  readReceiver,
+  readTransferData,
+  type TransferData,
+} from "../transfer/packet.ts";
+import type { ContractKeeper } from "../wasm/types.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/genesis.ts";
 import { Query } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/query.ts";
 import { Msg } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
-import { parseAddress } from "../../runtime/address.ts";
-import type { Context, ChainModule } from "../../runtime/context.ts";
-import { ErrInvalidRequest } from "../../runtime/errors.ts";
 import { atPath, genesisSchema } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../runtime/params-module.ts";
-import type { IBCModule, ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
-import {
-  type Keepers,
-  MODULE_NAME,
-  moduleParams,
-  type RateLimitDeps,
-  rateLimitICS4Wrapper,
-  rateLimitMiddleware,
-} from "./middleware.ts";
+
+/** Name of the module and its store, the error codespace and the event attribute. */
+const MODULE_NAME = "rate-limited-ibc";
+
+/** `contract_address`: the contract that limits transfers. Empty by default, which leaves transfers unlimited. */
+const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: Uint8Array.of(0x01),
+  type: Params,
+  defaults: { contractAddress: "" },
+});
+
+interface RateLimitDeps {
+  readonly contracts: Pick<ContractKeeper, "sudo">;
+}
+
+/** Options, and keepers of other modules. */
+interface Keepers extends ParamsModuleOptions, RateLimitDeps {}
+
+const register = errors.errorsOf(MODULE_NAME);
+const ErrRateLimitExceeded = register(2, "rate limit exceeded");
+const ErrBadMessage = register(3, "bad message");
+const ErrContractError = register(4, "contract error");
+
+/** A receiver of at least this many bytes is refused. */
+const MAX_RECEIVER_BYTES = 4096;
+const EXCEEDED = "rate limit exceeded";
+
+/** Puts the limiter in front of the channels, so that rejected transfers are not sent. */
+function rateLimitICS4Wrapper(inner: ICS4Wrapper, keepers: Keepers): ICS4Wrapper {
+  return {
+    sendPacket: (context, packet) => {
+      requireAllowed(context, packet, keepers);
+      return inner.sendPacket(context, packet);
+    },
+  };
+}
+
+/** Puts the limiter in front of an application. */
+function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
+  return {
+    ...inner,
+    onReceive: (context, packet) => refusalOf(context, packet, keepers) ?? inner.onReceive(context, packet),
+    onAcknowledge: (context, packet, acknowledgement) => {
+      if (isErrorAcknowledgement(acknowledgement))
+        undo(context, packet, keepers, { failure: "acknowledgment", acknowledgement });
+      inner.onAcknowledge(context, packet, acknowledgement);
+    },
+    onTimeout: (context, packet) => {
+      undo(context, packet, keepers, { failure: "timeout" });
+      inner.onTimeout(context, packet);
+    },
+  };
+}
+
+/** Throws if the contract refuses a packet. Packets that are not transfers are not limited. */
+function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepers): void {
+  const contract = moduleParams.get(context).contractAddress;
+  if (contract === "" || !isTransfer(packet)) return;
+  const destination = { portId: OMITTED, channelId: OMITTED };
+  errors.wrapErrors("rate limit SendPacket failed to authorize transfer", () =>
+    checkLimits(
+      context,
+      "send_packet",
+      { contract, packet: { ...packet, sequence: 0n, destination } },
+      keepers,
+    ),
+  );
+}
+
+function isTransfer({ data }: OutgoingPacket): boolean {
+  try {
+    const { denom, amount } = readTransferData(data);
+    return denom !== "" && amount !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the acknowledgement for a refused packet, or undefined if the packet is accepted. */
+function refusalOf(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement | undefined {
+  const invalid = receiverError(packet);
+  if (invalid !== undefined) return refuse(context, ErrBadMessage(), [["error-context", invalid]]);
+  const contract = moduleParams.get(context).contractAddress;
+  if (contract === "") return undefined;
+  try {
+    checkLimits(context, "recv_packet", { contract, packet }, keepers);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof errors.ModuleError) || errors.isOutOfGas(error)) throw error;
+    const isExceeded = error.message.includes(EXCEEDED);
+    return refuse(context, isExceeded ? ErrRateLimitExceeded() : ErrContractError(error.message));
+  }
+}
+
+function refuse(
+  context: Context,
+  error: errors.ModuleError,
+  more: readonly (readonly [key: string, value: string])[] = [],
+): Acknowledgement {
+  context.emit(event("ibc-acknowledgement-error", [["error", error.message], ...more]));
+  return errorAcknowledgement(error);
+}
+
+/** Returns why a packet's receiver is invalid. The receiver is checked even if no contract is set. */
+function receiverError({ data }: RelayedPacket): string | undefined {
+  try {
+    if (Buffer.byteLength(readReceiver(data)) < MAX_RECEIVER_BYTES) return undefined;
+  } catch (error) {
+    return errorText(error);
+  }
+  return errors.ErrInvalidAddress(
+    `IBC Receiver address too long. Max supported length is ${MAX_RECEIVER_BYTES}`,
+  ).message;
+}
+
+/** Throws sdk/6 if the acknowledgement is not a JSON object. */
+function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
+  const json = errors.orThrow<unknown>(() => JSON.parse(fromUtf8(acknowledgement)), unreadable);
+  if (json === null) return false;
+  if (!isRecord(json) || "response" in json) throw unreadable("expected a result or an error");
+  return typeof json["error"] === "string" && json["error"] !== "";
+}
+
+function unreadable(reason: string): errors.ModuleError {
+  return errors.ErrUnknownRequest(`cannot unmarshal ICS-20 transfer packet acknowledgement: ${reason}`);
+}
+
+/** Notifies the contract of a failed packet. If the call fails, only an event is emitted; the refund must not depend on it. */
+function undo(
+  context: Context,
+  packet: RelayedPacket,
+  keepers: Keepers,
+  outcome: { readonly failure: "acknowledgment" | "timeout"; readonly acknowledgement?: Uint8Array },
+): void {
+  const contract = moduleParams.get(context).contractAddress;
+  if (contract === "") return;
+  try {
+    undoSend(context, { contract, packet }, keepers);
+  } catch (error) {
+    if (!(error instanceof errors.ModuleError) || errors.isOutOfGas(error)) throw error;
+    const { failure, acknowledgement } = outcome;
+    context.emit(
+      event("bad_revert", [
+        ["module", MODULE_NAME],
+        ["failure_type", failure],
+        ["packet", fromLossyUtf8(packet.data)],
+        ...(acknowledgement === undefined
+          ? []
+          : [["acknowledgement", fromLossyUtf8(acknowledgement)] as const]),
+      ]),
+    );
+  }
+}
+
+/**
+ * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract rejects the packet or
+ * fails for any reason, or an unregistered error if the address or the data is invalid.
+ */
+function checkLimits(
+  context: Context,
+  call: Exclude<LimiterCall, "undo_send">,
+  { contract, packet }: { readonly contract: string; readonly packet: Packet },
+  keepers: Keepers,
+): void {
+  errors.orThrow(() => parseAddress(keepers.bech32Prefix, contract), errors.unregisteredError);
+  const data = dataOf(packet, "failed to CheckAndUpdateRateLimits");
+  errors.wrapErrors(
+    (error) => ErrRateLimitExceeded(error.message),
+    () => keepers.contracts.sudo(context, contract, limiterMessage(call, packet, data, context.profile)),
+  );
+}
+
+/** Notifies the contract of a sent packet that did not arrive. Throws `ModuleError`; rate-limited-ibc/4 if the contract fails. */
+function undoSend(
+  context: Context,
+  { contract, packet }: { readonly contract: string; readonly packet: Packet },
+  keepers: Keepers,
+): void {
+  const words = "failed to UndoSendRateLimit";
+  requireAddress(keepers.bech32Prefix, contract, words);
+  const message = limiterMessage("undo_send", packet, dataOf(packet, words), context.profile);
+  errors.wrapErrors(
+    (error) => ErrContractError(error.message),
+    () => keepers.contracts.sudo(context, contract, message),
+  );
+}
+
+function dataOf({ data }: Packet, words: string): TransferData {
+  return errors.orThrowWith(errors.unregisteredError, words, () => readTransferData(data));
+}
+
+/** Name of the packet event with which the contract is called. */
+export type LimiterCall = "send_packet" | "recv_packet" | "undo_send";
+
+/** Placeholder for the destination of a packet being sent, used in the message to the contract. */
+const OMITTED = "omitted";
+
+/**
+ * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with its members in the
+ * specification's order. As in Go, empty texts in the data and zero heights are omitted. All digits of 64-bit numbers are
+ * printed.
+ */
+export function limiterMessage(
+  call: LimiterCall,
+  packet: Packet,
+  data: TransferData,
+  profile: Profile = SPECIFICATION,
+): string {
+  const { sequence, source, destination, timeout } = packet;
+  const hasTime = timeout.timestamp > 0n || !profile.deployed("transferTimeout");
+  const json = printGoObject([
+    ["sequence", sequence.toString()],
+    ["source_port", printGoString(source.portId)],
+    ["source_channel", printGoString(source.channelId)],
+    ["destination_port", printGoString(destination.portId)],
+    ["destination_channel", printGoString(destination.channelId)],
+    ["data", dataJson(data, profile)],
+    ["timeout_height", printGoHeight(timeout.height)],
+    ...(hasTime ? [["timeout_timestamp", timeout.timestamp.toString()] as const] : []),
+  ]);
+  return printGoObject([[call, printGoObject([["packet", json]])]]);
+}
+
+/** The data as JSON. In the specification, it has no memo. */
+function dataJson({ denom, amount, sender, receiver, memo }: TransferData, { deployed }: Profile): string {
+  const specified = { denom, amount, sender, receiver };
+  const members = Object.entries(deployed("transferMemo") ? { ...specified, memo } : specified);
+  return printGoJson(Object.fromEntries(members.filter(([, text]) => text !== "")));
+}
 
 /** The module and its middleware. */
-export interface RateLimitModule extends ChainModule {
+interface RateLimitModule extends ChainModule {
   /** Wraps the limiter around a port's application. */
   readonly rateLimitMiddleware: (inner: IBCModule) => IBCModule;
   /** Puts the limiter in front of an application's channels. */
@@ -41,7 +284,7 @@ export function createRateLimitModule(options: ParamsModuleOptions, deps: RateLi
       {
         UpdateParams: moduleParams.update({
           authority,
-          signerError: ErrInvalidRequest,
+          signerError: errors.ErrInvalidRequest,
           check: checkUpdate(bech32Prefix, ({ contractAddress }) => {
             if (contractAddress !== "")
               requireAddress(bech32Prefix, contractAddress, "contract_address is invalid");

@@ -10,10 +10,8 @@ import { ErrInvalidRequest, goPanic, wrapErrors } from "../../runtime/errors.ts"
 import type { MessageJson } from "../wasm/contract.ts";
 import { asUintNumber, customMessages, customQueries, toUintNumber } from "../wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomMessageResult, CustomQueryHandler } from "../wasm/types.ts";
-import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
-import { getQuery, getResult, pageQueries, queries } from "./keeper.ts";
-import type { KeyList } from "./messages.ts";
-import type { Keepers } from "./types.ts";
+import { registerQuery, removeQuery, updateQuery, type KeyList } from "./handlers.ts";
+import { getQuery, getResult, pageQueries, queries, type Keepers } from "./keeper.ts";
 
 /** Creates the handler for `register_interchain_query`, `update_interchain_query` and `remove_interchain_query`. */
 export function createMessageBindings(keepers: Keepers): CustomMessageHandler {

@@ -12,12 +12,37 @@ import { toHex } from "../../../../platform/base/bytes.ts";
 import { parseCoins } from "../../runtime/coins.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { type Context, event, type ChainEvent } from "../../runtime/context.ts";
-import { ErrInvalidRequest, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
-import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrNotContract, wrapTwice } from "./errors.ts";
-import { checkSender, type KeyList, validateRegister, validateUpdate, type WithKeyList } from "./messages.ts";
-import type { Keepers, IbcKeeper } from "./types.ts";
-import { deleteQuery, getQuery, nextId, setQuery } from "./keeper.ts";
-import { moduleParams, MODULE_NAME } from "./params.ts";
+import {
+  ErrInvalidRequest,
+  ErrUnauthorized,
+  wrapErrors,
+  ErrInvalidAddress,
+  ErrInvalidType,
+} from "../../runtime/errors.ts";
+import {
+  ErrInvalidConnectionID,
+  ErrInvalidQueryID,
+  ErrNotContract,
+  wrapTwice,
+  type Keepers,
+  type IbcKeeper,
+  deleteQuery,
+  getQuery,
+  nextId,
+  setQuery,
+  moduleParams,
+  MODULE_NAME,
+  ErrEmptyKeyID,
+  ErrEmptyKeyPath,
+  ErrEmptyKeys,
+  ErrInvalidQueryType,
+  ErrInvalidUpdatePeriod,
+  ErrTooManyKVQueryKeys,
+} from "./keeper.ts";
+import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
+import { tryParseAddress } from "../../runtime/address.ts";
+import { validateTransactionsFilter } from "./tx-queries.ts";
 
 /**
  * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the deposit and
@@ -181,4 +206,81 @@ function commonAttributes(action: string, query: RegisteredQuery): Attributes {
 /** Prints each key as `<path>/<hex key>`, in order and separated by commas. As in Go, nothing is escaped. */
 function printKeys(keys: readonly KVKey[]): string {
   return keys.map((key) => `${key.path}/${toHex(key.key)}`).join(",");
+}
+
+/** Settings for the stateless checks. */
+interface CheckRules {
+  readonly bech32Prefix: string;
+  readonly params: Params;
+}
+
+/** A registration or an update whose key list may contain undefined. Null keys can occur only in a contract's JSON message. */
+type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
+
+/**
+ * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the field for the other query type: a TX query
+ * may have any keys, and a KV query may have any filter.
+ */
+export function validateRegister(
+  message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
+  { bech32Prefix, params }: CheckRules,
+): void {
+  wrapErrors("failed to validate MsgRegisterInterchainQuery", () => {
+    if (message.updatePeriod === 0n) throw ErrInvalidUpdatePeriod("update period can not be equal to zero");
+    checkSender(bech32Prefix, message.sender);
+    if (trimGoSpace(message.connectionId) === "")
+      throw ErrInvalidConnectionID("connection id cannot be empty");
+    if (message.queryType === "kv") validateRegisteredKeys(message.keys, params.maxKvQueryKeysCount);
+    else if (message.queryType === "tx")
+      validateTransactionsFilter(message.transactionsFilter, params.maxTransactionsFilters);
+    else throw ErrInvalidQueryType("invalid query type");
+  });
+}
+
+/** Stateless checks of MsgUpdateInterchainQueryRequest. The sender is checked last, as in Go. */
+export function validateUpdate(
+  message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
+  { bech32Prefix, params }: CheckRules,
+): void {
+  wrapErrors("failed to validate MsgUpdateInterchainQueryRequest", () => {
+    const { newKeys, newTransactionsFilter: filter } = message;
+    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
+    if (newKeys.length === 0 && filter === "" && message.newUpdatePeriod === 0n)
+      throw ErrInvalidRequest("one of new_keys, new_transactions_filter or new_update_period should be set");
+    if (newKeys.length > 0 && filter !== "")
+      throw ErrInvalidRequest("either new_keys or new_transactions_filter should be set");
+    if (newKeys.length > 0) validateKeys(newKeys, params.maxKvQueryKeysCount);
+    if (filter !== "") validateTransactionsFilter(filter, params.maxTransactionsFilters);
+    checkSender(bech32Prefix, message.sender);
+  });
+}
+
+/** Checks a message's sender. Throws ErrInvalidAddress. */
+export function checkSender(bech32Prefix: string, sender: string): void {
+  if (trimGoSpace(sender) === "") throw ErrInvalidAddress("missing sender address");
+  if (!tryParseAddress(bech32Prefix, sender).ok)
+    throw ErrInvalidAddress(`failed to parse address: ${sender}`);
+}
+
+/** A query's unchecked keys. Null keys, represented here as undefined, can occur only in a contract's JSON message. */
+export type KeyList = readonly (KVKey | undefined)[];
+
+/** Checks a KV query's keys as Go does: first the count, then each key in order, duplicates before empty fields. */
+function validateKeys(keys: KeyList, maxKeys: bigint): void {
+  if (BigInt(keys.length) > maxKeys) throw ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (key === undefined) throw ErrInvalidType("key cannot be nil");
+    const name = `${toHex(key.key)}/${key.path}`;
+    if (seen.has(name)) throw ErrInvalidRequest("keys cannot be duplicated");
+    if (key.path === "") throw ErrEmptyKeyPath("keys path cannot be empty");
+    if (key.key.length === 0) throw ErrEmptyKeyID("keys id cannot be empty");
+    seen.add(name);
+  }
+}
+
+/** Like {@link validateKeys}, but for a registration or genesis record, which needs at least one key. */
+export function validateRegisteredKeys(keys: KeyList, maxKeys: bigint): void {
+  if (keys.length === 0) throw ErrEmptyKeys("keys cannot be empty");
+  validateKeys(keys, maxKeys);
 }

@@ -1,3 +1,12 @@
+import type { ProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
+import type { Coin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import type { ParamsModuleOptions } from "../../runtime/params-module.ts";
+import type { IbcKeeper as Keeper } from "../ibc/keeper.ts";
+import type { ContractKeeper } from "../wasm/types.ts";
+import { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
+import { errorsOf, type ModuleError, GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import type {
   QueryRegisteredQueriesRequest,
@@ -5,8 +14,6 @@ import type {
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { concat, readUint64BigEndian, uint64BigEndian } from "../../../../platform/base/bytes.ts";
-import type { Context } from "../../runtime/context.ts";
-import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
 import {
   bytesCodec,
@@ -16,14 +23,111 @@ import {
   messageCodec,
   uint64Codec,
 } from "../../store/collections.ts";
-import { ErrInvalidQueryID, ErrNoQueryResult } from "./errors.ts";
-import { MODULE_NAME, moduleParams } from "./params.ts";
+
+export interface InterchainqueriesOptions extends ParamsModuleOptions {
+  /** Denom of the default deposit. */
+  readonly denom: string;
+}
+
+/** Bank methods that the module calls. Both throw `ModuleError` if the balance is too small. */
+interface BankKeeper {
+  readonly sendFromAccountToModule: (
+    context: Context,
+    sender: string,
+    moduleName: string,
+    coins: readonly Coin[],
+  ) => void;
+  readonly sendFromModuleToAccount: (
+    context: Context,
+    moduleName: string,
+    recipient: string,
+    coins: readonly Coin[],
+  ) => void;
+}
+
+/** Methods for clients and connections that the module calls. */
+export type IbcKeeper = Pick<
+  Keeper,
+  "connectionIdError" | "connectionClientId" | "clientLatestHeight" | "consensusRoot" | "updateClient"
+>;
+
+export interface InterchainqueriesDeps {
+  readonly bank: BankKeeper;
+  readonly contracts: ContractKeeper;
+  readonly ibc: IbcKeeper;
+}
+
+/** Options, other modules' keepers and the proof verifier, passed to every message handler. */
+export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps {
+  readonly proofs: ProofVerifier;
+}
+
+/** Name of the module, its store and its escrow account. */
+export const MODULE_NAME = "interchainqueries";
+
+/** Limits and deposit. As in Go, all fields are zero until genesis stores parameters; the README explains what zero means. */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: Uint8Array.of(0x05),
+  type: Params,
+  defaults: {
+    querySubmitTimeout: 0n,
+    queryDeposit: [],
+    txQueryRemovalLimit: 0n,
+    maxKvQueryKeysCount: 0n,
+    maxTransactionsFilters: 0n,
+  },
+});
+
+/** Returns a new chain's parameters (chain-extension-modules.md, "Limits"). `denom` is the chain's native denom. */
+export function defaultParams(denom: string): Params {
+  return {
+    querySubmitTimeout: 1_036_800n,
+    queryDeposit: [{ denom, amount: "1000000" }],
+    txQueryRemovalLimit: 10_000n,
+    maxKvQueryKeysCount: 32n,
+    maxTransactionsFilters: 32n,
+  };
+}
+
+// Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing: Go
+// throws it for a record that does not encode, and the generated encoders accept every record that a handler can build.
+const register = errorsOf(MODULE_NAME);
+export const ErrInvalidQueryID = register(1100, "invalid query id");
+export const ErrEmptyResult = register(1101, "empty result");
+export const ErrInvalidClientID = register(1102, "invalid client id");
+export const ErrInvalidUpdatePeriod = register(1103, "invalid update period");
+export const ErrInvalidConnectionID = register(1104, "invalid connection id");
+export const ErrInvalidQueryType = register(1105, "invalid query type");
+export const ErrInvalidTransactionsFilter = register(1106, "invalid transactions filter");
+export const ErrInvalidSubmittedResult = register(1107, "invalid result");
+export const ErrProtoUnmarshal = register(1109, "failed to unmarshal protobuf bytes");
+export const ErrInvalidType = register(1110, "invalid type");
+export const ErrInternal = register(1111, "internal error");
+export const ErrInvalidProof = register(1112, "merkle proof is invalid");
+export const ErrInvalidHeader = register(1113, "header is invalid");
+export const ErrInvalidHeight = register(1114, "height is invalid");
+export const ErrNoQueryResult = register(1115, "no query result");
+export const ErrNotContract = register(1116, "not a contract");
+export const ErrEmptyKeys = register(1117, "keys are empty");
+export const ErrEmptyKeyPath = register(1118, "key path is empty");
+export const ErrEmptyKeyID = register(1119, "key id is empty");
+export const ErrTooManyKVQueryKeys = register(1120, "too many keys");
+export const ErrUnexpectedQueryTypeGenesis = register(1121, "unexpected query type");
+
+/**
+ * Wraps an error with `words` and its own text: "words: text: text". The Go module formats the inner error into the wrapErrors
+ * text, so recorded error texts contain it twice.
+ */
+export function wrapTwice(words: string, error: ModuleError): ModuleError {
+  return error.wrap(`${words}: ${error.message}`);
+}
 
 /** Value of entries in which only the key matters. */
 const MARK = new Uint8Array(0);
 
 /** A transaction delivered for a TX query. `hash` is its SHA-256. */
-export interface SubmittedTx {
+interface SubmittedTx {
   readonly queryId: bigint;
   readonly hash: Uint8Array;
 }

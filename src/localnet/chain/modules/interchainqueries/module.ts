@@ -1,20 +1,32 @@
 import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
-import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import { QueryResult, Msg } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context, ChainModule, MessageHandler, QueryHandler } from "../../runtime/context.ts";
-import { ErrInvalidRequest, ModuleError, wrapErrors } from "../../runtime/errors.ts";
+import {
+  ErrInvalidRequest,
+  ModuleError,
+  wrapErrors,
+  orThrow,
+  unregisteredError,
+} from "../../runtime/errors.ts";
 import { checkUpdate } from "../../runtime/params-module.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import { createMessageBindings, queryBindings } from "./bindings.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
-import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
-import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
+import { registerQuery, removeQuery, updateQuery, validateRegisteredKeys } from "./handlers.ts";
 import { submitQueryResult } from "./submit-result.ts";
-import { requireClientMessage } from "./tx-proof.ts";
+import { requireClientMessage, validateTransactionsFilter } from "./tx-queries.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "../wasm/types.ts";
-import type { Keepers, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
-import { cleanUpRemovedQueries, getQuery, getResult, pageQueries, queries } from "./keeper.ts";
-import { moduleParams, MODULE_NAME } from "./params.ts";
+import { fromHex, toHex } from "../../../../platform/base/bytes.ts";
+import { unreachable } from "../../../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue, type JsonField } from "../../../../platform/base/json.ts";
+import {
+  GenesisState,
+  type RegisteredQuery,
+} from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { GenesisError, genesisField, genesisPart, genesisSchema } from "../../runtime/genesis.ts";
+import * as keeper from "./keeper.ts";
 
 /** The module and its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
@@ -26,16 +38,16 @@ export interface InterchainqueriesModule extends ChainModule {
 
 /** Creates the `interchainqueries` module. */
 export function createInterchainqueriesModule(
-  options: InterchainqueriesOptions,
-  deps: InterchainqueriesDeps,
+  options: keeper.InterchainqueriesOptions,
+  deps: keeper.InterchainqueriesDeps,
 ): InterchainqueriesModule {
-  const keepers: Keepers = { ...options, ...deps, proofs: createProofVerifier() };
+  const keepers: keeper.Keepers = { ...options, ...deps, proofs: createProofVerifier() };
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: keeper.MODULE_NAME,
+    stores: [keeper.MODULE_NAME],
     messages: createMessageHandlers(keepers),
     queries: createQueryHandlers(options.chainName, deps.ibc),
-    endBlock: cleanUpRemovedQueries,
+    endBlock: keeper.cleanUpRemovedQueries,
     initGenesis: (context, genesis) => initGenesis(context, genesis, options),
     exportGenesis,
     handleCustomMessage: createMessageBindings(keepers),
@@ -43,9 +55,9 @@ export function createInterchainqueriesModule(
   };
 }
 
-function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
+function createMessageHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return messageHandlers(
-    txTypes.Msg,
+    Msg,
     {
       RegisterInterchainQuery: (context, message) => registerQuery(context, message, keepers),
       SubmitQueryResult: {
@@ -59,7 +71,7 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
       },
       RemoveInterchainQuery: (context, message) => removeQuery(context, message, keepers),
       UpdateInterchainQuery: (context, message) => updateQuery(context, message, keepers),
-      UpdateParams: moduleParams.update({
+      UpdateParams: keeper.moduleParams.update({
         authority: keepers.authority,
         // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
         signerError: ErrInvalidRequest,
@@ -71,21 +83,22 @@ function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
 }
 
 /** Creates the queries (chain-extension-modules.md, "Interchain queries module: queries"). Paths start with the chain's name. */
-function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
+function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly QueryHandler[] {
   return queryHandlers(
     queryTypes.Query,
     {
-      Params: moduleParams.query,
-      RegisteredQueries: pageQueries,
+      Params: keeper.moduleParams.query,
+      RegisteredQueries: keeper.pageQueries,
       RegisteredQuery: (context, { queryId }) => {
         const words = "failed to get registered query by query id";
-        return { registeredQuery: rewrapped(words, () => getQuery(context, queryId)) };
+        return { registeredQuery: rewrapped(words, () => keeper.getQuery(context, queryId)) };
       },
       // TX queries have no stored results and fail with ErrNoQueryResult.
       QueryResult: (context, { queryId }) => {
-        if (!queries.has(context, queryId)) throw ErrInvalidQueryID(`query with id ${queryId} doesn't exist`);
+        if (!keeper.queries.has(context, queryId))
+          throw keeper.ErrInvalidQueryID(`query with id ${queryId} doesn't exist`);
         const words = "failed to get query result by query id";
-        return { result: rewrapped(words, () => getResult(context, queryId)) };
+        return { result: rewrapped(words, () => keeper.getResult(context, queryId)) };
       },
       LastRemoteHeight: (context, request) => queryLastRemoteHeight(context, request, ibc),
     },
@@ -108,12 +121,128 @@ function rewrapped<T>(words: string, work: () => T): T {
 function queryLastRemoteHeight(
   context: Context,
   { connectionId }: queryTypes.QueryLastRemoteHeight,
-  ibc: IbcKeeper,
+  ibc: keeper.IbcKeeper,
 ): queryTypes.QueryLastRemoteHeightResponse {
   const isMalformed = ibc.connectionIdError(connectionId) !== undefined;
   const clientId = isMalformed ? undefined : ibc.connectionClientId(context, connectionId);
-  if (clientId === undefined) throw ErrInvalidConnectionID("connection not found");
+  if (clientId === undefined) throw keeper.ErrInvalidConnectionID("connection not found");
   const height = ibc.clientLatestHeight(context, clientId);
-  if (height === undefined) throw ErrProtoUnmarshal("can't unmarshal client state");
+  if (height === undefined) throw keeper.ErrProtoUnmarshal("can't unmarshal client state");
   return { height: height.revisionHeight, revision: 0n };
+}
+
+const SCHEMA = genesisSchema(keeper.MODULE_NAME, "neutron.interchainqueries.GenesisState", GenesisState);
+const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult", QueryResult);
+const PATH = `app_state.${keeper.MODULE_NAME}`;
+
+/**
+ * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally `last_query_id`,
+ * `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. `last_query_id` defaults to the highest query id. If
+ * the genesis is absent, the default parameters apply; if only `params` is absent, all parameters are zero, as in Go. Throws
+ * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ */
+function initGenesis(
+  context: Context,
+  genesis: JsonValue | undefined,
+  { bech32Prefix, denom }: Pick<keeper.InterchainqueriesOptions, "bech32Prefix" | "denom">,
+): void {
+  const state = SCHEMA.read(deployedPart(genesis));
+  if (state === undefined) return keeper.moduleParams.set(context, keeper.defaultParams(denom));
+  const params = state.params ?? keeper.moduleParams.defaults;
+  validateQueries(state.registeredQueries, { params, bech32Prefix });
+  keeper.moduleParams.set(context, params);
+  for (const query of state.registeredQueries) keeper.setQuery(context, query);
+  const added = readAddedState(genesisField(keeper.MODULE_NAME, genesis));
+  initLastId(context, state.registeredQueries, added.lastQueryId);
+  for (const [id, result] of added.results) keeper.results.set(context, id, result);
+  for (const tx of added.submittedTxs) keeper.markSubmitted(context, tx);
+  for (const id of added.removedTxQueries) keeper.markRemoved(context, id);
+}
+
+/** Exports the module's complete state, from which {@link initGenesis} restores the same store. */
+function exportGenesis(context: Context): JsonObject {
+  const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
+  const deployed = SCHEMA.print({ params: keeper.moduleParams.get(context), registeredQueries });
+  if (!isRecord(deployed)) return unreachable("a genesis state prints as an object");
+  return {
+    params: deployed["params"] ?? null,
+    registered_queries: deployed["registered_queries"] ?? [],
+    last_query_id: (keeper.lastId.get(context) ?? 0n).toString(),
+    query_results: [...keeper.results.entries(context)].map(([id, result]) => ({
+      query_id: id.toString(),
+      result: RESULT.print(result),
+    })),
+    submitted_txs: [...keeper.submittedTxs.entries(context)].map(([{ queryId, hash }]) => ({
+      query_id: queryId.toString(),
+      hash: toHex(hash),
+    })),
+    removed_tx_queries: [...keeper.removedTxQueries.entries(context)].map(([id]) => id.toString()),
+  };
+}
+
+/** Performs Go's genesis checks, in list order. Throws `ModuleError`. */
+function validateQueries(
+  queries: readonly RegisteredQuery[],
+  { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },
+): void {
+  const seen = new Set<bigint>();
+  for (const query of queries) {
+    if (seen.has(query.id)) throw keeper.ErrInvalidQueryID(`duplicate query id: ${query.id}`);
+    seen.add(query.id);
+    orThrow(
+      () => parseAddress(bech32Prefix, query.owner),
+      (reason) => unregisteredError(`Invalid owner address (${reason}): ${reason}`),
+    );
+    if (query.queryType === "tx")
+      validateTransactionsFilter(query.transactionsFilter, params.maxTransactionsFilters);
+    else if (query.queryType === "kv") validateRegisteredKeys(query.keys, params.maxKvQueryKeysCount);
+    else throw keeper.ErrUnexpectedQueryTypeGenesis(`Unexpected query type: ${query.queryType}`);
+  }
+}
+
+/** Returns the members defined by the deployed schema; the proto JSON reader rejects all others. */
+function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
+  if (!isRecord(genesis)) return genesis;
+  return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
+}
+
+/** Sets the last id. Like Go, writes no entry for 0, so that a new chain's store has the same app hash. */
+function initLastId(context: Context, queries: readonly RegisteredQuery[], given: bigint | undefined): void {
+  const highest = queries.reduce((max, { id }) => (id > max ? id : max), 0n);
+  const last = given ?? highest;
+  if (last < highest) throw new GenesisError(`${PATH}.last_query_id`, `${last} is below query ${highest}`);
+  if (last > 0n) keeper.lastId.set(context, last);
+}
+
+/** Reads what the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
+function readAddedState(genesis: JsonField) {
+  const last = genesis.member("last_query_id");
+  return {
+    lastQueryId: last.isPresent() ? last.asUint64() : undefined,
+    results: genesis
+      .member("query_results")
+      .elements()
+      .map((entry) => [asQueryId(entry), RESULT.read(entry.member("result"))] as const),
+    submittedTxs: genesis
+      .member("submitted_txs")
+      .elements()
+      .map((entry) => ({
+        queryId: asQueryId(entry),
+        hash: txHash(entry.member("hash").required()),
+      })),
+    removedTxQueries: genesis
+      .member("removed_tx_queries")
+      .elements()
+      .map((id) => id.required().asUint64()),
+  };
+}
+
+function asQueryId(entry: JsonField): bigint {
+  return entry.member("query_id").required().asUint64();
+}
+
+function txHash(field: JsonField): Uint8Array {
+  const text = field.asText();
+  if (!/^[0-9a-f]{64}$/.test(text)) throw field.error(field.path, "a SHA-256 hash in lower-case hex");
+  return fromHex(text);
 }

@@ -16,9 +16,12 @@ import type { ProofOps } from "../../../../cosmos/proto/gen/tendermint/crypto/pr
 import { equalBytes, sha256, toBase64, toHex, goBytes } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { getQuery, markSubmitted, saveKvResult, setQuery, submittedTxs } from "./keeper.ts";
-import { ErrConsensusStateNotFound } from "../ibc/host/errors.ts";
 import {
+  getQuery,
+  markSubmitted,
+  saveKvResult,
+  setQuery,
+  submittedTxs,
   ErrEmptyResult,
   ErrInternal,
   ErrInvalidClientID,
@@ -30,16 +33,17 @@ import {
   ErrInvalidSubmittedResult,
   ErrInvalidType,
   wrapTwice,
-} from "./errors.ts";
-import { checkSender } from "./messages.ts";
+  type Keepers,
+} from "./keeper.ts";
+import { ErrConsensusStateNotFound } from "../ibc/host/errors.ts";
+import { checkSender } from "./handlers.ts";
 import {
   verifyTransaction,
   type BlockHeader,
   checkConsecutive,
   readHeader,
   unpackHeader,
-} from "./tx-proof.ts";
-import type { Keepers } from "./types.ts";
+} from "./tx-queries.ts";
 
 /**
  * MsgSubmitQueryResult, accepted from any sender at any time: `update_period` binds only relayers. As in Go, KV values are

@@ -8,8 +8,7 @@ import { areValidCoins, formatCoins, parseCoins, toWireCoin } from "../../runtim
 import type { Context, ChainModule, MessageHandler, QueryHandler } from "../../runtime/context.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import { requireAuthorityAddress } from "../../runtime/params-module.ts";
-import type { OracleVote } from "../oracle/extended-commit.ts";
-import { MODULE_NAME, moduleParams, scheduleTypeOf } from "./params.ts";
+import type { OracleVote } from "../oracle/module.ts";
 import { compensationOf, blocksOf, isOfType, progressOf, startPeriod } from "./schedule.ts";
 import * as keeper from "./keeper.ts";
 import * as errors from "../../runtime/errors.ts";
@@ -23,14 +22,14 @@ export interface RevenueModule extends ChainModule {
 export function createRevenueModule(options: keeper.RevenueOptions, deps: keeper.RevenueDeps): RevenueModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: keeper.MODULE_NAME,
+    stores: [keeper.MODULE_NAME],
     messages: createHandlers(keepers),
     queries: createQueries(keepers),
     initGenesis: (context, json) => initGenesis(context, json, keepers),
     exportGenesis: (context) =>
       SCHEMA.print({
-        params: moduleParams.get(context),
+        params: keeper.moduleParams.get(context),
         paymentSchedule: { paymentSchedule: keeper.scheduleOf(context) },
         validators: keeper.infos.values(context),
       }),
@@ -38,15 +37,15 @@ export function createRevenueModule(options: keeper.RevenueOptions, deps: keeper
   };
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "neutron.revenue.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(keeper.MODULE_NAME, "neutron.revenue.GenesisState", GenesisState);
 
 /** Stores parameters, period and counts. If there is no period, starts one. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: keeper.Keepers): void {
   const given = SCHEMA.read(json);
-  const path = `app_state.${MODULE_NAME}`;
-  const params = partOr(json, "params", given?.params, moduleParams.defaults);
-  atPath(`${path}.params`, () => moduleParams.set(context, params));
-  const type = scheduleTypeOf(params);
+  const path = `app_state.${keeper.MODULE_NAME}`;
+  const params = partOr(json, "params", given?.params, keeper.moduleParams.defaults);
+  atPath(`${path}.params`, () => keeper.moduleParams.set(context, params));
+  const type = keeper.scheduleTypeOf(params);
   const schedule = given?.paymentSchedule?.paymentSchedule ?? startPeriod(type, keeper.presentBlock(context));
   atPath(`${path}.payment_schedule`, () => {
     if (!isOfType(schedule, type)) throw new Error("the period's type differs from the parameters' type");
@@ -62,11 +61,11 @@ function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
     {
-      UpdateParams: (context, { authority, params = moduleParams.defaults }) => {
+      UpdateParams: (context, { authority, params = keeper.moduleParams.defaults }) => {
         errors.wrapErrors("invalid MsgUpdateParams", () => {
           requireAuthorityAddress(bech32Prefix, authority);
-          errors.wrapErrors("params are invalid", () => moduleParams.validate(params));
-          const before = moduleParams.get(context);
+          errors.wrapErrors("params are invalid", () => keeper.moduleParams.validate(params));
+          const before = keeper.moduleParams.get(context);
           if (params.rewardAsset !== before.rewardAsset)
             throw errors.ErrInvalidRequest("reward asset change is prohibited");
           if (params.rewardQuote?.asset !== before.rewardQuote?.asset)
@@ -74,11 +73,11 @@ function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
         });
         if (authority !== expected)
           throw errors.ErrInvalidRequest(`invalid authority; expected ${expected}, got ${authority}`);
-        moduleParams.set(context, params);
+        keeper.moduleParams.set(context, params);
       },
       FundTreasury: (context, { sender, amount }) => {
         const coins = parseCoins(amount);
-        const { rewardAsset } = moduleParams.get(context);
+        const { rewardAsset } = keeper.moduleParams.get(context);
         errors.wrapErrors("invalid MsgFundTreasury", () => {
           if (coins.length !== 1) throw errors.ErrInvalidRequest("exactly one coin must be provided");
           if (coins[0]?.denom !== rewardAsset)
@@ -97,9 +96,9 @@ function createQueries(keepers: keeper.Keepers): readonly QueryHandler[] {
   return queryHandlers(
     wire.Query,
     {
-      Params: moduleParams.query,
+      Params: keeper.moduleParams.query,
       PaymentInfo: (context) => {
-        const params = moduleParams.get(context);
+        const params = keeper.moduleParams.get(context);
         const schedule = keeper.scheduleOf(context);
         const amount = internal("failed to calc base revenue amount: ", () =>
           keeper.baseAmount(context, params, keepers),
@@ -133,7 +132,7 @@ function unknownValidator(): errors.QueryError {
 
 /** Returns the revenue for a full period at the current rating. */
 function statsOf(context: Context, info: ValidatorInfo, keepers: keeper.Keepers): wire.ValidatorStats {
-  const params = moduleParams.get(context);
+  const params = keeper.moduleParams.get(context);
   const performanceRating = keeper.rate(params, info);
   const totalProducedBlocksInPeriod = blocksOf(keeper.scheduleOf(context), keeper.presentBlock(context));
   const base = internal("", () => keeper.baseAmount(context, params, keepers));

@@ -7,7 +7,6 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/quer
 import * as tx from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
-import { MODULE_NAME, moduleParams } from "./params.ts";
 import * as keeper from "./keeper.ts";
 import * as errors from "../../runtime/errors.ts";
 
@@ -24,8 +23,8 @@ export function createSlashingModule(
     formatAddress(`${options.bech32Prefix}valcons`, consensus);
   const keepers: keeper.Keepers = { ...options, ...deps, format };
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: keeper.MODULE_NAME,
+    stores: [keeper.MODULE_NAME],
     messages: createHandlers(keepers),
     queries: createQueryHandlers(keepers),
     beginBlock: (context, { lastCommit, misbehavior = [] }) => {
@@ -38,14 +37,14 @@ export function createSlashingModule(
   };
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.slashing.v1beta1.GenesisState", GenesisState);
-const PATH = `app_state.${MODULE_NAME}`;
+const SCHEMA = genesisSchema(keeper.MODULE_NAME, "cosmos.slashing.v1beta1.GenesisState", GenesisState);
+const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /** Stores parameters, signing infos and the public keys of staking validators. The staking genesis runs first. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
-  const params = partOr(json, "params", state.params, moduleParams.defaults);
-  atPath(`${PATH}.params`, () => moduleParams.set(context, params));
+  const params = partOr(json, "params", state.params, keeper.moduleParams.defaults);
+  atPath(`${PATH}.params`, () => keeper.moduleParams.set(context, params));
   const prefix = `${keepers.bech32Prefix}valcons`;
   const { afterValidatorCreated } = keeper.createHooks(keepers);
   for (const operator of keepers.staking.operators(context)) afterValidatorCreated(context, operator);
@@ -72,7 +71,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
 function exportGenesis(context: Context): JsonValue {
   const infos = [...keeper.signingInfos.entries(context)];
   return SCHEMA.print({
-    params: moduleParams.get(context),
+    params: keeper.moduleParams.get(context),
     signingInfos: infos.map(([, info]) => ({
       address: info.address,
       validatorSigningInfo: keeper.infoToWire(info),
@@ -85,7 +84,7 @@ function exportGenesis(context: Context): JsonValue {
 }
 
 function missedOf(context: Context, consensus: Uint8Array) {
-  const window = Number(moduleParams.get(context).signedBlocksWindow);
+  const window = Number(keeper.moduleParams.get(context).signedBlocksWindow);
   return Array.from({ length: window }, (_, index) => BigInt(index))
     .filter((index) => keeper.hasMissed(context, consensus, index))
     .map((index) => ({ index, missed: true }));
@@ -94,7 +93,7 @@ function missedOf(context: Context, consensus: Uint8Array) {
 function createQueryHandlers({ bech32Prefix }: keeper.Keepers): readonly QueryHandler[] {
   const prefix = `${bech32Prefix}valcons`;
   return queryHandlers(wire.Query, {
-    Params: moduleParams.query,
+    Params: keeper.moduleParams.query,
     SigningInfo: (context, { consAddress }) => {
       if (consAddress === "") throw errors.invalidArgument("invalid request");
       const info = keeper.signingInfos.get(context, parseQueryAddress(prefix, consAddress));
@@ -123,10 +122,10 @@ function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
       signers: ({ validatorAddr }) => [formatAddress(bech32Prefix, operatorOf(validatorAddr))],
       handle: (context, { validatorAddr }) => unjail(context, keepers, operatorOf(validatorAddr)),
     },
-    UpdateParams: moduleParams.update({
+    UpdateParams: keeper.moduleParams.update({
       authority,
       signerError: errors.ErrInvalidSigner,
-      absent: { ...moduleParams.defaults, signedBlocksWindow: 0n },
+      absent: { ...keeper.moduleParams.defaults, signedBlocksWindow: 0n },
     }),
   });
 }

@@ -4,9 +4,8 @@ import { type Dec18, formatDec18, truncateDec18 } from "../../../../platform/bas
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { bondCoins, moduleParams, unbondingTimeNs } from "./params.ts";
+import { bondCoins, moduleParams, unbondingTimeNs, type Keepers, type Pair, type Triplet } from "./types.ts";
 import { consensusAddressOf, type Delegation, type Validator } from "./records.ts";
-import type { Keepers, Pair, Triplet } from "./types.ts";
 import * as stakingErrors from "./errors.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";

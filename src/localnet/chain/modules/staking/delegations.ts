@@ -18,17 +18,15 @@ import {
   unbondingCodec,
   type UnbondingEntry,
 } from "./records.ts";
-import type { Keepers, Pair, Triplet } from "./types.ts";
 import { DVPairs, DVVTriplets } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type { Dec18 } from "../../../../platform/base/decimal.ts";
 import { isOutOfGas, ModuleError } from "../../runtime/errors.ts";
-import * as keys from "./keys.ts";
-import { bondCoins } from "./params.ts";
+import * as types from "./types.ts";
 
 const EMPTY = new Uint8Array(0);
 
 /** Encodes `lp(delegator) | lp(validator)`. */
-const pairKey: Codec<Pair> = {
+const pairKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => lengthPrefixed(delegator, validator),
   decode: (bytes) => {
     const [delegator = EMPTY, validator = EMPTY] = splitAddresses(bytes);
@@ -37,7 +35,7 @@ const pairKey: Codec<Pair> = {
 };
 
 /** Encodes `lp(validator) | lp(delegator)`. */
-const reversedPairKey: Codec<Pair> = {
+const reversedPairKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => lengthPrefixed(validator, delegator),
   decode: (bytes) => {
     const [validator = EMPTY, delegator = EMPTY] = splitAddresses(bytes);
@@ -46,7 +44,7 @@ const reversedPairKey: Codec<Pair> = {
 };
 
 /** Encodes `lp(validator) | delegator`. */
-const indexKey: Codec<Pair> = {
+const indexKey: Codec<types.Pair> = {
   encode: ({ delegator, validator }) => concat(lengthPrefixed(validator), delegator),
   decode: (bytes) => {
     const end = 1 + (bytes[0] ?? 0);
@@ -55,25 +53,25 @@ const indexKey: Codec<Pair> = {
 };
 
 /** Delegations. Write them with {@link setDelegation}, which also updates the index by validator. */
-export const byPair = createMap(keys.MODULE_NAME, Uint8Array.of(0x31), pairKey, delegationCodec);
-export const byValidator = createMap(keys.MODULE_NAME, Uint8Array.of(0x71), indexKey, bytesCodec);
+export const byPair = createMap(types.MODULE_NAME, Uint8Array.of(0x31), pairKey, delegationCodec);
+export const byValidator = createMap(types.MODULE_NAME, Uint8Array.of(0x71), indexKey, bytesCodec);
 
-export function setDelegation(context: Context, pair: Pair, delegation: Delegation): void {
+export function setDelegation(context: Context, pair: types.Pair, delegation: Delegation): void {
   byPair.set(context, pair, delegation);
   byValidator.set(context, pair, EMPTY);
 }
 
 /** Runs the hook, then deletes a delegation. */
-export function deleteDelegation(context: Context, { hooks }: Keepers, pair: Pair): void {
+export function deleteDelegation(context: Context, { hooks }: types.Keepers, pair: types.Pair): void {
   hooks.beforeDelegationRemoved(context, pair.delegator, pair.validator);
   byPair.delete(context, pair);
   byValidator.delete(context, pair);
 }
 
 /** Unbonding delegations. Write them with {@link saveUnbonding}. */
-export const unbondings = createMap(keys.MODULE_NAME, keys.UNBONDINGS, pairKey, unbondingCodec);
+export const unbondings = createMap(types.MODULE_NAME, types.UNBONDINGS, pairKey, unbondingCodec);
 export const unbondingsByValidator = createMap(
-  keys.MODULE_NAME,
+  types.MODULE_NAME,
   Uint8Array.of(0x33),
   reversedPairKey,
   bytesCodec,
@@ -124,8 +122,8 @@ export function isMature(
 /** Adds an undelegation in the current block. If it is merged into an entry from this block, it takes an id but calls no hook. */
 export function addUnbonding(
   context: Context,
-  keepers: Keepers,
-  pair: Pair,
+  keepers: types.Keepers,
+  pair: types.Pair,
   part: { readonly completionTimeNs: bigint; readonly amount: bigint },
 ): void {
   const known = unbondings.get(context, pair) ?? {
@@ -144,7 +142,7 @@ export function addUnbonding(
   });
   saveUnbonding(context, pair, { ...known, entries });
   if (!isNew) return;
-  indexUnbonding(context, id, UNBONDING_KIND.delegation, concat(keys.UNBONDINGS, pairKey.encode(pair)));
+  indexUnbonding(context, id, UNBONDING_KIND.delegation, concat(types.UNBONDINGS, pairKey.encode(pair)));
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
@@ -168,14 +166,23 @@ function withEntry(
 }
 
 /** Pays out a pair's completed entries. Returns their total, or undefined if the pair has no unbonding delegation. */
-export function completeUnbonding(context: Context, keepers: Keepers, pair: Pair): bigint | undefined {
+export function completeUnbonding(
+  context: Context,
+  keepers: types.Keepers,
+  pair: types.Pair,
+): bigint | undefined {
   const unbonding = unbondings.get(context, pair);
   if (unbonding === undefined) return undefined;
   let sum = 0n;
   for (const entry of unbonding.entries.filter((one) => isMature(context, one))) {
     forgetUnbonding(context, entry.unbondingId);
     if (entry.balance === 0n) continue;
-    keepers.bank.undelegate(context, keys.NOT_BONDED_POOL, pair.delegator, bondCoins(context, entry.balance));
+    keepers.bank.undelegate(
+      context,
+      types.NOT_BONDED_POOL,
+      pair.delegator,
+      types.bondCoins(context, entry.balance),
+    );
     sum += entry.balance;
   }
   const entries = unbonding.entries.filter((one) => !isMature(context, one));
@@ -199,14 +206,14 @@ function createQueue<T>(
   const codec = messageCodec<T>(type);
   return {
     insert: (context, timeNs, value) => {
-      const store = context.store(keys.MODULE_NAME);
-      const key = concat(prefix, keys.timeKey(timeNs));
+      const store = context.store(types.MODULE_NAME);
+      const key = concat(prefix, types.timeKey(timeNs));
       const known = store.get(key);
       store.set(key, codec.encode(known === undefined ? value : join(codec.decode(known), value)));
     },
     takeDue: (context) => {
-      const store = context.store(keys.MODULE_NAME);
-      const due = [...store.iterate(prefix, prefixEnd(concat(prefix, keys.timeKey(context.timeNs))))];
+      const store = context.store(types.MODULE_NAME);
+      const due = [...store.iterate(prefix, prefixEnd(concat(prefix, types.timeKey(context.timeNs))))];
       for (const [key] of due) store.delete(key);
       return due.map(([, value]) => codec.decode(value));
     },
@@ -216,9 +223,9 @@ function createQueue<T>(
 /** Kinds of operations that have an unbonding id. */
 export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
 
-export const lastUnbondingId = createItem(keys.MODULE_NAME, Uint8Array.of(0x37), uint64Codec);
-const keysById = createMap(keys.MODULE_NAME, Uint8Array.of(0x38), uint64Codec, bytesCodec);
-const kindsById = createMap(keys.MODULE_NAME, Uint8Array.of(0x39), uint64Codec, uint64Codec);
+export const lastUnbondingId = createItem(types.MODULE_NAME, Uint8Array.of(0x37), uint64Codec);
+const keysById = createMap(types.MODULE_NAME, Uint8Array.of(0x38), uint64Codec, bytesCodec);
+const kindsById = createMap(types.MODULE_NAME, Uint8Array.of(0x39), uint64Codec, uint64Codec);
 
 /** Assigns and returns the next id. */
 export function takeUnbondingId(context: Context): bigint {
@@ -250,12 +257,14 @@ export function ignoringErrors(call: () => void): void {
   }
 }
 
-function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet]): Codec<Triplet> {
+function tripletKey(
+  order: readonly [keyof types.Triplet, keyof types.Triplet, keyof types.Triplet],
+): Codec<types.Triplet> {
   return {
     encode: (triplet) => lengthPrefixed(...order.map((name) => triplet[name])),
     decode: (bytes) => {
       const parts = splitAddresses(bytes);
-      const part = (name: keyof Triplet): Uint8Array => parts[order.indexOf(name)] ?? EMPTY;
+      const part = (name: keyof types.Triplet): Uint8Array => parts[order.indexOf(name)] ?? EMPTY;
       return { delegator: part("delegator"), source: part("source"), destination: part("destination") };
     },
   };
@@ -263,15 +272,15 @@ function tripletKey(order: readonly [keyof Triplet, keyof Triplet, keyof Triplet
 
 const storedKey = tripletKey(["delegator", "source", "destination"]);
 /** Redelegations. Write them with {@link saveRedelegation}. */
-export const redelegations = createMap(keys.MODULE_NAME, keys.REDELEGATIONS, storedKey, redelegationCodec);
+export const redelegations = createMap(types.MODULE_NAME, types.REDELEGATIONS, storedKey, redelegationCodec);
 export const redelegationsBySource = createMap(
-  keys.MODULE_NAME,
+  types.MODULE_NAME,
   Uint8Array.of(0x35),
   tripletKey(["source", "delegator", "destination"]),
   bytesCodec,
 );
 const byDestination = createMap(
-  keys.MODULE_NAME,
+  types.MODULE_NAME,
   Uint8Array.of(0x36),
   tripletKey(["destination", "delegator", "source"]),
   bytesCodec,
@@ -294,8 +303,8 @@ export function hasReceiving(context: Context, delegator: Uint8Array, destinatio
 /** Adds a redelegation. Entries never merge. */
 export function addRedelegation(
   context: Context,
-  keepers: Keepers,
-  triplet: Triplet,
+  keepers: types.Keepers,
+  triplet: types.Triplet,
   part: {
     readonly creationHeight: bigint;
     readonly completionTimeNs: bigint;
@@ -312,13 +321,13 @@ export function addRedelegation(
   };
   const entry = { ...part, unbondingId: id, unbondingOnHoldRefCount: 0n };
   saveRedelegation(context, triplet, { ...known, entries: [...known.entries, entry] });
-  const key = concat(keys.REDELEGATIONS, storedKey.encode(triplet));
+  const key = concat(types.REDELEGATIONS, storedKey.encode(triplet));
   indexUnbonding(context, id, UNBONDING_KIND.redelegation, key);
   ignoringErrors(() => keepers.hooks.afterUnbondingInitiated(context, id));
 }
 
 /** Removes a triplet's completed entries. Returns their total, or undefined if the triplet has no redelegation. */
-export function completeRedelegation(context: Context, triplet: Triplet): bigint | undefined {
+export function completeRedelegation(context: Context, triplet: types.Triplet): bigint | undefined {
   const redelegation = redelegations.get(context, triplet);
   if (redelegation === undefined) return undefined;
   const due = redelegation.entries.filter((one) => isMature(context, one));

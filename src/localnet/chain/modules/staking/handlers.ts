@@ -9,8 +9,7 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
-import { moduleParams } from "./params.ts";
-import type { Keepers, Pair } from "./types.ts";
+import { moduleParams, type Keepers, type Pair } from "./types.ts";
 import * as messages from "./messages.ts";
 import * as stakingErrors from "./errors.ts";
 import * as errors from "../../runtime/errors.ts";

@@ -4,9 +4,14 @@ import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../pl
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
-import { BONDED_POOL, NOT_BONDED_POOL } from "./keys.ts";
-import { moduleParams } from "./params.ts";
-import type { Keepers, Pair, Triplet } from "./types.ts";
+import {
+  BONDED_POOL,
+  NOT_BONDED_POOL,
+  moduleParams,
+  type Keepers,
+  type Pair,
+  type Triplet,
+} from "./types.ts";
 import { updatesOf, updateValidatorSet } from "./validator-set.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";

@@ -6,9 +6,8 @@ import type { MsgCreateValidator } from "../../../../cosmos/proto/gen/cosmos/sta
 import { type Coin, isDenom, parseCoins, parseWireInt } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { moduleParams } from "./params.ts";
+import { moduleParams, type AddressCodec } from "./types.ts";
 import { type Commission, type Rates, toInteger } from "./records.ts";
-import type { AddressCodec } from "./types.ts";
 import * as stakingErrors from "./errors.ts";
 
 const DAY_NS = 86_400_000_000_000n;

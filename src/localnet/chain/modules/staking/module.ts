@@ -1,17 +1,31 @@
 import { event, type Context, type ChainModule } from "../../runtime/context.ts";
 import { formatCoins } from "../../runtime/coins.ts";
 import { removeValidator } from "./delegate.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createHandlers } from "./handlers.ts";
-import { MODULE_NAME } from "./keys.ts";
-import { bondCoins } from "./params.ts";
+import {
+  MODULE_NAME,
+  bondCoins,
+  createKeepers,
+  type Keepers,
+  type StakingDeps,
+  type StakingOptions,
+  BONDED_POOL,
+  NOT_BONDED_POOL,
+  defaultParams,
+  moduleParams,
+} from "./types.ts";
 import { createQueryHandlers } from "./queries.ts";
-import { createKeepers, type Keepers, type StakingDeps, type StakingOptions } from "./types.ts";
-import { trackHistoricalInfo, updateValidatorSet } from "./validator-set.ts";
+import { trackHistoricalInfo, updateValidatorSet, storeUpdates } from "./validator-set.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import * as keeper from "./keeper.ts";
+import { eachAtPath, atPath, GenesisError, genesisSchema, partOr } from "../../runtime/genesis.ts";
+import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/genesis.ts";
+import { moduleAddress } from "../../runtime/address.ts";
+import * as records from "./records.ts";
 
 export interface StakingModule extends ChainModule {
   readonly keeper: keeper.StakingKeeper;
@@ -87,4 +101,183 @@ function completeTriplet(context: Context, keepers: Keepers, texts: wire.DVVTrip
       destination_validator: texts.validatorDstAddress,
     }),
   );
+}
+
+const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.staking.v1beta1.GenesisState", GenesisState);
+const PATH = `app_state.${MODULE_NAME}`;
+
+/**
+ * Stores validators and delegations. Hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do not
+ * match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
+ */
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+  const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
+  const params = partOr(json, "params", state.params, defaultParams(keepers.denom));
+  atPath(`${PATH}.params`, () => moduleParams.set(context, params));
+  const given = eachAtPath(`${PATH}.validators`, state.validators, (one) =>
+    addValidator(context, keepers, state, records.validatorFromWire(one)),
+  );
+  eachAtPath(`${PATH}.delegations`, state.delegations, (one) =>
+    addDelegation(context, keepers, state, records.delegationFromWire(one)),
+  );
+  const waiting = addUnbondings(context, keepers, state);
+  addRedelegations(context, keepers, state);
+  requireShares(given, state);
+  // Before an upgrade, anyone could send coins to the pools' addresses.
+  if (json !== undefined) requirePools(context, keepers, given, waiting);
+  const largest = largestId(state);
+  if (largest > 0n) delegations.lastUnbondingId.set(context, largest);
+  if (state.exported) restoreLastPowers(context, keepers, state);
+  else updateValidatorSet(context, keepers);
+}
+
+function addValidator(
+  context: Context,
+  keepers: Keepers,
+  { exported }: GenesisState,
+  validator: records.Validator,
+): records.Validator {
+  const operator = keepers.operators.parse(validator.operatorAddress);
+  if (validators.byOperator.has(context, operator))
+    throw new Error(`${validator.operatorAddress} is there twice`);
+  if (validators.validatorByConsensus(context, records.consensusAddressOf(validator)) !== undefined)
+    throw new Error("another validator has the same consensus key");
+  validators.setValidator(context, keepers, validator);
+  validators.setByConsensus(context, keepers, validator);
+  validators.addToPowerOrder(context, keepers, validator);
+  if (!exported) keepers.hooks.afterValidatorCreated(context, operator);
+  if (validator.status === wire.BondStatus.BOND_STATUS_UNBONDING)
+    validators.addToValidatorQueue(context, validator);
+  return validator;
+}
+
+function addDelegation(
+  context: Context,
+  { hooks, accounts, operators }: Keepers,
+  { exported }: GenesisState,
+  delegation: records.Delegation,
+): void {
+  const delegator = accounts.parse(delegation.delegatorAddress);
+  const validator = operators.parse(delegation.validatorAddress);
+  if (!validators.byOperator.has(context, validator))
+    throw new Error(`no validator ${delegation.validatorAddress}`);
+  if (delegations.byPair.has(context, { delegator, validator }))
+    throw new Error("the same delegation is there twice");
+  if (delegation.shares <= 0n) throw new Error("expected positive shares");
+  if (!exported) hooks.beforeDelegationCreated(context, delegator, validator);
+  delegations.setDelegation(context, { delegator, validator }, delegation);
+  if (!exported) hooks.afterDelegationModified(context, delegator, validator);
+}
+
+/** Stores the undelegations. Returns their total tokens. */
+function addUnbondings(context: Context, keepers: Keepers, state: GenesisState): bigint {
+  let waiting = 0n;
+  state.unbondingDelegations.map(records.unbondingFromWire).forEach((unbonding, index) => {
+    const { delegatorAddress, validatorAddress, entries } = unbonding;
+    const pair = atPath(`${PATH}.unbonding_delegations[${index}]`, () => ({
+      delegator: keepers.accounts.parse(delegatorAddress),
+      validator: keepers.operators.parse(validatorAddress),
+    }));
+    requireNew(`${PATH}.unbonding_delegations[${index}]`, delegations.unbondings.has(context, pair));
+    delegations.saveUnbonding(context, pair, unbonding);
+    for (const { completionTimeNs, balance } of entries) {
+      const pairs = [{ delegatorAddress, validatorAddress }];
+      delegations.unbondingQueue.insert(context, completionTimeNs, { pairs });
+      waiting += balance;
+    }
+  });
+  return waiting;
+}
+
+function addRedelegations(context: Context, { accounts, operators }: Keepers, state: GenesisState): void {
+  state.redelegations.map(records.redelegationFromWire).forEach((redelegation, index) => {
+    const { entries, ...texts } = redelegation;
+    const triplet = atPath(`${PATH}.redelegations[${index}]`, () => ({
+      delegator: accounts.parse(texts.delegatorAddress),
+      source: operators.parse(texts.validatorSrcAddress),
+      destination: operators.parse(texts.validatorDstAddress),
+    }));
+    requireNew(`${PATH}.redelegations[${index}]`, delegations.redelegations.has(context, triplet));
+    delegations.saveRedelegation(context, triplet, redelegation);
+    for (const { completionTimeNs } of entries)
+      delegations.redelegationQueue.insert(context, completionTimeNs, { triplets: [texts] });
+  });
+}
+
+function requireNew(path: string, isKnown: boolean): void {
+  if (isKnown) throw new GenesisError(path, "duplicate entry for the same accounts");
+}
+
+/** Requires a validator's shares to equal the sum of its delegations; otherwise, the last delegator could not undelegate. */
+function requireShares(given: readonly records.Validator[], state: GenesisState): void {
+  const sums = new Map<string, bigint>();
+  for (const { validatorAddress, shares } of state.delegations)
+    sums.set(validatorAddress, (sums.get(validatorAddress) ?? 0n) + records.toInteger(shares));
+  given.forEach(({ operatorAddress, delegatorShares }, index) => {
+    const sum = sums.get(operatorAddress) ?? 0n;
+    if (sum === delegatorShares) return;
+    const path = `${PATH}.validators[${index}].delegator_shares`;
+    throw new GenesisError(path, `the delegations have ${sum} of 10^-18 shares, not ${delegatorShares}`);
+  });
+}
+
+function requirePools(
+  context: Context,
+  keepers: Keepers,
+  given: readonly records.Validator[],
+  waiting: bigint,
+): void {
+  const { bondDenom } = moduleParams.get(context);
+  const require = (pool: string, expected: bigint): void => {
+    const { amount } = keepers.bank.balance(context, moduleAddress(pool), bondDenom);
+    if (amount === expected) return;
+    const text = `${pool} has ${amount}${bondDenom}, and the validators and undelegations need ${expected}${bondDenom}`;
+    throw new GenesisError(`app_state.bank.balances`, text);
+  };
+  require(BONDED_POOL, tokensOf(given.filter(validators.isBonded)));
+  require(NOT_BONDED_POOL, tokensOf(given.filter((one) => !validators.isBonded(one))) + waiting);
+}
+
+function tokensOf(some: readonly records.Validator[]): bigint {
+  return some.reduce((total, { tokens }) => total + tokens, 0n);
+}
+
+/** Returns the largest id in the state. The SDK's genesis has no id counter, and new ids must not repeat existing ones. */
+function largestId(state: GenesisState): bigint {
+  const ids = [
+    ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),
+    ...state.unbondingDelegations.flatMap(({ entries }) => entries.map(({ unbondingId }) => unbondingId)),
+    ...state.redelegations.flatMap(({ entries }) => entries.map(({ unbondingId }) => unbondingId)),
+  ];
+  return ids.reduce((largest, id) => (id > largest ? id : largest), 0n);
+}
+
+function restoreLastPowers(context: Context, { operators }: Keepers, state: GenesisState): void {
+  validators.lastTotalPower.set(context, records.toInteger(fromUtf8(state.lastTotalPower)));
+  const path = `${PATH}.last_validator_powers`;
+  const updates = eachAtPath(path, state.lastValidatorPowers, ({ address, power }) => {
+    const operator = operators.parse(address);
+    const validator = validators.byOperator.get(context, operator);
+    if (validator === undefined) throw new Error(`no validator ${address}`);
+    validators.lastPowers.set(context, operator, power);
+    return { publicKey: records.consensusKeyOf(validator), power };
+  });
+  storeUpdates(context, updates);
+}
+
+/** Exports the state. Hooks do not run when an export is imported. */
+function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
+  return SCHEMA.print({
+    params: moduleParams.get(context),
+    lastTotalPower: utf8((validators.lastTotalPower.get(context) ?? 0n).toString()),
+    lastValidatorPowers: [...validators.lastPowers.entries(context)].map(([operator, power]) => ({
+      address: operators.format(operator),
+      power,
+    })),
+    validators: validators.byOperator.values(context).map(records.validatorToWire),
+    delegations: delegations.byPair.values(context).map(records.delegationToWire),
+    unbondingDelegations: delegations.unbondings.values(context).map(records.unbondingToWire),
+    redelegations: delegations.redelegations.values(context).map(records.redelegationToWire),
+    exported: true,
+  });
 }

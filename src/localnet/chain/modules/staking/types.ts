@@ -1,6 +1,14 @@
 import { withSdkErrors, formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { ChainNames, Context } from "../../runtime/context.ts";
 import type { BankKeeper } from "../bank/keeper.ts";
+import { concat, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
+import { splitNs, joinNs } from "../../../../platform/base/time.ts";
+import { type Coin, isDenom, parseWireInt } from "../../runtime/coins.ts";
+import { DEC18_ONE } from "../../../../platform/base/decimal.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
+import { Params } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
+import { unregisteredError } from "../../runtime/errors.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
 export type StakingOptions = Pick<ChainNames, "bech32Prefix" | "authority" | "denom">;
 
@@ -97,4 +105,88 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
       each((one) => one.beforeValidatorSlashedWithTokensToBurn?.(...args)),
     afterUnbondingInitiated: (...args) => each((one) => one.afterUnbondingInitiated?.(...args)),
   };
+}
+
+/** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
+export const MODULE_NAME = "staking";
+
+/** Module accounts that hold tokens: one for bonded validators and one for all others. */
+export const BONDED_POOL = "bonded_tokens_pool";
+export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
+
+// The SDK's prefixes (x/staking/types/keys.go) that several functions use. `|` joins, `lp` puts an address' length before it (one byte).
+/** `| lp(operator)`. */
+export const VALIDATORS = Uint8Array.of(0x21);
+/** See {@link powerKey}. */
+export const VALIDATORS_BY_POWER = Uint8Array.of(0x23);
+/** `| lp(delegator) | lp(validator)`. */
+export const UNBONDINGS = Uint8Array.of(0x32);
+/** `| lp(delegator) | lp(source) | lp(destination)`. */
+export const REDELEGATIONS = Uint8Array.of(0x34);
+/** See {@link validatorQueueKey}. */
+export const VALIDATOR_QUEUE = Uint8Array.of(0x43);
+
+/** Returns a validator's key in the power order: `0x23 | power (8 bytes) | length | inverted operator`. */
+export function powerKey(power: bigint, operator: Uint8Array): Uint8Array {
+  const inverted = operator.map((byte) => byte ^ 0xff);
+  return concat(VALIDATORS_BY_POWER, uint64BigEndian(power), Uint8Array.of(operator.length), inverted);
+}
+
+/** Formats a time as sortable text, like the SDK's `FormatTimeBytes`: "2026-11-21T21:15:34.231472455". */
+export function timeKey(timeNs: bigint): Uint8Array {
+  const { seconds, nanos } = splitNs(timeNs);
+  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+  return utf8(`${whole}.${nanos.toString().padStart(9, "0")}`);
+}
+
+/** Returns a validator's queue key: `0x43 | length of time (8 bytes) | time | height (8 bytes)`. */
+export function validatorQueueKey(timeNs: bigint, height: bigint): Uint8Array {
+  const time = timeKey(timeNs);
+  return concat(VALIDATOR_QUEUE, uint64BigEndian(BigInt(time.length)), time, uint64BigEndian(height));
+}
+
+/** All fields are zero until genesis stores parameters. */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: MODULE_NAME,
+  key: Uint8Array.of(0x51),
+  type: Params,
+  defaults: Params.decode(new Uint8Array(0)),
+  validate: validateParams,
+});
+
+/** Returns the parameters used if a genesis has none, which are the deployed chain's. */
+export function defaultParams(denom: string): Params {
+  return {
+    unbondingTime: { seconds: 1_814_400n, nanos: 0 },
+    maxValidators: 100,
+    maxEntries: 7,
+    historicalEntries: 10_000,
+    bondDenom: denom,
+    minCommissionRate: "0",
+  };
+}
+
+/** Returns the unbonding time in nanoseconds. */
+export function unbondingTimeNs({ unbondingTime }: Params): bigint {
+  return joinNs(unbondingTime);
+}
+
+/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
+function validateParams(params: Params): void {
+  const time = unbondingTimeNs(params);
+  if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);
+  if (params.maxValidators === 0)
+    throw unregisteredError(`max validators must be positive: ${params.maxValidators}`);
+  if (params.maxEntries === 0) throw unregisteredError(`max entries must be positive: ${params.maxEntries}`);
+  if (trimGoSpace(params.bondDenom) === "") throw unregisteredError("bond denom cannot be blank");
+  if (!isDenom(params.bondDenom)) throw unregisteredError(`invalid denom: ${params.bondDenom}`);
+  const rate = parseWireInt(params.minCommissionRate);
+  if (rate < 0n) throw unregisteredError(`minimum commission rate cannot be negative: ${rate}`);
+  if (rate > DEC18_ONE)
+    throw unregisteredError(`minimum commission rate cannot be greater than 100%: ${rate}`);
+}
+
+/** Returns an amount as coins in the bonded denomination, or no coins if it is zero. */
+export function bondCoins(context: Context, amount: bigint): readonly Coin[] {
+  return amount === 0n ? [] : [{ denom: moduleParams.get(context).bondDenom, amount }];
 }

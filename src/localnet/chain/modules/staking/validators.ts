@@ -19,10 +19,8 @@ import {
 } from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientShares, ErrNoValidatorFound } from "./errors.ts";
-import * as keys from "./keys.ts";
-import { bondCoins } from "./params.ts";
+import * as types from "./types.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
-import type { Keepers } from "./types.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
 /** A `google.protobuf.Int64Value`. */
@@ -36,12 +34,12 @@ const powerCodec: Codec<bigint> = {
   },
 };
 
-export const byOperator = createMap(keys.MODULE_NAME, keys.VALIDATORS, addressCodec, validatorCodec);
-const operatorsByConsensus = createMap(keys.MODULE_NAME, Uint8Array.of(0x22), addressCodec, bytesCodec);
+export const byOperator = createMap(types.MODULE_NAME, types.VALIDATORS, addressCodec, validatorCodec);
+const operatorsByConsensus = createMap(types.MODULE_NAME, Uint8Array.of(0x22), addressCodec, bytesCodec);
 /** Powers in the last block, by operator. */
-export const lastPowers = createMap(keys.MODULE_NAME, Uint8Array.of(0x11), addressCodec, powerCodec);
+export const lastPowers = createMap(types.MODULE_NAME, Uint8Array.of(0x11), addressCodec, powerCodec);
 export const lastTotalPower = createItem(
-  keys.MODULE_NAME,
+  types.MODULE_NAME,
   Uint8Array.of(0x12),
   mappedCodec(
     messageCodec(IntProto),
@@ -51,7 +49,7 @@ export const lastTotalPower = createItem(
 );
 /** The updates that the last block returned to the node. */
 export const lastUpdates = createItem(
-  keys.MODULE_NAME,
+  types.MODULE_NAME,
   Uint8Array.of(0x61),
   messageCodec(wire.ValidatorUpdates),
 );
@@ -68,36 +66,36 @@ export function validatorByConsensus(context: Context, consensus: Uint8Array): V
   return operator === undefined ? undefined : byOperator.get(context, operator);
 }
 
-export function setValidator(context: Context, keepers: Keepers, validator: Validator): void {
+export function setValidator(context: Context, keepers: types.Keepers, validator: Validator): void {
   byOperator.set(context, keepers.operators.parse(validator.operatorAddress), validator);
 }
 
-export function setByConsensus(context: Context, keepers: Keepers, validator: Validator): void {
+export function setByConsensus(context: Context, keepers: types.Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
   operatorsByConsensus.set(context, consensusAddressOf(validator), operator);
 }
 
 /** Adds a validator to the power order unless it is jailed. */
-export function addToPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
+export function addToPowerOrder(context: Context, keepers: types.Keepers, validator: Validator): void {
   if (validator.jailed) return;
   const operator = keepers.operators.parse(validator.operatorAddress);
-  context.store(keys.MODULE_NAME).set(keys.powerKey(potentialPower(validator), operator), operator);
+  context.store(types.MODULE_NAME).set(types.powerKey(potentialPower(validator), operator), operator);
 }
 
 /** Removes a validator from the power order. Call it before the tokens change, since the key contains the power. */
-export function removeFromPowerOrder(context: Context, keepers: Keepers, validator: Validator): void {
+export function removeFromPowerOrder(context: Context, keepers: types.Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
-  context.store(keys.MODULE_NAME).delete(keys.powerKey(potentialPower(validator), operator));
+  context.store(types.MODULE_NAME).delete(types.powerKey(potentialPower(validator), operator));
 }
 
 /** Iterates over the operators whose validators are not jailed, from highest to lowest power. */
 export function* operatorsByPower(context: Context): IterableIterator<Uint8Array> {
-  const end = prefixEnd(keys.VALIDATORS_BY_POWER);
-  for (const [, operator] of context.store(keys.MODULE_NAME).iterateReverse(keys.VALIDATORS_BY_POWER, end))
+  const end = prefixEnd(types.VALIDATORS_BY_POWER);
+  for (const [, operator] of context.store(types.MODULE_NAME).iterateReverse(types.VALIDATORS_BY_POWER, end))
     yield operator;
 }
 
-export function deleteValidator(context: Context, keepers: Keepers, validator: Validator): void {
+export function deleteValidator(context: Context, keepers: types.Keepers, validator: Validator): void {
   byOperator.delete(context, keepers.operators.parse(validator.operatorAddress));
   operatorsByConsensus.delete(context, consensusAddressOf(validator));
   removeFromPowerOrder(context, keepers, validator);
@@ -106,7 +104,7 @@ export function deleteValidator(context: Context, keepers: Keepers, validator: V
 /** Stores changed tokens or shares, and moves the validator in the power order. */
 export function changeValidator(
   context: Context,
-  keepers: Keepers,
+  keepers: types.Keepers,
   before: Validator,
   after: Validator,
 ): Validator {
@@ -117,7 +115,12 @@ export function changeValidator(
 }
 
 /** Adds tokens to a validator. Returns the shares issued for them; the first delegation gets one share per token. */
-export function addTokens(context: Context, keepers: Keepers, validator: Validator, amount: bigint): Dec18 {
+export function addTokens(
+  context: Context,
+  keepers: types.Keepers,
+  validator: Validator,
+  amount: bigint,
+): Dec18 {
   const { tokens, delegatorShares } = validator;
   const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
   const after = { ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued };
@@ -128,7 +131,7 @@ export function addTokens(context: Context, keepers: Keepers, validator: Validat
 /** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares remove all tokens. */
 export function removeShares(
   context: Context,
-  keepers: Keepers,
+  keepers: types.Keepers,
   validator: Validator,
   shares: Dec18,
 ): readonly [Validator, bigint] {
@@ -186,16 +189,16 @@ const codec = messageCodec(wire.ValAddresses);
 const TIME_OFFSET = 9;
 
 function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {
-  return keys.validatorQueueKey(unbondingTimeNs, unbondingHeight);
+  return types.validatorQueueKey(unbondingTimeNs, unbondingHeight);
 }
 
 function addressesAt(context: Context, key: Uint8Array): readonly string[] {
-  const known = context.store(keys.MODULE_NAME).get(key);
+  const known = context.store(types.MODULE_NAME).get(key);
   return known === undefined ? [] : codec.decode(known).addresses;
 }
 
 function setAddresses(context: Context, key: Uint8Array, addresses: readonly string[]): void {
-  const store = context.store(keys.MODULE_NAME);
+  const store = context.store(types.MODULE_NAME);
   if (addresses.length === 0) store.delete(key);
   else store.set(key, codec.encode({ addresses: [...addresses] }));
 }
@@ -215,10 +218,10 @@ export function removeFromValidatorQueue(context: Context, validator: Validator)
 
 /** Returns the operators (as text) whose unbonding time and height have been reached, ordered by time. */
 export function dueValidators(context: Context): readonly string[] {
-  const now = fromUtf8(keys.timeKey(context.timeNs));
+  const now = fromUtf8(types.timeKey(context.timeNs));
   const range = context
-    .store(keys.MODULE_NAME)
-    .iterate(keys.VALIDATOR_QUEUE, keys.validatorQueueKey(context.timeNs, context.height + 1n));
+    .store(types.MODULE_NAME)
+    .iterate(types.VALIDATOR_QUEUE, types.validatorQueueKey(context.timeNs, context.height + 1n));
   return [...range].flatMap(([key, value]) => {
     const time = fromUtf8(key.subarray(TIME_OFFSET, key.length - 8));
     const isDue = time <= now && readUint64BigEndian(key, key.length - 8) <= context.height;
@@ -228,18 +231,28 @@ export function dueValidators(context: Context): readonly string[] {
 
 /** Returns the module account that holds a validator's tokens. */
 export function poolOf(validator: Validator): string {
-  return isBonded(validator) ? keys.BONDED_POOL : keys.NOT_BONDED_POOL;
+  return isBonded(validator) ? types.BONDED_POOL : types.NOT_BONDED_POOL;
 }
 
-export function bondedToNotBonded(context: Context, { bank }: Keepers, amount: bigint): void {
-  bank.sendBetweenModules(context, keys.BONDED_POOL, keys.NOT_BONDED_POOL, bondCoins(context, amount));
+export function bondedToNotBonded(context: Context, { bank }: types.Keepers, amount: bigint): void {
+  bank.sendBetweenModules(
+    context,
+    types.BONDED_POOL,
+    types.NOT_BONDED_POOL,
+    types.bondCoins(context, amount),
+  );
 }
 
-export function notBondedToBonded(context: Context, { bank }: Keepers, amount: bigint): void {
-  bank.sendBetweenModules(context, keys.NOT_BONDED_POOL, keys.BONDED_POOL, bondCoins(context, amount));
+export function notBondedToBonded(context: Context, { bank }: types.Keepers, amount: bigint): void {
+  bank.sendBetweenModules(
+    context,
+    types.NOT_BONDED_POOL,
+    types.BONDED_POOL,
+    types.bondCoins(context, amount),
+  );
 }
 
 /** Burns tokens from a pool. Does nothing if the amount is zero. */
-export function burnFrom(context: Context, { bank }: Keepers, pool: string, amount: bigint): void {
-  if (amount > 0n) bank.burn(context, pool, bondCoins(context, amount));
+export function burnFrom(context: Context, { bank }: types.Keepers, pool: string, amount: bigint): void {
+  if (amount > 0n) bank.burn(context, pool, types.bondCoins(context, amount));
 }

@@ -7,9 +7,12 @@ import { type Context, event } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
-import { channelPrefix, localDenom, parseTrace, receivedDenom, traceHash } from "./denom.ts";
-import * as ibcErrors from "../ibc/host/errors.ts";
 import {
+  channelPrefix,
+  localDenom,
+  parseTrace,
+  receivedDenom,
+  traceHash,
   ErrInvalidPort,
   ErrInvalidVersion,
   ErrReceiveDisabled,
@@ -17,7 +20,8 @@ import {
   MODULE_NAME,
   moduleParams,
   VERSION,
-} from "./keys.ts";
+} from "./denom.ts";
+import * as ibcErrors from "../ibc/host/errors.ts";
 import {
   decodePacketData,
   encodePacketData,

@@ -7,8 +7,16 @@ import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, wrapErrors } from "../../runtime/errors.ts";
 import * as collections from "../../store/collections.ts";
-import { fullDenom, hashOfVoucher, localDenom, parseTraceHash, traceHash } from "./denom.ts";
-import { ErrTraceNotFound, MODULE_NAME, VERSION } from "./keys.ts";
+import {
+  fullDenom,
+  hashOfVoucher,
+  localDenom,
+  parseTraceHash,
+  traceHash,
+  ErrTraceNotFound,
+  MODULE_NAME,
+  VERSION,
+} from "./denom.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { BankKeeper as Keeper } from "../bank/keeper.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";

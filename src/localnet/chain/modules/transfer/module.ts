@@ -29,9 +29,13 @@ import {
   validateReceivedDenom,
   validateSentDenom,
   validateTrace,
+  ErrInvalidMemo,
+  ErrTraceNotFound,
+  MODULE_NAME,
+  moduleParams,
+  PORT_ID,
 } from "./denom.ts";
 import * as ibcErrors from "../ibc/host/errors.ts";
-import { ErrInvalidMemo, ErrTraceNotFound, MODULE_NAME, moduleParams, PORT_ID } from "./keys.ts";
 import {
   type Keepers,
   escrowAddress,
@@ -41,8 +45,7 @@ import {
   type TransferDeps,
   type TransferOptions,
 } from "./keeper.ts";
-import { escapeBytes } from "./packet.ts";
-import { NO_FEE, validateFee } from "./packet-fee.ts";
+import { escapeBytes, NO_FEE, validateFee } from "./packet.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 
 /** The module and its application. */

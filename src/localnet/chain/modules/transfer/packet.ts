@@ -2,14 +2,15 @@ import { FungibleTokenPacketData } from "../../../../cosmos/proto/gen/ibc/applic
 import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { fromUtf8, latin1, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
-import { printGoJson } from "../../../../platform/base/go-json.ts";
+import { printGoJson, type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
-import { type ModuleError, unregisteredError } from "../../runtime/errors.ts";
+import { type ModuleError, unregisteredError, ErrInvalidCoins } from "../../runtime/errors.ts";
 import { decodeReply, encodeReply, type Reply } from "../ibc/channel/ibc-module.ts";
-import { validateReceivedDenom } from "./denom.ts";
+import { validateReceivedDenom, ErrInvalidAmount } from "./denom.ts";
 import * as ibcErrors from "../ibc/host/errors.ts";
-import { ErrInvalidAmount } from "./keys.ts";
+import { Fee } from "../../../../cosmos/proto/gen/neutron/feerefunder/fee.ts";
+import { areValidCoins, parseCoins } from "../../runtime/coins.ts";
 
 /** The acknowledgement for a successful transfer. The result is a single byte with the value 1. */
 export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
@@ -99,4 +100,78 @@ export function validatePacketData({ amount, sender, receiver, denom }: Fungible
   if (trimGoSpace(sender) === "") throw ibcErrors.ErrIbcInvalidAddress("sender address cannot be blank");
   if (trimGoSpace(receiver) === "") throw ibcErrors.ErrIbcInvalidAddress("receiver address cannot be blank");
   validateReceivedDenom(denom);
+}
+
+/** A transfer's data as middleware reads it. Members missing from the packet are empty. */
+export interface TransferData {
+  readonly denom: string;
+  readonly amount: string;
+  readonly sender: string;
+  readonly receiver: string;
+  readonly memo: string;
+}
+
+const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
+
+/**
+ * Reads a packet's data as Go's `encoding/json` does: unknown members are ignored, names match in any case, and the last of
+ * several equal names wins. Throws an error with the reason for anything other than an object whose known members are texts.
+ */
+export function readTransferData(bytes: Uint8Array): TransferData {
+  const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };
+  for (const [name, value] of membersOf(parseJson(bytes))) {
+    const field = FIELDS.find((known) => known === name.toLowerCase());
+    if (field !== undefined && value.kind !== "null") data[field] = textOf(field, value);
+  }
+  return data;
+}
+
+/** Reads only the receiver, without checking any other members. Throws like {@link readTransferData}. */
+export function readReceiver(bytes: Uint8Array): string {
+  let receiver = "";
+  for (const [name, value] of membersOf(parseJson(bytes))) {
+    if (name.toLowerCase() === "receiver" && value.kind !== "null") receiver = textOf("receiver", value);
+  }
+  return receiver;
+}
+
+function parseJson(bytes: Uint8Array): GoJson {
+  let text: string;
+  try {
+    text = fromUtf8(bytes);
+  } catch (error) {
+    throw new Error(errorText(error), { cause: error });
+  }
+  return parseGoJson(text);
+}
+
+function membersOf(json: GoJson): readonly (readonly [name: string, value: GoJson])[] {
+  if (json.kind === "object") return json.members;
+  if (json.kind === "null") return [];
+  throw new Error(`json: cannot unmarshal ${json.kind} into Go value of type types.FungibleTokenPacketData`);
+}
+
+function textOf(field: string, value: GoJson): string {
+  if (value.kind === "string") return value.value;
+  throw new Error(
+    `json: cannot unmarshal ${value.kind} into Go struct field FungibleTokenPacketData.${field} of type string`,
+  );
+}
+
+/** A fee without coins. */
+export const NO_FEE: Fee = Fee.decode(new Uint8Array(0));
+
+/** Throws sdk/10 if coins are invalid, if there is a fee for receiving, or if either of the other fees is missing. */
+export function validateFee({ recvFee, ackFee, timeoutFee }: Fee): void {
+  const invalid = [
+    ...(areValidCoins(parseCoins(ackFee)) ? [] : ["ack fee is invalid"]),
+    ...(areValidCoins(parseCoins(timeoutFee)) ? [] : ["timeout fee invalid"]),
+  ];
+  if (invalid.length > 0) throw ErrInvalidCoins(`contains invalid fees: ${invalid.join(" , ")}`);
+  if (!isZero(recvFee)) throw ErrInvalidCoins("recv fee must be zero");
+  if (isZero(ackFee) || isZero(timeoutFee)) throw ErrInvalidCoins("ack fee or timeout fee is zero");
+}
+
+export function isZero(coins: Fee["ackFee"]): boolean {
+  return parseCoins(coins).every(({ amount }) => amount === 0n);
 }

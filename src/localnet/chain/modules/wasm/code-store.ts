@@ -9,9 +9,16 @@ import type { Vm } from "../../../vm/vm.ts";
 import { type Context, event } from "../../runtime/context.ts";
 import { ErrUnauthorized } from "../../runtime/errors.ts";
 import { consumeCallGas } from "./gas.ts";
-import { codes, codeSequence, findCodeBytes, setCodeBytes } from "./keeper.ts";
+import {
+  codes,
+  codeSequence,
+  findCodeBytes,
+  setCodeBytes,
+  isAllowed,
+  isSubset,
+  moduleParams,
+} from "./keeper.ts";
 import { ErrCreateFailed, ErrLimit } from "./keys.ts";
-import { isAllowed, isSubset, moduleParams } from "./params.ts";
 
 /** Maximum size of code on the deployed chain, in bytes, both in a message and unpacked. */
 export const MAX_CODE_BYTES = 1_677_722;

@@ -7,17 +7,8 @@ import { formatAddress, parseAddress, tryParseAddress } from "../../runtime/addr
 import type { Coin } from "../../runtime/coins.ts";
 import { collectEvents, type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import { addressOf } from "./address.ts";
-import { type CodeReport, createCodeReports } from "./code-store.ts";
-import { type Caller, ContractError, type ContractResponse, type Reply } from "./contract.ts";
-import type { Dispatch } from "./dispatch.ts";
-import { emitContractEvents } from "./contract-events.ts";
-import { createEntryPoints, type EntryCall, type EntryPoints } from "./entry-points.ts";
-import { compactJson } from "./go-field.ts";
-import { chargeInstance, chargeReply } from "./gas.ts";
-import { createIbcCalls, type IbcCalls } from "./ibc-calls.ts";
-import { bindPort } from "./ibc-channels.ts";
 import {
+  addressOf,
   codes,
   contracts,
   indexContract,
@@ -25,7 +16,21 @@ import {
   loadContract,
   type LoadedCode,
   runningTransaction,
+  isAllowed,
 } from "./keeper.ts";
+import { type CodeReport, createCodeReports } from "./code-store.ts";
+import { type Caller, ContractError, type ContractResponse, type Reply } from "./contract.ts";
+import type { Dispatch } from "./dispatch.ts";
+import { emitContractEvents, chargeInstance, chargeReply } from "./gas.ts";
+import {
+  createEntryPoints,
+  type EntryCall,
+  type EntryPoints,
+  createIbcCalls,
+  type IbcCalls,
+} from "./entry-points.ts";
+import { compactJson } from "./go-field.ts";
+import { bindPort } from "./ibc-channels.ts";
 import {
   ErrDuplicate,
   ErrExceedMaxCallDepth,
@@ -36,7 +41,6 @@ import {
   ErrNoSuchCode,
   ErrQueryFailed,
 } from "./keys.ts";
-import { isAllowed } from "./params.ts";
 import type { ContractQuerier } from "./querier.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 

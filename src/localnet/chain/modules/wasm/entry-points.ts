@@ -1,10 +1,9 @@
-import { utf8 } from "../../../../platform/base/bytes.ts";
+import { utf8, toBase64 } from "../../../../platform/base/bytes.ts";
 import type { EntryPoint } from "../../../vm/host.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { GasTracer } from "../../runtime/gas-trace.ts";
 import { type BinaryContracts, createBinaryContracts } from "./binary-contract.ts";
-import { parseQueryResult, parseResponse, printReply } from "./contract-result.ts";
 import {
   type Caller,
   type ContractCode,
@@ -12,11 +11,28 @@ import {
   type ContractResponse,
   type ContractScope,
   type Reply,
+  type ContractAttribute,
+  type ReplyOn,
+  type ReplyResult,
+  type SubMessage,
 } from "./contract.ts";
-import { contractStore, createCodeRegistry, type LoadedCode, readOnly, transactionIndex } from "./keeper.ts";
+import {
+  contractStore,
+  createCodeRegistry,
+  type LoadedCode,
+  readOnly,
+  transactionIndex,
+  type LoadedContract,
+} from "./keeper.ts";
 import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import { answerQuery, type ContractQuerier, queryFromTypeScript, type SmartQueries } from "./querier.ts";
 import type { WasmOptions } from "./types.ts";
+import { GoJsonError, printGoJson, printGoObject } from "../../../../platform/base/go-json.ts";
+import type { JsonObject } from "../../../../platform/base/json.ts";
+import { goPanic, type ModuleError, wrapErrors } from "../../runtime/errors.ts";
+import { GoField } from "./go-field.ts";
+import { parseContractMessage } from "./contract-message.ts";
+import { ErrExecuteFailed, ErrVMError, MODULE_NAME } from "./keys.ts";
 
 /** A call to an entry point whose result is a response. */
 export type EntryCall =
@@ -147,4 +163,209 @@ function typescriptEntryPoints(
 function sizeOf({ result }: Reply): number {
   if (!result.ok) return result.error.length;
   return result.responses.reduce((sum, { value }) => sum + value.length, 0);
+}
+
+// The JSON that the chain and a binary contract exchange, as wasmvm 2.1 reads and writes it.
+
+/**
+ * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, `GoJsonError` if the
+ * bytes are not a result and, like Go, a panic for a result that is neither a response nor an error.
+ */
+function parseResponse(bytes: Uint8Array, contract: string): ContractResponse {
+  return responseOf(okOf(bytes), contract, "data");
+}
+
+/** Decodes the result of `ibc_packet_receive`, whose data is the acknowledgement. Throws like {@link parseResponse}. */
+function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): ContractResponse {
+  return responseOf(okOf(bytes), contract, "acknowledgement");
+}
+
+/**
+ * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is treated
+ * as no version, so the channel opens. Throws `GoJsonError`.
+ */
+function parseOpenResult(bytes: Uint8Array): string {
+  return GoField.parse(bytes).member("ok").member("version").text();
+}
+
+function responseOf(response: GoField, contract: string, dataName: string): ContractResponse {
+  const data = response.member(dataName);
+  return {
+    messages: response
+      .member("messages")
+      .items()
+      .map((item) => parseSubMessage(item, contract)),
+    attributes: parseAttributes(response.member("attributes")),
+    events: response
+      .member("events")
+      .items()
+      .map((item) => ({
+        type: item.member("type").text(),
+        attributes: parseAttributes(item.member("attributes")),
+      })),
+    data: data.isPresent() ? data.bytes() : undefined,
+  };
+}
+
+/** Decodes a query's result, which is JSON in base64. Throws like {@link parseResponse}. */
+function parseQueryResult(bytes: Uint8Array): Uint8Array {
+  return resultOf(bytes).bytes();
+}
+
+/** Returns the member "ok" of a result without an error. */
+function resultOf(bytes: Uint8Array): GoField {
+  const root = GoField.parse(bytes);
+  const error = root.member("error").text();
+  if (error !== "") throw new ContractError(error);
+  return root.member("ok");
+}
+
+function okOf(bytes: Uint8Array): GoField {
+  const ok = resultOf(bytes);
+  if (!ok.isPresent()) throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+  return ok;
+}
+
+function parseAttributes(field: GoField): readonly ContractAttribute[] {
+  return field
+    .items()
+    .map((item) => ({ key: item.member("key").text(), value: item.member("value").text() }));
+}
+
+const REPLY_ON: readonly ReplyOn[] = ["always", "error", "success", "never"];
+
+function parseSubMessage(field: GoField, contract: string): SubMessage {
+  const gasLimit = field.member("gas_limit");
+  return {
+    id: field.member("id").uint64(),
+    message: parseContractMessage(field.member("msg"), contract),
+    replyOn: parseReplyOn(field.member("reply_on")),
+    gasLimit: gasLimit.isPresent() ? gasLimit.uint64() : undefined,
+    payload: field.member("payload").bytes(),
+  };
+}
+
+function parseReplyOn(field: GoField): ReplyOn | undefined {
+  if (!field.isPresent()) return undefined;
+  const text = field.text();
+  const found = REPLY_ON.find((known) => known === text);
+  if (found === undefined) throw new GoJsonError(`invalid reply_on value '${text}'`);
+  return found;
+}
+
+/** Encodes the reply to a sub-message. */
+function printReply({ id, result, payload }: Reply): Uint8Array {
+  return utf8(
+    printGoObject([
+      ["gas_used", "0"],
+      ["id", id.toString()],
+      ["result", printGoJson(result.ok ? { ok: outcomeOf(result) } : { error: result.error })],
+      ...(payload.length === 0 ? [] : [["payload", printGoJson(toBase64(payload))] as const]),
+    ]),
+  );
+}
+
+function outcomeOf({ events, data, responses }: Extract<ReplyResult, { ok: true }>): JsonObject {
+  return {
+    events: events.map(({ type, attributes }) => ({
+      type,
+      attributes: attributes.map(({ key, value }) => ({ key, value })),
+    })),
+    ...(data === undefined || data.length === 0 ? {} : { data: toBase64(data) }),
+    msg_responses: responses.map(({ typeUrl, value }) => ({ type_url: typeUrl, value: toBase64(value) })),
+  };
+}
+
+/** The IBC entry points. */
+type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
+
+/** A packet's outcome. `refused` contains the contract's error text; `accepted` contains the acknowledgement. */
+export type ReceiveOutcome =
+  | { readonly kind: "refused"; readonly text: string }
+  | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
+
+/** Calls IBC entry points with JSON. Calls cost only the gas used and emit no event of their own. Methods throw `ModuleError`. */
+export interface IbcCalls {
+  /**
+   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. A contract error does
+   * not refuse the channel: as on the deployed chain, only a failure in the virtual machine does.
+   */
+  readonly open: (context: Context, address: string, message: Uint8Array) => string;
+  /** Calls an entry point whose response contains no data, and runs the response's messages. */
+  readonly notify: (
+    context: Context,
+    address: string,
+    call: {
+      readonly entryPoint: Exclude<IbcEntryPoint, "ibc_channel_open" | "ibc_packet_receive">;
+      readonly message: Uint8Array;
+    },
+  ) => void;
+  /** Calls `ibc_packet_receive` and runs the response's messages, whose replies may replace the acknowledgement. */
+  readonly receive: (context: Context, address: string, message: Uint8Array) => ReceiveOutcome;
+}
+
+interface IbcCallDeps {
+  readonly entryPoints: Pick<EntryPoints, "ibc">;
+  readonly load: (context: Context, address: string) => LoadedContract;
+  /** Limits the call depth. */
+  readonly guard: <T>(work: () => T) => T;
+  /** Converts the contract's error to ErrExecuteFailed. */
+  readonly run: <T>(call: () => T) => T;
+  /** Emits a response's events and runs its messages. Returns the call's data. */
+  readonly respond: (context: Context, address: string, response: ContractResponse) => Uint8Array | undefined;
+}
+
+/** Creates the calls. */
+export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCallDeps): IbcCalls {
+  const { ibc } = entryPoints;
+  return {
+    open: (context, address, message) =>
+      guard(() => {
+        const code = load(context, address);
+        const call = { entryPoint: "ibc_channel_open", message } as const;
+        return wrapErrors(asExecuteFailed, () => ibc(context, code, call, parseOpenResult));
+      }),
+    notify: (context, address, call) =>
+      guard(() => {
+        const code = load(context, address);
+        const response = wrapErrors(asExecuteFailed, () =>
+          run(() => ibc(context, code, call, (result) => parseResponse(result, address))),
+        );
+        respond(context, address, response);
+      }),
+    receive: (context, address, message) =>
+      guard(() => {
+        const code = load(context, address);
+        const call = { entryPoint: "ibc_packet_receive", message } as const;
+        const response = orRefused(() =>
+          ibc(context, code, call, (result) => parseAcknowledgedResponse(result, address)),
+        );
+        if (typeof response === "string") return { kind: "refused", text: response };
+        return { kind: "accepted", acknowledgement: respond(context, address, response) };
+      }),
+  };
+}
+
+/** Converts a virtual machine error, which has a different code here than elsewhere. */
+function asExecuteFailed(error: ModuleError): ModuleError {
+  return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
+}
+
+/** Returns the contract's error as text. A virtual machine error is a panic, so the relayer's transaction fails. */
+function orRefused<T>(call: () => T): T | string {
+  try {
+    return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);
+  } catch (error) {
+    if (error instanceof ContractError) return error.message;
+    throw error;
+  }
+}
+
+function isVmError({ codespace, code }: ModuleError): boolean {
+  return codespace === MODULE_NAME && code === ErrVMError().code;
+}
+
+/** Returns an error's text without its description. */
+function textOf({ wraps }: ModuleError): string {
+  return wraps.toReversed().join(": ");
 }

@@ -1,9 +1,11 @@
 import { GAS_MULTIPLIER } from "../../../vm/gas.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import type { Context } from "../../runtime/context.ts";
+import { type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import { type GasMeter, outOfGas } from "../../runtime/gas.ts";
 import type { ContractAttribute, ContractResponse, ReplyResult } from "./contract.ts";
 import { isPinned } from "./keeper.ts";
+import { trimGoSpace } from "../../../../platform/base/text.ts";
+import { ErrInvalidEvent } from "./keys.ts";
 
 // wasmd 0.53's prices (`WasmGasRegister`) in chain gas. The virtual machine has its own gas.
 
@@ -29,7 +31,7 @@ export function chargeReply(context: Context, result: ReplyResult): void {
 }
 
 /** Charges for the attributes and events in a response. */
-export function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
+function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
   const cost = CUSTOM_EVENT_COST * BigInt(events.length) + eventsCost(events, attributes);
   context.gas.consume(cost, "Custom contract event attributes");
 }
@@ -59,4 +61,38 @@ export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
   const { limit } = gas;
   if (limit !== undefined && gas.used() >= limit)
     throw outOfGas("Wasm engine function execution", limit, gas.used());
+}
+
+/** An event type must be longer than this, in bytes. */
+const SHORT_TYPE_BYTES = 2;
+
+/**
+ * Charges for and emits the events in a contract's response: `wasm` with its attributes, if any, then the contract's own events
+ * as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
+ */
+export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
+  chargeEvents(context, response);
+  if (response.attributes.length > 0) context.emit(toEvent("wasm", address, response.attributes));
+  const own = response.events.map(({ type, attributes }) => {
+    const trimmed = trimGoSpace(type);
+    if (utf8(trimmed).length <= SHORT_TYPE_BYTES) throw ErrInvalidEvent(`Event type too short: '${trimmed}'`);
+    return toEvent(`wasm-${trimmed}`, address, attributes);
+  });
+  for (const each of own) context.emit(each);
+}
+
+function toEvent(type: string, address: string, attributes: readonly ContractAttribute[]): ChainEvent {
+  const pairs = attributes.map(({ key, value }) => {
+    const trimmed = trimGoSpace(value);
+    return [checkedKey(key, trimmed), trimmed] as const;
+  });
+  return event(type, [["_contract_address", address], ...pairs]);
+}
+
+function checkedKey(key: string, value: string): string {
+  const trimmed = trimGoSpace(key);
+  if (trimmed === "") throw ErrInvalidEvent(`Empty attribute key. Value: ${value}`);
+  if (trimmed.startsWith("_"))
+    throw ErrInvalidEvent(`Attribute key starts with reserved prefix _: '${trimmed}'`);
+  return trimmed;
 }

@@ -11,15 +11,15 @@ import {
 } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeAuthentication, chargeClaim } from "../ibc/host/capability.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
-import type { IbcCalls, ReceiveOutcome } from "./ibc-calls.ts";
-import type { ContractChannels } from "./ibc-channels.ts";
+import type { IbcCalls, ReceiveOutcome } from "./entry-points.ts";
 import {
+  type ContractChannels,
   type ContractChannel,
   printAcknowledged,
   printRelayed,
   printStep,
   toContractChannel,
-} from "./ibc-json.ts";
+} from "./ibc-channels.ts";
 import { ErrEmpty, MODULE_NAME } from "./keys.ts";
 
 interface ContractApplicationDeps {

@@ -2,6 +2,9 @@ import {
   CodeInfo,
   ContractCodeHistoryEntry,
   ContractInfo,
+  AccessType,
+  type AccessConfig,
+  Params,
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import {
   concat,
@@ -20,7 +23,8 @@ import { createGasMeter } from "../../runtime/gas.ts";
 import * as collections from "../../store/collections.ts";
 import type { Entry, KVStore } from "../../store/cache-store.ts";
 import type { ContractCode } from "./contract.ts";
-import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
+import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME, ErrEmpty } from "./keys.ts";
+import { defineParams } from "../../runtime/params.ts";
 
 // The store layout is wasmd's, except for the code bytes. Numbers in keys are 8 bytes, big-endian.
 
@@ -290,4 +294,77 @@ export function loadContract(context: Context, address: string, bech32Prefix: st
   const code = codes.get(context, info.codeId);
   if (code === undefined) throw ErrNoSuchCode(`code id ${info.codeId}`);
   return { address, bytes: bytes.value, hash: code.codeHash, info };
+}
+
+const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = AccessType;
+
+/** Permission granted to every account. */
+export const EVERYBODY: AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
+
+/** Who may upload code, and who may instantiate code whose upload does not specify it. */
+export const moduleParams = defineParams<Params>({
+  store: MODULE_NAME,
+  key: Uint8Array.of(0x10),
+  type: Params,
+  defaults: { codeUploadAccess: EVERYBODY, instantiateDefaultPermission: ACCESS_TYPE_EVERYBODY },
+  validate: ({ codeUploadAccess, instantiateDefaultPermission }) => {
+    if (instantiateDefaultPermission === ACCESS_TYPE_UNSPECIFIED)
+      throw ErrEmpty("type").wrap("instantiate default permission");
+    if (codeUploadAccess === undefined || codeUploadAccess.permission === ACCESS_TYPE_UNSPECIFIED)
+      throw ErrEmpty("type").wrap("upload access");
+  },
+});
+
+/** Returns whether an account has a permission. */
+export function isAllowed(config: AccessConfig | undefined, account: string): boolean {
+  if (config?.permission === ACCESS_TYPE_ANY_OF_ADDRESSES) return config.addresses.includes(account);
+  return config?.permission === ACCESS_TYPE_EVERYBODY;
+}
+
+/** Returns whether everyone allowed by one permission is also allowed by the other. */
+export function isSubset(config: AccessConfig, of: AccessConfig): boolean {
+  if (of.permission === ACCESS_TYPE_EVERYBODY || config.permission === AccessType.ACCESS_TYPE_NOBODY)
+    return true;
+  const areLists = [config, of].every(({ permission }) => permission === ACCESS_TYPE_ANY_OF_ADDRESSES);
+  return areLists && config.addresses.every((address) => of.addresses.includes(address));
+}
+
+/** Returns a contract's 32-byte address (wasmd `BuildContractAddressClassic`). `instance` counts the chain's contracts from 1. */
+export function classicContractAddress(codeId: bigint, instance: bigint): Uint8Array {
+  return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
+}
+
+/** Inputs to a predictable address. */
+interface PredictableContract {
+  /** The code's hash (32 bytes). */
+  readonly checksum: Uint8Array;
+  readonly creator: Uint8Array;
+  readonly salt: Uint8Array;
+  /** The message in JSON; empty if the address does not depend on it. */
+  readonly message: Uint8Array;
+}
+
+/** Returns the 32-byte address of a contract created with a salt (wasmd `BuildContractAddressPredictable`). */
+export function predictableContractAddress(contract: PredictableContract): Uint8Array {
+  const parts = [contract.checksum, contract.creator, contract.salt, contract.message];
+  return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
+}
+
+/** Returns the address for a new contract. Without a salt, the address is derived from the next instance number. */
+export function addressOf(
+  context: Context,
+  contract: Pick<PredictableContract, "checksum" | "creator" | "message"> & {
+    readonly codeId: bigint;
+    readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
+  },
+): Uint8Array {
+  const { checksum, creator, salt, message, codeId } = contract;
+  if (salt === undefined) return classicContractAddress(codeId, instanceSequence.take(context));
+  const fixed = salt.isMessageFixed ? message : new Uint8Array(0);
+  return predictableContractAddress({ checksum, creator, salt: salt.bytes, message: fixed });
+}
+
+/** Computes the SDK's `address.Module` for a derivation key. */
+function moduleAddressOf(derivation: Uint8Array): Uint8Array {
+  return sha256(concat(sha256(utf8("module")), utf8(MODULE_NAME), new Uint8Array([0]), derivation));
 }

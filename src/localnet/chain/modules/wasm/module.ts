@@ -1,20 +1,49 @@
 import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import type { Context, ChainModule } from "../../runtime/context.ts";
+import type { Context, ChainModule, MessageHandler } from "../../runtime/context.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import type { PortRouter } from "../ibc/channel/ibc-module.ts";
 import { type ContractHost, createContractHost, type HostParts } from "./contract-host.ts";
 import { type GasTracer, type SpanKind, UNTRACED } from "../../runtime/gas-trace.ts";
 import { createDispatch, createMessageRunner, type RunMessage } from "./dispatch.ts";
-import { exportGenesis, initGenesis } from "./genesis.ts";
-import { codeMessages } from "./code-handlers.ts";
-import { contractMessages } from "./handlers.ts";
+import { codeMessages, contractMessages } from "./handlers.ts";
 import { createContractApplication } from "./ibc-application.ts";
 import { contractOfPort } from "./ibc-channels.ts";
-import { contracts } from "./keeper.ts";
+import {
+  contracts,
+  CODE_SEQUENCE_KEY,
+  codeHash,
+  codes,
+  codeSequence,
+  contractStore,
+  findCodeBytes,
+  histories,
+  indexImported,
+  INSTANCE_SEQUENCE_KEY,
+  instanceSequence,
+  isPinned,
+  setCodeBytes,
+  setPinned,
+  statePrefix,
+  EVERYBODY,
+  moduleParams,
+} from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { createQuerier } from "./querier.ts";
 import { createQueryHandlers } from "./queries.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
+import {
+  CodeInfo,
+  ContractCodeHistoryEntry,
+  ContractInfo,
+  Params,
+} from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
+import { messageFromJson } from "../../../../cosmos/proto/json.ts";
+import { equalBytes, fromHex, prefixEnd, sha256, toBase64, toHex } from "../../../../platform/base/bytes.ts";
+import { isRecord, type JsonField, type JsonObject, type JsonValue } from "../../../../platform/base/json.ts";
+import type { Vm } from "../../../vm/vm.ts";
+import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import { atPath, GenesisError, genesisField, genesisPart } from "../../runtime/genesis.ts";
+import { checkCode } from "./code-store.ts";
 
 /** The module and its contract host, through which other modules call contracts. */
 export interface WasmModule extends ChainModule {
@@ -98,4 +127,191 @@ function tracedRunner(run: RunMessage, { span }: GasTracer): RunMessage {
       () => `message of ${contract}`,
       (inner) => run(inner, contract, message),
     );
+}
+
+const PARAMS = genesisPart<Params>("cosmwasm.wasm.v1.Params", Params);
+const CODE_INFO = genesisPart<CodeInfo>("cosmwasm.wasm.v1.CodeInfo", CodeInfo);
+const CONTRACT_INFO = genesisPart<ContractInfo>("cosmwasm.wasm.v1.ContractInfo", ContractInfo);
+const HISTORY = genesisPart<ContractCodeHistoryEntry>(
+  "cosmwasm.wasm.v1.ContractCodeHistoryEntry",
+  ContractCodeHistoryEntry,
+);
+
+/** Kinds of messages that a genesis may run, and their types. */
+const GENESIS_MESSAGES: ReadonlyMap<string, string> = new Map([
+  ["store_code", "cosmwasm.wasm.v1.MsgStoreCode"],
+  ["instantiate_contract", "cosmwasm.wasm.v1.MsgInstantiateContract"],
+  ["execute_contract", "cosmwasm.wasm.v1.MsgExecuteContract"],
+]);
+
+interface GenesisDeps extends WasmOptions {
+  readonly vm: Vm;
+  readonly findHandler: (typeUrl: string) => MessageHandler | undefined;
+}
+
+/**
+ * Reads `params`, `codes` (ids ascend from 1) and, from an export, `contracts` (with their state) and `sequences`. A code is
+ * `{code_id?, name, creator}` for TypeScript, or `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs `gen_msgs` in
+ * order: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}` in proto JSON. All members
+ * are optional. Also accepts a wasmd export. Throws `GenesisError`, including if a message fails.
+ */
+function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
+  const root = genesisField(MODULE_NAME, genesis);
+  const params = root.member("params");
+  const given = PARAMS.readOptional(params);
+  atPath(params.path, () => moduleParams.set(context, given ?? moduleParams.defaults));
+  for (const code of root.member("codes").elements()) initCode(context, code, deps);
+  for (const contract of root.member("contracts").elements()) initContract(context, contract, deps);
+  initSequences(context, root.member("sequences"));
+  for (const message of root.member("gen_msgs").elements()) runMessage(context, message, deps);
+}
+
+/**
+ * Exports parameters, codes by name or with their bytes, contracts with their state, and the counters. {@link initGenesis}
+ * restores the same store from the export.
+ */
+function exportGenesis(context: Context, options: WasmOptions): JsonObject {
+  const names = new Map(options.codes.map((code) => [toHex(codeHash(code)), code.name]));
+  return {
+    params: PARAMS.print(moduleParams.get(context)),
+    codes: [...codes.entries(context)].map(([id, info]) => {
+      const name = names.get(toHex(info.codeHash));
+      return name === undefined
+        ? binaryCode(context, id, info)
+        : { code_id: id.toString(), name, creator: info.creator, pinned: isPinned(context, id) };
+    }),
+    contracts: [...contracts.entries(context)].map(([address, info]) => ({
+      contract_address: formatAddress(options.bech32Prefix, address),
+      contract_info: CONTRACT_INFO.print(info),
+      contract_state: stateOf(context, address),
+      // Use protobuf, because JSON would change the instantiation message's text.
+      contract_code_history: [...histories.entries(context, address)].map(([, entry]) =>
+        toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
+      ),
+    })),
+    sequences: {
+      next_code_id: `${codeSequence.next(context)}`,
+      next_instance: `${instanceSequence.next(context)}`,
+    },
+  };
+}
+
+function binaryCode(context: Context, id: bigint, info: CodeInfo): JsonObject {
+  return {
+    code_id: id.toString(),
+    code_info: CODE_INFO.print(info),
+    code_bytes: toBase64(findCodeBytes(context, info.codeHash) ?? new Uint8Array(0)),
+    pinned: isPinned(context, id),
+  };
+}
+
+function stateOf(context: Context, address: Uint8Array): JsonValue {
+  const prefix = statePrefix(address);
+  return [...context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix))].map(([key, value]) => ({
+    key: toHex(key.subarray(prefix.length)),
+    value: toBase64(value),
+  }));
+}
+
+function initCode(context: Context, field: JsonField, deps: GenesisDeps): void {
+  const given = CODE_INFO.readOptional(field.member("code_info"));
+  const info = given === undefined ? readName(field, deps) : storeBinary(context, field, given, deps);
+  const id = codeSequence.take(context);
+  const codeId = field.member("code_id");
+  if (codeId.isPresent() && codeId.asUint64() !== id)
+    throw new GenesisError(codeId.path, `codes must be numbered in order: expected ${id}`);
+  codes.set(context, id, info);
+  if (field.member("pinned").asBoolean()) setPinned(context, id, true);
+}
+
+function readName(field: JsonField, options: WasmOptions): CodeInfo {
+  const name = field.member("name");
+  const requested = requiredText(name);
+  const code = options.codes.find((known) => known.name === requested);
+  if (code === undefined)
+    throw new GenesisError(name.path, `no contract code is called ${JSON.stringify(requested)}`);
+  return {
+    codeHash: codeHash(code),
+    creator: requiredText(field.member("creator")),
+    instantiateConfig: EVERYBODY,
+  };
+}
+
+/** Reads and checks binary code, and stores its bytes. */
+function storeBinary(context: Context, field: JsonField, info: CodeInfo, { vm }: GenesisDeps): CodeInfo {
+  const bytes = field.member("code_bytes").required();
+  const code = bytes.asBase64();
+  const checksum = sha256(code);
+  if (!equalBytes(checksum, info.codeHash))
+    throw new GenesisError(bytes.path, `the SHA-256 is ${toHex(checksum)}, not that of code_info.code_hash`);
+  const problem = checkCode(vm, toHex(checksum), code);
+  if (problem !== undefined) throw new GenesisError(bytes.path, problem);
+  setCodeBytes(context, checksum, code);
+  return info;
+}
+
+function initContract(context: Context, field: JsonField, { bech32Prefix }: WasmOptions): void {
+  const address = decodeField(field.member("contract_address"), (text) => parseAddress(bech32Prefix, text));
+  const info = field.member("contract_info");
+  const contract = CONTRACT_INFO.read(info);
+  const creator = atPath(info.path, () => parseAddress(bech32Prefix, contract.creator));
+  contracts.set(context, address, contract);
+  const history = field
+    .member("contract_code_history")
+    .elements()
+    .map((entry) => (isRecord(entry.value) ? HISTORY.read(entry) : readHistory(entry)));
+  indexImported(context, { address, creator }, history);
+  const store = contractStore(context, address);
+  for (const entry of field.member("contract_state").elements())
+    store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
+}
+
+/** Reads a history entry in protobuf, as this chain exports it; wasmd exports JSON. */
+function readHistory(entry: JsonField): ContractCodeHistoryEntry {
+  return atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
+}
+
+function initSequences(context: Context, field: JsonField): void {
+  if (!field.isPresent()) return;
+  if (Array.isArray(field.value)) {
+    for (const item of field.elements()) initSequence(context, item);
+    return;
+  }
+  codeSequence.set(context, field.member("next_code_id").required().asUint64());
+  instanceSequence.set(context, field.member("next_instance").required().asUint64());
+}
+
+/** Reads an entry from wasmd's list: a counter's store key, in base64, and its next value. */
+function initSequence(context: Context, item: JsonField): void {
+  const field = item.member("id_key");
+  const key = field.required().asBase64();
+  const value = item.member("value").required().asUint64();
+  if (equalBytes(key, CODE_SEQUENCE_KEY)) codeSequence.set(context, value);
+  else if (equalBytes(key, INSTANCE_SEQUENCE_KEY)) instanceSequence.set(context, value);
+  else
+    throw new GenesisError(
+      field.path,
+      "no such counter; lastCodeId and lastContractId, each behind 04, are known",
+    );
+}
+
+function runMessage(context: Context, field: JsonField, { findHandler }: GenesisDeps): void {
+  const [name = "", message] = isRecord(field.value) ? (Object.entries(field.value)[0] ?? []) : [];
+  const type = GENESIS_MESSAGES.get(name);
+  if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
+  const handler = findHandler(`/${type}`);
+  if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
+  // Genesis messages have no signatures: the author of the genesis may send on behalf of any account.
+  atPath(`${field.path}.${name}`, () =>
+    context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
+  );
+}
+
+function requiredText(field: JsonField): string {
+  return field.required().asText();
+}
+
+function decodeField<T>(field: JsonField, decode: (text: string) => T): T {
+  const text = requiredText(field);
+  return atPath(field.path, () => decode(text));
 }

@@ -9,9 +9,8 @@ import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import { readPage } from "../../runtime/pagination.ts";
-import { predictableContractAddress } from "./address.ts";
-import type { ContractHost } from "./contract-host.ts";
 import {
+  predictableContractAddress,
   codeIndexPrefix,
   codes,
   contracts,
@@ -22,9 +21,10 @@ import {
   pinned,
   POSITION_BYTES,
   statePrefix,
+  moduleParams,
 } from "./keeper.ts";
+import type { ContractHost } from "./contract-host.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
-import { moduleParams } from "./params.ts";
 
 interface QueryDeps {
   readonly bech32Prefix: string;

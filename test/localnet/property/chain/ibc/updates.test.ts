@@ -3,9 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toHex } from "../../../../../src/platform/base/bytes.ts";
 import { updateClient } from "../../../../../src/localnet/chain/modules/ibc/client/keeper.ts";
-import { exportGenesis, initGenesis } from "../../../../../src/localnet/chain/modules/ibc/genesis.ts";
+import {
+  exportGenesis,
+  initGenesis,
+  createIbcModule,
+} from "../../../../../src/localnet/chain/modules/ibc/module.ts";
 import { ibcKeeper } from "../../../../../src/localnet/chain/modules/ibc/keeper.ts";
-import { createIbcModule } from "../../../../../src/localnet/chain/modules/ibc/module.ts";
 import { openConnectionGenesis } from "../../../../../src/localnet/chain/modules/ibc/open-connection.ts";
 import type { Context } from "../../../../../src/localnet/chain/runtime/context.ts";
 import { ModuleError, QueryError } from "../../../../../src/localnet/chain/runtime/errors.ts";

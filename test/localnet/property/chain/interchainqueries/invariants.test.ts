@@ -4,8 +4,11 @@ import {
   MsgSubmitQueryResult,
   type QueryResult,
 } from "../../../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import * as keeper from "../../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
-import { defaultParams } from "../../../../../src/localnet/chain/modules/interchainqueries/params.ts";
+import {
+  defaultParams,
+  lastId,
+  queries,
+} from "../../../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { fromBase64, fromHex, toHex, uint64BigEndian } from "../../../../../src/platform/base/bytes.ts";
 import { createFakeIbc } from "../../../../support/fake-ibc.ts";
 import { fixtureFile } from "../../../../support/fixture-file.ts";
@@ -98,9 +101,7 @@ describe("invariants over random transactions of several owners", () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         run(sequence, (chain) => {
-          const deposits = [...keeper.queries.entries(chain.world.context())].flatMap(
-            ([, query]) => query.deposit,
-          );
+          const deposits = [...queries.entries(chain.world.context())].flatMap(([, query]) => query.deposit);
           const sum = deposits.reduce((total, { amount }) => total + BigInt(amount), 0n);
           expect(chain.bank.balance(ESCROW)).toBe(sum);
         });
@@ -171,9 +172,9 @@ function run(
       continue;
     }
     ibc.roots.set(`1-${index + 1}`, KV_ROOT);
-    const before = keeper.lastId.get(chain.world.context()) ?? 0n;
+    const before = lastId.get(chain.world.context()) ?? 0n;
     const { code } = chain.deliver([messageOf(next, actors, index)], { height });
-    const after = keeper.lastId.get(chain.world.context()) ?? 0n;
+    const after = lastId.get(chain.world.context()) ?? 0n;
     if (after !== before) ids.push(after);
     if (code === 0 && next.kind === "remove") removed.add(next.id);
     check?.(chain, code === 0 ? next.kind : "");
