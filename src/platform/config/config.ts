@@ -302,7 +302,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Describes a schema issue that has no message of its own. Never contains the value, which may be a secret. */
+/** Describes a schema issue without its own message. Never contains the value, which may be a secret. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":

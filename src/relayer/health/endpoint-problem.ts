@@ -13,7 +13,7 @@ const REFUSALS = 3;
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Explains why none of a chain's endpoints serves the relayer although their status can be read. Possible reasons are a request
+ * Explains why no endpoint of a chain serves the relayer although their status is readable. Possible reasons are a request
  * limit, results that no endpoint stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint serves
  * the relayer.
  */

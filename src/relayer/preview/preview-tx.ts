@@ -13,7 +13,7 @@ import { createTxProver } from "../tx/tx-prover.ts";
 import type { Preview, PreviewConnection } from "./open-preview.ts";
 
 /**
- * The transactions that the search found, compared with those that the chain has received. The chain only reveals whether it has a
+ * The transactions found by the search, compared with the chain's received transactions. The chain only reveals whether it has a
  * given transaction. A missing transaction was left out if the chain has a later one.
  */
 export type TxComparison =
@@ -134,7 +134,7 @@ async function isReceived(
   }
 }
 
-/** Compares transactions, in the remote chain's order, with those that the local chain has received. */
+/** Compares transactions, in the remote chain's order, with the local chain's received transactions. */
 export function compareTxs(
   txs: readonly Pick<TxPreview["txs"][number], "hash" | "received">[],
 ): TxComparison {

@@ -1,7 +1,7 @@
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** How an alert based only on node and sidecar metrics, for installations without the watchdog, differs from its condition. */
+/** How an alert based only on node and sidecar metrics (for installations without the watchdog) differs from its condition. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
   /** The sentence with the current value, as a Prometheus template. */

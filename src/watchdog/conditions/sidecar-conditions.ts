@@ -18,7 +18,7 @@ import {
   succeeding,
 } from "./raw-metrics.ts";
 
-/** What the node loses when its calls fail. */
+/** The node's loss when its calls fail. */
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote and costs one block. Failed calls can also slow the chain down, because the node waits until its call times out.";
 

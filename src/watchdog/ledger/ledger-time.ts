@@ -15,13 +15,13 @@ export interface LedgerTime {
   readonly closes: (month: Month) => boolean;
 }
 
-/** Within this time, a wrong clock is noticed, by the sources or by whoever corrects it. */
+/** Within this time, a wrong clock is noticed by the sources or by the person who corrects it. */
 const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 
 /** Allowed difference between the clock and the chain's time. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** If a REST server is further behind the nodes than this, it says nothing about the time of their blocks. */
+/** A REST server that lags behind the nodes by more than this says nothing about their blocks' times. */
 const MAX_BEHIND = 20n;
 
 /** The last counted block. */

@@ -28,7 +28,7 @@ export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: N
 export interface NodeReadingOf {
   readonly node: string;
   readonly reading: CounterReading;
-  /** Time of the reading if it differs from that of the poll, as for samples stored by Prometheus. */
+  /** Time of the reading if it differs from the poll's time, as for samples stored by Prometheus. */
   readonly sampledAtMs?: number | undefined;
 }
 

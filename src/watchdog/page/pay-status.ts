@@ -9,10 +9,10 @@ import { grouped, type Tone } from "../../platform/web/parts.ts";
 /** States of a validator's pay for the current month, most serious first. */
 export const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** What happens to a part of the pay, in the words used on the pages. */
+/** The fate of a part of the pay, in the pages' words. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
-/** What each month pays, in the words used on the pages. */
+/** Each month's pay, in the pages' words. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",
@@ -130,7 +130,7 @@ function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Returns the firing alerts except those muted by others. */
+/** Returns the firing alerts that are not muted by others. */
 export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }

@@ -44,7 +44,7 @@ export function createChainRpc(url: string, read: PageReader) {
         timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
       };
     },
-    /** Returns the block's own events, without those of its transactions. */
+    /** Returns the block's own events, without its transactions' events. */
     blockEvents: async (height: bigint, signal: AbortSignal): Promise<readonly ChainEvent[]> => {
       const result = await call(`block_results?height=${height}`, signal);
       // CometBFT 0.37 and earlier have two lists.

@@ -3,7 +3,7 @@ import { SourceError } from "../sources/observation.ts";
 import type { ChainEvent } from "./chain-rpc.ts";
 import { type Coin, type PaidCounts, parseCoin } from "../sources/payment-result.ts";
 
-/** What a block's own events say about one validator's payment. */
+/** One validator's payment according to a block's own events. */
 export type BlockPayment =
   | { readonly kind: "paid"; readonly amount: Coin; readonly progress: bigint; readonly counts: PaidCounts }
   | { readonly kind: "failed"; readonly amount: Coin; readonly reason: string }

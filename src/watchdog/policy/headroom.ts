@@ -53,7 +53,7 @@ function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-/** Lost and clinched are certain: they hold no matter what the results of the unseen blocks are. */
+/** Lost and clinched are certain, regardless of the unseen blocks' results. */
 function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Headroom["state"] {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";

@@ -12,7 +12,7 @@ import { requireChainId } from "./sample-values.ts";
 import { createStandingReader } from "./standing-reader.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
-/** How far the ledger has counted: the last counted block and its time. */
+/** The ledger's progress: the last counted block and its time. */
 export interface CountedTo {
   readonly timeMs: number;
   readonly height?: bigint;

@@ -103,7 +103,7 @@ async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readon
   throw new SourceError({ code: "too-large" }, `the chain has more than ${PAGE * MAX_PAGES} signing infos`);
 }
 
-/** Compares what the chain bases its payments on: blocks and votes in its payment period. */
+/** Compares the basis of the chain's payments: blocks and votes in its payment period. */
 async function comparePay(
   operator: string | undefined,
   module: string,

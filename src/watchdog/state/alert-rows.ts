@@ -33,7 +33,7 @@ export function readAlerting(database: Database.Database): AlertingState {
   };
 }
 
-/** Writes what has changed since `before`, as part of the caller's transaction. */
+/** Writes the changes since `before`, as part of the caller's transaction. */
 export function writeAlerting(
   database: Database.Database,
   { alerts, silences, outbox, history }: AlertingState,
@@ -50,7 +50,7 @@ export function writeAlerting(
   );
 }
 
-/** Writes new and changed alerts, and deletes those that have left the history. */
+/** Writes new and changed alerts, and deletes alerts that have left the history. */
 function writeHistory(
   database: Database.Database,
   history: readonly PastAlert[],

@@ -32,8 +32,8 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 }
 
 /**
- * Moves the alerts and histories of a process that ended while its clock was not trusted: how long ago that was is unknown, so
- * none of them has lasted any longer. The ledger keeps its times: the chain's, or the best known.
+ * Moves the alerts and histories of a process that ended while its clock was not trusted. The time since then is unknown, so no
+ * alert is extended. The ledger keeps its times: the chain's, or the best known.
  */
 export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
   const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);

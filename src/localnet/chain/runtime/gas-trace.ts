@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./module.ts";
 import type { TxRules } from "./tx-runner.ts";
 
-/** What a span covers: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
+/** The scope of a span: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
 /** Traces gas consumption without changing any result. */

@@ -34,8 +34,8 @@ const FEE_COLLECTOR = "fee_collector";
 
 /**
  * Creates the ante step that checks the offered fee against the price of the gas limit and moves the complete offer into escrow
- * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). How much gas the messages will use is not known yet, so the post step splits
- * the offer into fee and tip.
+ * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The messages' gas is not known yet, so the post step splits the offer into fee
+ * and tip.
  *
  * The gas price read at the end looks superfluous, but the Go code performs it, and each read consumes gas.
  *

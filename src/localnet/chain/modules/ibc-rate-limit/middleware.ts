@@ -50,7 +50,7 @@ const ErrContractError = register(4, "contract error");
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
-/** Puts the limiter in front of the channels, so that transfers it refuses are not sent. */
+/** Puts the limiter in front of the channels, so that rejected transfers are not sent. */
 export function rateLimitICS4Wrapper(inner: ICS4Wrapper, keepers: Keepers): ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
@@ -178,7 +178,7 @@ function undo(
 }
 
 /**
- * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract refuses the packet or
+ * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract rejects the packet or
  * fails for any reason, or an unregistered error if the address or the data is invalid.
  */
 function checkLimits(

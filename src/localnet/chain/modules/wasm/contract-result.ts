@@ -30,8 +30,8 @@ export function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): 
 }
 
 /**
- * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is treated
- * as no version, so the channel opens. Throws `GoJsonError`.
+ * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is treated as
+ * no version, so the channel opens. Throws `GoJsonError`.
  */
 export function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
