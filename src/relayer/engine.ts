@@ -11,7 +11,7 @@ import { truncateDec18 } from "../platform/base/decimal.ts";
 import { gasPricePolicy } from "./chain-access.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 
-/** A worker without the parts that change during its cycles. The engine adds those parts. */
+/** A worker without the parts that change during its cycles. The engine adds the missing parts. */
 type WorkerParts = Omit<
   ConnectionWorker,
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"

@@ -36,7 +36,7 @@ interface HistoryDeps {
   readonly context: DaemonContext;
 }
 
-/** Maximum number of queued payments. Any further payment is stored immediately. */
+/** Maximum number of queued payments. Every later payment is stored immediately. */
 const MAX_WAITING = 20_000;
 
 /** Creates the record of the relayer's costs and problems, stored across restarts. */

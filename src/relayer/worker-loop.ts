@@ -308,7 +308,7 @@ export function createRunningCycles(onEnd: () => void) {
       error = undefined;
       return taken;
     },
-    /** Forgets the errors of all started cycles, including those that have not ended. */
+    /** Clears the errors of all started cycles, including unfinished ones. */
     forgetErrors: (): void => {
       term += 1;
       error = undefined;

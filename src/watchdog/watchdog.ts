@@ -73,7 +73,7 @@ export interface WatchdogDeps {
   readonly routes?: readonly ApiRoute[];
   /** Default: the watchdog's own server. */
   readonly serve?: LastingServer["serve"];
-  /** The state used if there is no folder. Default: an empty state. */
+  /** The state used without a folder. Default: an empty state. */
   readonly memory?: StateStore;
   readonly reloader?: Reloader | undefined;
   /** Default: new counters. */

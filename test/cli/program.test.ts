@@ -171,9 +171,9 @@ describe("localnet start --contract", () => {
 
   it.each([
     [["remote", "--contract", "x.wasm"], 2, "--contract requires the local chain"],
-    [["--contract", "x.wasm", "--admin", "nobody"], 2, "--admin nobody: one of "],
+    [["--contract", "x.wasm", "--admin", "nobody"], 2, "--admin nobody: expected one of "],
     [["--contract", "no-such-file.wasm"], 78, "no-such-file.wasm: file not found"],
-    [["--contract", "package.json"], 78, "package.json: the chain refuses this code: "],
+    [["--contract", "package.json"], 78, "package.json: the chain would reject this code: "],
   ])("%j fails", async (options, exitCode, text) => {
     const { error } = await run("localnet", "start", ...options);
     expect(error).toMatchObject({ facts: { exitCode }, message: expect.stringContaining(text) });

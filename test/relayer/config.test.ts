@@ -57,9 +57,9 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(signer("{ keyring: { home: /h, key: k } }")).toEqual([]);
     expect(signer("{ keyring: { home: /h, key: k, backend: file, password: { env: X } } }")).toEqual([]);
     expect(signer("{}")[0]).toMatch(/signer: selects no key \(expected mnemonic, keyring or external\)/);
-    expect(signer("{ mnemonic: { env: X }, keyring: { home: /h, key: k } }")[0]).toMatch(/names two keys/);
+    expect(signer("{ mnemonic: { env: X }, keyring: { home: /h, key: k } }")[0]).toMatch(/selects two keys/);
     const three = "mnemonic: { env: X }, keyring: { home: /h, key: k }, external: { command: [a] }";
-    expect(signer(`{ ${three} }`)[0]).toMatch(/names three keys/);
+    expect(signer(`{ ${three} }`)[0]).toMatch(/selects three keys/);
     expect(signer("{ external: { command: [] } }")[0]).toMatch(/signer\.external\.command/);
     expect(signer("{ external: { command: [a], deadline: 1ms } }")[0]).toMatch(/signer\.external\.deadline/);
     expect(signer("{ external: { command: [a], concurrency: 0 } }")[0]).toMatch(
@@ -195,7 +195,7 @@ spending: { budget: "${budget}" }`;
       errors(example.replace(/^ {2}bytes: .*$/m, `  bytes: ${bytes}`));
     expect(batch(499_000)).toEqual([]);
     expect(batch(499_001).join()).toMatch(
-      /batch\.bytes: is too large for a node: .*1,000,000 bytes.* \(expected 499000 or less\)/,
+      /batch\.bytes: exceeds node limits: .*1,000,000 bytes.* \(expected 499000 or less\)/,
     );
   });
 

@@ -226,7 +226,9 @@ describe("an environment that cannot be used", () => {
   });
 
   it("gets the names of variables for errors of the schema too", () => {
-    expect(problems({ RELAYER_LISTEN_ADDR: "9999" })[0]).toMatch(/^RELAYER_LISTEN_ADDR: is not an address/);
+    expect(problems({ RELAYER_LISTEN_ADDR: "9999" })[0]).toMatch(
+      /^RELAYER_LISTEN_ADDR: is not a listen address/,
+    );
     expect(problems({ RELAYER_REGISTRY_QUERY_IDS: "1,x" })[0]).toMatch(/^RELAYER_REGISTRY_QUERY_IDS: /);
     expect(problems({ RELAYER_IGNORE_ERRORS_REGEX: "(" })[0]).toMatch(/^RELAYER_IGNORE_ERRORS_REGEX: /);
     expect(problems({ RELAYER_FEE_GRANTER: "neutron1x" })[0]).toMatch(

@@ -67,7 +67,9 @@ describe("the storage of the Go relayer", () => {
     rmSync(join(damaged, "000004.ldb"));
     await expect(readGoStorage(damaged, folder)).rejects.toMatchObject({
       facts: { code: "storage-unreadable", directory: damaged },
-      message: expect.stringMatching(/cannot be read: .*missing files.*; copy it again/),
+      message: expect.stringMatching(
+        /cannot read the Go relayer's storage in .*missing files.*; copy it again/,
+      ),
     });
     writeFileSync(join(damaged, "CURRENT"), "nonsense");
     await expect(readGoStorage(damaged, folder)).rejects.toThrow("cannot be read");

@@ -193,7 +193,7 @@ describe("the journal", () => {
 
   it("says of a damaged file what to do with it, also when only its tables are damaged", async () => {
     const file = join(folder, "relayer.sqlite");
-    const damaged = /relayer\.sqlite is damaged: put a backup in its place, or move it away/;
+    const damaged = /relayer\.sqlite is damaged; restore a backup, or move the file away/;
     writeFileSync(file, "not a database".repeat(99));
     await expect(openTestStore(folder)).rejects.toThrow(damaged);
     // The version is on the first page.

@@ -512,7 +512,7 @@ describe("watchdog configuration", () => {
       [
         'w.yaml:1:11: interval: is a number (expected a duration, e.g. "30s")',
         "w.yaml:3:9: sources.node: is not a valid URL (expected http:// or https://, without user name, password or fragment; put credentials into headers)",
-        'w.yaml:6:10: alerts.all_prices_missing.for: is not a valid duration (expected a duration, e.g. "30s", at least 0ms)',
+        'w.yaml:6:10: alerts.all_prices_missing.for: is not a valid duration (expected a duration of at least 0ms, e.g. "30s")',
         "w.yaml:11:7: notify.channels.0.url: does not contain a valid URL (expected http:// or https://)",
         `w.yaml:12:13: notify.channels.1.kind: is not a channel kind (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,
         "w.yaml:14:27: notify.channels.2.name: is not a valid name (expected lower-case letters, digits and hyphens)",

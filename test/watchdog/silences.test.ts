@@ -64,12 +64,12 @@ describe("a silence", () => {
     [
       "names an unknown alert",
       { alerts: ["x"], ends_at: time(NOON + 1) },
-      'no alert "x"; known: sidecar-down',
+      'unknown alert "x"; known: sidecar-down',
     ],
     [
       "names an unknown validator",
       { validators: ["b"], ends_at: time(NOON + 1) },
-      'no validator "b"; known: a',
+      'unknown validator "b"; known: a',
     ],
     ["has an author of two lines", { author: "me\nyou", ends_at: time(NOON + 1) }, "author: is not one line"],
     ["has no reason", { reason: " ", ends_at: time(NOON + 1) }, "reason"],

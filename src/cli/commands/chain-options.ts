@@ -36,7 +36,7 @@ export type ChosenLocalnet = Pick<
 >;
 
 /**
- * Adds the options of the chains' configuration, of browsers' access, and of the user's contracts: `--watch` and a repeatable
+ * Adds the options for the chains' configuration, browser access, and the user's contracts: `--watch` and a repeatable
  * `--contract FILE`. `--init`, `--label`, `--admin` and `--migrate` apply to the `--contract` that they follow.
  */
 export function addChainOptions(command: Command): Command {
@@ -105,7 +105,7 @@ function labelOf(file: string): string {
 }
 
 /**
- * Reads and validates the user's contracts, and returns the watch that `--watch` asks for. `report` receives one line per event of
+ * Reads and validates the user's contracts, and returns the watch requested by `--watch`. `report` receives one line per event of
  * the watch. Throws `CliError`.
  */
 export async function chosenContracts(

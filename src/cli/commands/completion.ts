@@ -54,7 +54,7 @@ interface Candidate {
   readonly description: string;
 }
 
-/** Returns the candidates for the last word; none if a file name or free text is expected. */
+/** Returns the candidates for the last word; empty if a file name or free text is expected. */
 export function candidates(program: Command, words: readonly string[]): readonly Candidate[] {
   const typed = words.at(-1) ?? "";
   const { command, count, open } = walk(program, words.slice(0, -1));

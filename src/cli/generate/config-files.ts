@@ -255,7 +255,7 @@ function reloadMark(reload: string | undefined): string {
   return reload === undefined || reload === "services" ? "" : ` (*${reload}*)`;
 }
 
-/** Returns a row's text without its section's name, so that rows from two sections can be compared. */
+/** Returns a row's text without the section name, to compare rows from two sections. */
 function rowText({ path, ...rest }: TableRow): string {
   return JSON.stringify([path.replace(/^\w+/, ""), rest]);
 }

@@ -221,7 +221,7 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
 }
 
 /**
- * Returns what is wrong with a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command
+ * Describes the error in a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command
  * line accepts it. Treats `ID` as a number. Runs nothing.
  */
 async function commandError(line: string): Promise<string | undefined> {

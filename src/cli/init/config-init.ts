@@ -157,7 +157,7 @@ function headOf(daemon: "relayer" | "watchdog", output = "FILE"): readonly strin
   ];
 }
 
-/** Checks that the daemon accepts the file. Throws a `CliError` that names what the options lack. */
+/** Checks that the daemon accepts the file. Throws a `CliError` that lists the missing options. */
 function check(daemon: "relayer" | "watchdog", text: string): void {
   try {
     withoutSecrets(() =>

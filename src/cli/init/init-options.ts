@@ -30,14 +30,14 @@ export interface Asked {
   readonly example: string;
 }
 
-/** Settings for which both daemons' configurations ask. */
+/** Settings that both daemons' configurations need. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
   rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
 } as const satisfies Readonly<Record<string, Asked>>;
 
 export interface InitDeps {
-  /** Returns the answer, or the initial value if the answer is empty. Returns undefined if nobody can be asked. */
+  /** Returns the answer, or the initial value if the answer is empty. Returns undefined if there is no terminal to ask. */
   readonly ask: (question: string, initial?: string) => Promise<string | undefined>;
   readonly signal: AbortSignal;
 }

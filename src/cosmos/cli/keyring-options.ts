@@ -50,7 +50,7 @@ export async function keyringPlace(
   return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/** Reads a secret from the file that an option names. Without a file, asks for it. */
+/** Reads a secret from the file that an option names. Prompts for it if there is no file. */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },
   prompt: Prompt,

@@ -209,7 +209,7 @@ function mnemonicCommand(context: CliContext): Command {
     });
 }
 
-/** A key whose mnemonic nobody has seen exists only in its keyring. That must be a deliberate choice. */
+/** If nobody has seen a key's mnemonic, the key exists only in its keyring. That must be a deliberate choice. */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
   { isTerminal }: CliContext,

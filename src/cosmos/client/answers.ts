@@ -1,7 +1,7 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
-/** What an endpoint's error means. README.md, "Errors", says what follows from each class. */
+/** The meaning of an endpoint's error. See README.md, "Errors", for the consequences of each class. */
 export type AnswerClass =
   /** The error is about the request: every honest node responds the same. */
   | "final"
@@ -14,11 +14,11 @@ export type AnswerClass =
   /** The outcome of a broadcast is unknown. */
   | "perhaps-done";
 
-/** What an endpoint is missing when it cannot serve a call. */
+/** The missing capability of an endpoint that cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
-/** What the node's or relayer's operator can do about each lack. */
+/** How the node's or relayer's operator can fix each lack. */
 const REMEDIES: { readonly [lack in Lack]?: string } = {
   results:
     "set storage.discard_abci_responses = false on the node, or add an endpoint that stores block results",
@@ -33,7 +33,7 @@ export interface Answer {
   readonly class: AnswerClass;
   /** Undefined if the text is unknown or the endpoint lacks nothing. */
   readonly lack?: Lack | undefined;
-  /** How long the endpoint asked the client to wait. Undefined if it did not say. */
+  /** How long the endpoint asked the client to wait. Undefined if not specified. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -186,7 +186,7 @@ export function mayHaveArrived(error: ClientError): boolean {
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
 }
 
-/** Returns an error's text and what a node or relayer operator can do about it. `other` is used if no remedy is known. */
+/** Returns an error's text and a remedy for the node's or relayer's operator. `other` is used if no remedy is known. */
 export function lackText(error: unknown, other?: string): string {
   const { lack } = readAnswer(error);
   const remedy = (lack && REMEDIES[lack]) ?? other;
@@ -203,7 +203,7 @@ export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
 }
 
-/** Returns what an error means. An unknown text or code counts against the endpoint, not against the request. */
+/** Classifies an error. An unknown text or code counts against the endpoint, not against the request. */
 export function readAnswer(error: unknown): Answer {
   if (!(error instanceof ClientError)) return { class: "final" };
   const { facts } = error;
@@ -233,7 +233,7 @@ function textRow(method: string, code: number, text: string): Row | undefined {
   );
 }
 
-/** Returns whether an application's log says that its state at a height has been pruned or is in the future. */
+/** Returns true if an application's log reports that its state at a height has been pruned or is in the future. */
 export function isHeightLog(log: string): boolean {
   return STATE_LACKING.test(log.slice(0, MAX_TEXT));
 }

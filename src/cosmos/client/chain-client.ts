@@ -17,7 +17,7 @@ export interface StoreRead {
 }
 
 export interface StoreResponse {
-  /** 0 on success. Otherwise the application refused the query, and `log` says why. */
+  /** 0 on success. Otherwise, the application rejected the query, and `log` contains the reason. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
@@ -96,8 +96,8 @@ export interface ChainClient {
   readonly comet: CometReads;
   /**
    * Searches only endpoints that have all of these blocks, because a node that is behind or has pruned blocks does not report
-   * what its response is missing. Rejects with `height-unavailable` if no endpoint has them all. `check` returns what is wrong
-   * with a page, or undefined; after a wrong page, the next endpoint is asked.
+   * what its response is missing. Rejects with `height-unavailable` if no endpoint has them all. `check` describes the error in a
+   * page, or returns undefined; after an invalid page, the next endpoint is tried.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */
@@ -118,7 +118,7 @@ export interface ChainClient {
   ) => Promise<Uint8Array>;
   /**
    * Reads the light block at a height from one endpoint and verifies its signatures; 0 means the latest height. `validators`
-   * resolves with the hash of the expected validator set and must not reject. If a block is wrong, the next endpoint is asked.
+   * resolves with the hash of the expected validator set and must not reject. If a block is invalid, the next endpoint is tried.
    */
   readonly lightBlock: (
     height: bigint,
@@ -126,8 +126,8 @@ export interface ChainClient {
     validators?: Promise<Uint8Array | undefined>,
   ) => Promise<LightBlockBytes>;
   /**
-   * Reports that a response from this endpoint has been proven wrong. For some time, reads then prefer other endpoints, but still
-   * use this one if there is no other. Unknown names have no effect.
+   * Reports that a response from this endpoint has been proven wrong. For some time, reads then prefer other endpoints and use this
+   * one only if there is no other. Unknown names have no effect.
    */
   readonly distrust: (endpoint: string, reason: string) => void;
   /** Rejects all pending and later calls with `closed`. */

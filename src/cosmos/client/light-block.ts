@@ -70,7 +70,7 @@ async function readValidators(height: bigint, call: CallEndpoint, endpoint: stri
   }
 }
 
-/** Decodes one page of `validators`. Throws `bad-answer`, also if the page is for another height. */
+/** Decodes one page of `validators`. Throws `bad-answer`, even if only the page's height is wrong. */
 export function decodeValidatorsPage(
   result: unknown,
   height: bigint,

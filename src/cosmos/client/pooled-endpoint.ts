@@ -25,7 +25,7 @@ export interface EndpointHealth {
   readonly latencyMs: number | undefined;
   /** Why other endpoints are preferred for some time: a response was proven wrong. Undefined if they are not preferred. */
   readonly distrusted: string | undefined;
-  /** What the endpoint recently could not do, and why, keyed by RPC method or "response size". Absent if there was nothing. */
+  /** The endpoint's recent failures by RPC method or "response size", with the reason. Absent if there were none. */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
   readonly batchSize?: number | undefined;
@@ -115,7 +115,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     distrust = { reason, count: distrust.count + 1, untilMs };
   };
 
-  /** Acts on an error according to its class; see `answers.ts`. */
+  /** Handles an error according to its class; see `answers.ts`. */
   const recordError = (error: unknown, method: string): void => {
     if (!(error instanceof ClientError) || error.facts.code === "overloaded") return;
     const { class: answer, lack, retryAfterMs } = readAnswer(error);

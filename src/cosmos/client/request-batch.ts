@@ -141,7 +141,7 @@ function isOfOneCall(error: Error): boolean {
 }
 
 /**
- * The limit that a smaller request may avoid: on batches or on size. Undefined if there is no such limit, as for a rate limit.
+ * The limit that a smaller request may avoid: on batches or on size. Undefined if there is no such limit, e.g. for a rate limit.
  */
 type Refusal = "batch" | "size" | undefined;
 

@@ -16,7 +16,7 @@ export type RpcResponse = { readonly id: number | string | null } & (
 );
 
 /**
- * Parses the body of a JSON-RPC response: one object, or an array for a batch. Throws `bad-answer` for any other body, such as an
+ * Parses the body of a JSON-RPC response: one object, or an array for a batch. Throws `bad-answer` for any other body, e.g. an
  * empty body or an HTML page.
  */
 export function parseRpcResponses(body: string, endpoint: string): readonly RpcResponse[] {

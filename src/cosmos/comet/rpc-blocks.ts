@@ -20,7 +20,7 @@ interface TxResult {
   readonly events: readonly TextEvent[];
 }
 
-/** A block's data from `block_results`. Only these fields are read, whatever the version. */
+/** A block's data from `block_results`. Only these fields are read, regardless of the version. */
 export interface BlockResults {
   /** Results, in the order of the block's transactions. */
   readonly results: readonly TxResult[];

@@ -44,7 +44,7 @@ export function openKeyring(store: KeyStore) {
   };
 }
 
-/** Reads the private key: 32 bytes for secp256k1. Throws `bad-key`, which says what to change and contains no part of the key. */
+/** Reads the private key: 32 bytes for secp256k1. Throws `bad-key`, which explains the fix and contains no part of the key. */
 export function readKeyringKey(key: KeyringKey): Uint8Array {
   const { name, home } = key;
   if (key.backend === "file" && key.password === undefined)

@@ -32,7 +32,7 @@ export interface Trust {
 export interface TrustDeps {
   readonly local: Pick<LightClientQueries, "consensusState" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
-  /** Time according to the local chain, in wall-clock ms: it decides what has expired. */
+  /** Time according to the local chain, in wall-clock ms; it determines what has expired. */
   readonly localTimeMs: () => number;
 }
 

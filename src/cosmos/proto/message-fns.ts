@@ -5,7 +5,7 @@ export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   /**
    * Decodes the next `length` bytes of a reader, by default all. Fields are merged into `previous` if given.
-   * Throws on bytes that a Go node refuses: illegal tags, and a nested message that runs past the end of its parent.
+   * Throws on bytes that a Go node rejects: illegal tags, and a nested message that runs past the end of its parent.
    */
   decode(input: MessageReader | Uint8Array, length?: number, previous?: T): T;
 }

@@ -92,7 +92,7 @@ export interface ChainProfile {
   readonly settings: GenesisSettings;
 }
 
-/** What a chain starts with, in addition to its accounts. */
+/** A chain's initial settings, in addition to its accounts. */
 interface GenesisSettings {
   readonly consensusParams: ConsensusParams;
   /** Denomination metadata, in the format of the `bank` module. */
@@ -118,7 +118,7 @@ export type ChainPart = "local" | "remote";
 
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
 
-/** A funded account on a local chain. Its mnemonic is public, so anybody can spend its coins. */
+/** A funded account on a local chain. Its mnemonic is public, so anyone can spend its coins. */
 export interface LocalnetAccount {
   readonly name: string;
   readonly address: string;

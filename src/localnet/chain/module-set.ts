@@ -20,7 +20,7 @@ export interface ChainParts {
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** `custom` messages and queries that one module handles. Each handler returns undefined for those of any other module. */
+/** `custom` messages and queries that one module handles. Each handler returns undefined for other modules' messages. */
 export interface ModuleBindings {
   readonly module: string;
   readonly message?: CustomMessageHandler;

@@ -38,7 +38,7 @@ export async function withChain<T>(
 }
 
 /**
- * Makes V8 optimize WebAssembly only after about 50 times as much use as it does by default. The HTTP client's parser is one huge
+ * Makes V8 optimize WebAssembly only after about 50 times as much use as by default. The HTTP client's parser is one huge
  * function. After two responses, V8 would start to optimize it in the background, which takes 80 ms of processor time, and the
  * process could not exit before that had finished.
  */
@@ -46,7 +46,7 @@ function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
 }
 
-/** Maps retryable errors to exit code 75. If an endpoint is unreachable, the message says how to select another. */
+/** Maps retryable errors to exit code 75. If an endpoint is unreachable, the message explains how to select another. */
 function toCliError(error: unknown): unknown {
   if (!(error instanceof ClientError) || answerOf(error) === "final" || error.facts.code === "wrong-chain")
     return error;
@@ -58,7 +58,7 @@ function toCliError(error: unknown): unknown {
 }
 
 interface OptionalModuleContext extends CliContext {
-  /** What to do if the chain does not have the module. */
+  /** Advice in case the chain does not have the module. */
   readonly ifAbsent: string;
 }
 

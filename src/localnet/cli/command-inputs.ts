@@ -33,7 +33,7 @@ const FIELD_WORDS: FieldTable = {
 
 /** A message's command-line inputs. `plan.name` is a field of the message that the field `plan` contains. */
 export interface Inputs {
-  /** Fields that become arguments, in order. Default: all fields except flags, pages, the signer and those in `options`. */
+  /** Fields that become arguments, in order. Default: all fields except flags, pages, the signer and the fields in `options`. */
   readonly takes?: readonly string[];
   /** Names and help for this command's arguments. They take precedence over the module's. */
   readonly fields?: FieldTable;

@@ -14,11 +14,11 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** What is wrong, in the deployed chain's words; undefined if there is no problem. */
+  /** The problem, in the deployed chain's words; undefined if there is none. */
   readonly problem: string | undefined;
 }
 
-/** What can be determined about a contract's code without running it. */
+/** Properties of a contract's code that can be determined without running it. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;
@@ -49,7 +49,7 @@ export function readCode(file: string): Uint8Array {
   }
 }
 
-/** Inspects plain or compressed code. Never throws, whatever the code contains. */
+/** Inspects plain or compressed code. Never throws, regardless of the code's content. */
 export function inspectCode(file: Uint8Array): Inspection {
   const isPacked = file[0] === 0x1f && file[1] === 0x8b;
   let code = file;

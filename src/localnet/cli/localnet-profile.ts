@@ -12,7 +12,7 @@ export function profileOption(): Option {
   ).choices(PROFILE_NAMES);
 }
 
-/** Maximum length of the text in a cell. The JSON contains the whole text. */
+/** Maximum length of the text in a cell. The JSON contains the complete text. */
 const CELL = 60;
 
 const COLUMNS = [

@@ -72,8 +72,8 @@ const WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Puts the reference limiter in front of transfers, and demonstrates a transfer that passes, one that it rejects, and one that is
- * refunded. Then switches the limiter off again, even after an error. Throws `CliError`, for instance if no IBC relayer is
+ * Puts the reference limiter in front of transfers, and demonstrates a transfer that passes, a rejected transfer, and a refunded
+ * transfer. Then switches the limiter off again, even after an error. Throws `CliError`, for instance if no IBC relayer is
  * running.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {

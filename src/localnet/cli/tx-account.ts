@@ -74,7 +74,7 @@ function isAddress(text: string, prefix: string): boolean {
   }
 }
 
-/** Test account keys are public. On any other chain, anybody could spend the account's coins. */
+/** Test account keys are public. On any other chain, anyone could spend the account's coins. */
 function openTestAccount(name: string, chainId: string): Promise<Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);

@@ -78,7 +78,7 @@ export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
   return fees?.denom ?? gasPrices?.denom ?? feeDenom;
 }
 
-/** The gas price that the options fix. Multiplied by the gas limit and rounded up, it gives the whole fee. */
+/** The gas price that the options fix. Multiplied by the gas limit and rounded up, it yields the total fee. */
 export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions, "priceOf"> {
   if (fees !== undefined) return { priceOf: (gasLimit) => (fees.amount * DEC18_ONE) / maxInt(gasLimit, 1n) };
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };

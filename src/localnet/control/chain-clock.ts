@@ -49,7 +49,7 @@ export function createChainClock(machine: Clock) {
     aheadMs: () => nowMs() - machine.nowMs(),
     /** Resets the time to `aheadMs` ahead of the machine's, as it was at the block to which the chains have been reverted. */
     goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
-    /** Moves the time to that of a chain's last block, if later, so that time continues from there after a restart. */
+    /** Moves the time to a chain's last block time, if later, so that time continues from there after a restart. */
     continueFrom: (blockTimeMs: number) => {
       if (blockTimeMs > nowMs()) moveTo(blockTimeMs, anchor.rate);
     },

@@ -26,7 +26,7 @@ export interface ChoosingGenesis {
   readonly appState: JsonObject;
 }
 
-/** Returns the modules if the chain has them: named in genesis or saved state, a deployed profile, or contracts of its own. */
+/** Returns the modules if the chain has them: named in genesis or saved state, a deployed profile, or its own contracts. */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,
@@ -116,8 +116,8 @@ const COMMISSION = {
 export const TOKENS = 1_000_000n;
 
 /**
- * Creates the transactions, as JSON, with which the operators create validators with these powers, in this order. Returns
- * undefined if the chain's settings do not ask for them. Rejects with `UnknownAccountError` for an operator without a key.
+ * Creates the transactions, as JSON, with which the operators create validators with these powers, in this order. Returns undefined
+ * if the chain's settings do not request them. Rejects with `UnknownAccountError` for an operator without a key.
  */
 export async function createGenesisTxs(
   chain: ChainProfile,

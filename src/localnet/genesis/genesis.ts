@@ -38,7 +38,7 @@ export interface LocalnetGenesisOptions {
   readonly validatorPowers: readonly bigint[];
   /** Default: the chains of the default localnet. */
   readonly chains?: LocalnetChains;
-  /** Transactions that create the validators, for a chain whose settings ask for them. */
+  /** Transactions that create the validators, for a chain whose settings request them. */
   readonly genesisTxs?: readonly JsonValue[];
   /** Profile of a new chain. Default: `specification`. An existing chain must already have this profile. */
   readonly profile?: ProfileName | undefined;
@@ -112,9 +112,9 @@ export function remoteGenesis(
 }
 
 /**
- * What a client stores about the local chain's first header, which does not exist yet. The header's validators are test keys, its
- * time is the genesis time of both chains, and its app hash is that of an empty state, because the genesis becomes part of the
- * state only after block 1.
+ * A client's state for the local chain's first header, which does not exist yet. The header's validators are test keys, its time is
+ * both chains' genesis time, and its app hash is the hash of an empty state, because the genesis becomes part of the state only
+ * after block 1.
  */
 function firstLocalHeader(
   chain: ChainProfile,

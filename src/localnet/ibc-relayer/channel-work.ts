@@ -23,7 +23,7 @@ export interface BothEnds {
 }
 
 /**
- * Returns the next handshake steps for one chain: those that the other chain has proven and this chain lacks. Since they depend
+ * Returns the next handshake steps for one chain: steps that the other chain has proven and this chain lacks. Since they depend
  * only on the state of both chains, an IBC relayer that was killed continues where it left off.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {

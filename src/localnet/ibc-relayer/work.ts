@@ -32,7 +32,7 @@ interface Proven {
   readonly signer: string;
 }
 
-/** What a message of the channel package is built from, other than its subject. */
+/** The inputs for building a channel-package message, other than its subject. */
 interface Proof {
   /** Encoded `MerkleProof`s of the first and the second path. */
   readonly first: Uint8Array;

@@ -37,7 +37,7 @@ import {
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-/** What goes into a new chain's genesis. The scenario and the contracts are the local chain's. */
+/** The contents of a new chain's genesis. The scenario and the contracts are the local chain's. */
 type NewChainOptions = Pick<
   LocalnetGenesisOptions,
   "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"

@@ -140,7 +140,7 @@ export const OVERVIEW_PAGE = {
   about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
 };
 
-/** A localnet's first page: one row per part, and what a developer needs most often. */
+/** A localnet's first page: one row per part, and the most frequently needed information for developers. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {

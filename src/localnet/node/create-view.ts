@@ -27,7 +27,7 @@ export interface ViewDeps {
   readonly queries: NodeQueries;
 }
 
-/** Number of validator sets cached in memory: computing one takes up to 64 rotations, and light clients ask several times. */
+/** Number of validator sets cached in memory: computing a set takes up to 64 rotations, and light clients repeat requests. */
 const CACHED_SETS = 256;
 
 export function createSetCache(): ViewDeps["sets"] {

@@ -84,7 +84,7 @@ function createAll(
   return Object.fromEntries(Object.entries(catalogue).map(([key, options]) => [key, create(options)]));
 }
 
-/** Returns the families that belong on the page: those whose names start with the prefix. */
+/** Returns the families for the page, i.e. whose names start with the prefix. */
 export function pageFamilies(families: SidecarFamilies, names: MetricNames): readonly Family[] {
   return Object.values(families).filter((family) => family.name.startsWith(`${names}_`));
 }

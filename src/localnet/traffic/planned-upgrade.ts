@@ -24,7 +24,7 @@ const WAIT_BLOCKS = 5n;
 /** Keeps the chain's upgrade plan in step with the fault. Call it after each block. */
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
-/** Creates the upgrade plan, which the chain's first admin proposes and cancels. Plans by anybody else are left unchanged. */
+/** Creates the upgrade plan, which the chain's first admin proposes and cancels. Other accounts' plans are left unchanged. */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;
   const authority = formatAddress(chain.bech32Prefix, moduleAddress(AUTHORITY));

@@ -83,7 +83,7 @@ const LIMIT_MARGIN = 20_000n;
 /** A block above the maximum fails, so even the heaviest traffic stays below it by more than the overhead can change. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
-/** The loop also runs after this time if there is no block, for instance while the chain is halted. */
+/** The loop also runs after this time if there is no block, e.g. while the chain is halted. */
 const MAX_WAIT_MS = 10_000;
 /** Number of blocks after which a transaction that is neither in a block nor in the mempool is treated as lost. */
 const LOST_AFTER_BLOCKS = 10n;

@@ -10,7 +10,7 @@ interface GasSource {
   gasLeft(): bigint;
 }
 
-/** What is known about a call when its tracing begins. */
+/** Information about a call when its tracing starts. */
 export interface TracedCall {
   readonly gas: GasSource;
   /** VM gas available to the call. */

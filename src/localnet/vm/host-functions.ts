@@ -34,7 +34,7 @@ const QUERY_STACK = 24 * KIB;
 
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
 
-/** Writes the chain's complaint about an address to a new region; returns 0 if there is none. */
+/** Writes the chain's error for an address to a new region; returns 0 if there is none. */
 function addressText(execution: Execution, pointer: number, use: (text: string) => number): number {
   const source = execution.read(pointer, MAX.humanAddress);
   if (source.length === 0) return execution.allocate(utf8("Input is empty"));

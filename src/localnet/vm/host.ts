@@ -18,7 +18,7 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value, and the VM gas used outside the VM to obtain it. This gas is deducted from what the contract may still use. */
+/** A value, and the VM gas used outside the VM to obtain it. This gas is deducted from the contract's remaining gas. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
@@ -27,7 +27,7 @@ export interface Metered<T> {
 /** An entry in a contract's storage. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** Limits on what a contract may still use when it queries the chain. */
+/** A contract's remaining limits when it queries the chain. */
 export interface QueryLimits {
   /** VM gas. */
   readonly gas: bigint;
@@ -36,7 +36,7 @@ export interface QueryLimits {
 }
 
 /**
- * What the VM asks of the chain during one call. All methods are synchronous and depend only on the chain's state. They throw
+ * The VM's requests to the chain during one call. All methods are synchronous and depend only on the chain's state. They throw
  * `HostError` for failures that end the call; any other exception is a bug and passes through the VM.
  */
 export interface Host {
@@ -51,7 +51,7 @@ export interface Host {
   next(iterator: number): Metered<StorageEntry | undefined>;
   /** Returns the encoded response to an encoded query, as the contract receives it. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
-  /** Returns why a text is not an address, in words for the contract; undefined if it is one. */
+  /** Explains to the contract why a string is not an address; undefined if it is an address. */
   validateAddress(text: string): string | undefined;
   canonicalizeAddress(text: string): Result<Uint8Array, string>;
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
@@ -62,7 +62,7 @@ class Replies<T> {
   private list: T[] | undefined;
   private at = 0;
 
-  /** Returns the next recorded reply; undefined if the host must be asked. */
+  /** Returns the next recorded reply; undefined if the host must be called. */
   next(): T | undefined {
     return this.list?.[this.at++];
   }

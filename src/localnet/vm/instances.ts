@@ -14,7 +14,7 @@ const MAX_STARTS = 8;
 /** Maximum number of idle instances per module. Several are needed when a contract's calls are nested in its own calls. */
 const MAX_IDLE = 4;
 
-/** What a call requires of its instance: the length of its first argument, and its native stack bytes. */
+/** A call's requirements for its instance: the length of its first argument, and its native stack bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;
@@ -154,7 +154,7 @@ export interface WasmExports {
   readonly [name: `${typeof EXPORTS.functionPrefix}${string}`]: ((...args: number[]) => unknown) | undefined;
 }
 
-/** What instances are created from. */
+/** The source of instances. */
 export interface Instantiable {
   readonly compiled: object;
   /** Indices of the contract's mutable globals, which are restored. Undefined if the contract's instances cannot be reused. */

@@ -99,8 +99,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * For each `memory.grow`, even by zero pages, V8 creates a new buffer in JavaScript; for growth beyond the maximum, it still asks
- * the system for memory. Both take thousands of times as long as their gas pays for, so neither reaches V8.
+ * For each `memory.grow`, even by zero pages, V8 creates a new buffer in JavaScript; for growth beyond the maximum, it still
+ * requests memory from the system. Both take thousands of times as long as their gas pays for, so neither reaches V8.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;

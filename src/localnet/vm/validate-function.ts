@@ -16,7 +16,7 @@ const MAX_LOCALS = 50_000;
 /** Number of locals that are looked up by index; others by group, since a few bytes may declare 50,000. */
 const LISTED_LOCALS = 256;
 
-/** What the rewriter needs to know about a valid function. */
+/** Information about a valid function for the rewriter. */
 export interface FunctionShape {
   /** Offset of the first operator. */
   readonly code: number;

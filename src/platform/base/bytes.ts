@@ -122,7 +122,7 @@ export function readUint64BigEndian(bytes: Uint8Array, offset = 0): bigint {
 }
 
 /**
- * Returns the smallest key above every key with this prefix. Returns undefined if there is none: the prefix is empty or all 0xff.
+ * Returns the smallest key above every key with this prefix. Returns undefined if the prefix is empty or all 0xff.
  */
 export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   for (let length = prefix.length; length > 0; length--) {

@@ -57,7 +57,7 @@ export function bad<F>(error: F): { readonly ok: false; readonly error: F } {
 
 /** Exit codes of every Relaywatch process. */
 export const EXIT = {
-  /** Success: the work is done, a check found no problem, or a daemon was asked to stop. */
+  /** Success: the work is done, a check found no problem, or a daemon stopped on request. */
   ok: 0,
   /** Fatal error, interrupted command, or a problem that a check found. */
   fatal: 1,

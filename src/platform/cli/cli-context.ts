@@ -18,12 +18,12 @@ export interface CliContext {
   readonly logger: (level: LogLevel, log?: LogConfig) => Promise<ProcessLogger>;
   /**
    * Calls `listener` on each SIGHUP, which would otherwise end the process. Returns a function that removes the listener. Absent if
-   * the process has no signals of its own.
+   * the process does not handle signals itself.
    */
   readonly onHangup?: (listener: () => void) => () => void;
   /** True if stdout is a terminal. Only then is the output coloured. */
   readonly isTerminal: boolean;
-  /** Streams on which commands ask for secrets. Default: the process's stdin and stderr. */
+  /** Streams on which commands prompt for secrets. Default: the process's stdin and stderr. */
   readonly streams?: PromptStreams;
   /** Screen for output that changes in place. Log lines appear above it. Absent if stdout is not a terminal. */
   readonly screen?: LiveScreen;

@@ -81,7 +81,7 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
   };
 }
 
-/** Queues lines that arrive before the command asks for them. */
+/** Queues lines that arrive before the command requests them. */
 function queueLines(terminal: Interface): {
   readonly next: () => Promise<string | undefined>;
   readonly isClosed: () => boolean;

@@ -35,7 +35,7 @@ export async function runProcess(
   }
 }
 
-/** Commands that run until they are asked to stop. Stopping them is a success. */
+/** Commands that run until stopped. Stopping them is a success. */
 const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
 /** Opens a screen if the terminal supports escape sequences. */
@@ -128,7 +128,7 @@ function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
-  /** SIGPIPE means that nobody reads the output any more. */
+  /** SIGPIPE means that the output is no longer read. */
   constructor(by: NodeJS.Signals) {
     super(`received ${by}`);
     this.name = "StopRequest";
@@ -145,7 +145,7 @@ interface ShutdownDeps {
 
 interface Shutdown {
   readonly signal: AbortSignal;
-  /** Aborts the signal because nobody reads the output any more. */
+  /** Aborts the signal because the output is no longer read. */
   readonly stop: () => void;
   readonly dispose: () => void;
 }

@@ -43,8 +43,8 @@ interface Present<Config> {
 }
 
 /**
- * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes what a reload would lose although the
- * operator probably did not intend to remove it; undefined if the reload would lose nothing.
+ * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes a reload's probably unintended
+ * removals; undefined if the reload removes nothing.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,

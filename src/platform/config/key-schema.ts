@@ -22,15 +22,15 @@ export interface KeySchema {
   readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];
-  /** The example file comments the key out, because it excludes another key or changes what the relayer does. */
+  /** The example file comments out the key, because it excludes another key or changes the relayer's behaviour. */
   readonly commentedOut?: boolean;
   /** On a section, it also applies to the section's keys that have none. */
   readonly reload?: KeyReload;
 }
 
 /**
- * How a reload applies a changed key. `live`: while the services run. `process`: only with a new process. Without the keyword, the
- * services restart in the same process.
+ * Determines how a reload applies a change to the key. `live`: while the services run. `process`: only with a new process. Without
+ * the keyword, the services restart in the same process.
  */
 type KeyReload = "live" | "process";
 

@@ -47,7 +47,7 @@ export function createHttpConnections(options: HttpConnectionsOptions) {
       // The write side has ended. A client that leaves its own side open must not hold up the connection.
       socket.once("finish", () => closeLater(socket));
     },
-    /** Accepts a request, identified by its reply. A socket that `add` refused has no connection. */
+    /** Accepts a request, identified by its reply. A socket rejected by `add` has no connection. */
     take: (response: ServerResponse): void => pool.all.get(response.req.socket)?.take(response),
     /** Counts the bytes of an ended response that the socket has not taken yet. */
     sent: (response: ServerResponse, bytes: number): void => {

@@ -31,8 +31,8 @@ export interface HttpLimits {
   /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Further bodies of this size get 503. Default: 64 MiB. */
   readonly maxLargeBodiesBytes?: number;
   /**
-   * Maximum number of open connections. A further connection replaces the one that has gone longest without a complete request, or
-   * is closed.
+   * Maximum number of open connections. An additional connection replaces the connection that has gone longest without a complete
+   * request, or is closed.
    */
   readonly maxConnections: number;
   readonly headersTimeoutMs: number;

@@ -11,7 +11,7 @@ interface Member<T> {
 
 type Members<T> = Readonly<Record<string, Member<T>>>;
 
-/** How a `T` is shown as JSON, and the schema of that JSON. */
+/** The JSON encoding of a `T`, and its schema. */
 interface Shown<T> {
   readonly schema: z.ZodType;
   readonly json: (from: T) => JsonValue;

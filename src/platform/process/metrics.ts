@@ -11,7 +11,7 @@ const BADLY_NAMED = [
   "nodejs_active_resources_total",
 ];
 
-/** Operators' questions that the metrics answer, in the order of `docs/metrics.md`. */
+/** The operators' questions that metrics answer, in the order of `docs/metrics.md`. */
 export const METRIC_QUESTIONS = [
   "Is it active?",
   "Is it current?",

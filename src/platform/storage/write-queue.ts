@@ -30,7 +30,7 @@ export interface WriteQueueDeps {
 
 /** Maximum number of pending offered writes. Each may contain several hundred rows. */
 const MAX_OFFERED = 200;
-/** Maximum number of writes per transaction. A commit waits for the disk once, whatever its number of writes. */
+/** Maximum number of writes per transaction. A commit waits for the disk only once, regardless of the number of writes. */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 
@@ -47,8 +47,8 @@ interface BatchTries extends Tries {
  * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. The first added write
  * starts the writing.
  *
- * If the process dies, only the last writes are lost, never one in the middle. A program that can repeat its last steps therefore
- * loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
+ * If the process is killed, only the last writes are lost, never one in the middle. A program that can repeat its last steps
+ * therefore loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
  */
 export function createWriteQueue(deps: WriteQueueDeps) {
   const stopped = new AbortController();

@@ -190,7 +190,7 @@ export const PARTS_PAGE = {
   about: "all parts in one table, if `links` names a neighbour",
 };
 
-/** Returns the "All parts" page of a daemon that knows its neighbours; none without neighbours. */
+/** Returns the "All parts" page for a daemon with neighbours; empty if it has none. */
 export function partsPages(
   own: () => readonly PartRow[],
   neighbours: readonly Neighbour[],

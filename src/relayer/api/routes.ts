@@ -129,7 +129,7 @@ function oneQuery(deps: ApiDeps, id: string): HttpReply {
 
 const DEFAULT_LIMIT = 100;
 
-/** An invalid query parameter. The message says which value is expected. */
+/** An invalid query parameter. The message states the expected value. */
 class BadParameter extends Error {}
 
 /** Parameter parsers. Each parser returns a field of the filter or throws {@link BadParameter}. */

@@ -122,7 +122,7 @@ const MAX_WINDOW = 10_000;
 
 /**
  * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or disables it; the price is then
- * constant. Rejects with `ClientError`. The code "bad-answer" means that a value is impossible for a fee market.
+ * constant. Rejects with `ClientError`. "bad-answer" means that a value is impossible for a fee market.
  */
 export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
@@ -147,7 +147,7 @@ export async function readMarketParams(
 
 /**
  * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
- * with `ClientError`. The code "bad-answer" means that a value is impossible for a fee market.
+ * with `ClientError`. "bad-answer" means that a value is impossible for a fee market.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,

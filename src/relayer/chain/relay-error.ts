@@ -30,7 +30,7 @@ export type RelayErrorFacts =
   /** an endpoint returns contradictory data about one block */
   | { readonly code: "bad-block"; readonly height: bigint }
   | { readonly code: "header-refused"; readonly connectionId: string }
-  /** the node refuses the transaction in CheckTx, for example because the account has no funds */
+  /** the node rejects the transaction in CheckTx, e.g. because the account has no funds */
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
@@ -55,7 +55,7 @@ export function errorBackoff(error: unknown): BackoffOptions {
   return answer === "not-now" ? ENDPOINT_BACKOFF : ERROR_BACKOFF;
 }
 
-/** Identifies repetitions of an error: returns the error's code, or its text if it has no code. */
+/** Returns a key that identifies repetitions of an error: its code, or its text if it has no code. */
 export function errorKind(error: unknown): string {
   // The text contains heights and durations, which differ for each attempt.
   return error instanceof CodedError ? error.facts.code : errorText(error);

@@ -244,7 +244,7 @@ async function postLetters(
   throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
 }
 
-/** Returns the command's own text for a refusal. The response's body addresses programs that send HTTP requests. */
+/** Returns the command's own text for a rejection. The response's body addresses programs that send HTTP requests. */
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined

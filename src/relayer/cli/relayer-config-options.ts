@@ -164,7 +164,7 @@ const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
 
 interface LocalnetOfRelayer {
   readonly chainIds: Readonly<Record<"local" | "remote", string>>;
-  /** A public test mnemonic: anybody can sign with it. */
+  /** A public test mnemonic: anyone can sign with it. */
   readonly mnemonic: string;
   readonly prefix: string;
   readonly denom: string;

@@ -76,7 +76,7 @@ export function shardsSchema() {
     });
 }
 
-/** `spending`: limits on what the relayer pays. */
+/** `spending`: limits on the relayer's payments. */
 export function spendingSchema() {
   return z
     .strictObject({

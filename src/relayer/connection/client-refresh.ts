@@ -153,8 +153,8 @@ async function refresh(
 }
 
 /**
- * Returns the updates up to the newest remote block, or a part of them if there are many. Returns none if the client already has
- * that block.
+ * Returns the updates up to the newest remote block, or a part of them if there are many. Returns an empty list if the client
+ * already has that block.
  */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,

@@ -80,7 +80,7 @@ interface Way {
   readonly client: LightClientState;
 }
 
-/** A client update, and what the client trusts after it. */
+/** A client update, and the client's trusted state after it. */
 interface Step {
   readonly update: WireMessage;
   readonly trust: Trust;

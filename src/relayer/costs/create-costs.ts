@@ -360,7 +360,7 @@ async function readContract(
   return { label: plain(label, MAX_LABEL), creator: plain(creator, 128), admin: plain(admin, 128) };
 }
 
-/** Reduces a label to a single line, since anybody can choose it. */
+/** Reduces a label to a single line, because anyone can choose it. */
 function plain(text: string, length: number): string {
   const line = text.replaceAll(/\p{C}+/gu, " ").trim();
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;

@@ -19,7 +19,7 @@ export interface Finding {
   /** "unseen": the check could not read its data. "advice": the relayer works, but a change would improve it. */
   readonly outcome: "good" | "advice" | "problem" | "unseen";
   readonly text: string;
-  /** What the operator should do; undefined if there is no problem. */
+  /** Advice for the operator; undefined if there is no problem. */
   readonly advice: string | undefined;
 }
 

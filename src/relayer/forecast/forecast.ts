@@ -83,7 +83,7 @@ export interface SpendingInput {
   readonly available: bigint | undefined;
 }
 
-/** An estimate with its width. `low` equals `high` only if no further fees are expected. */
+/** An estimate with its width. `low` equals `high` only if no more fees are expected. */
 export interface Range {
   readonly low: bigint;
   readonly expected: bigint;

@@ -259,7 +259,7 @@ function createEnvValues(environment: ConfigEnvironment) {
     requiredBool: reader(required, goBool, "is not a boolean", "true or false"),
     /** A positive number, as decimal text. */
     decimal: reader(text, goDecimal, "is not a positive number", "a number, e.g. 0.0053"),
-    /** A whole number, as decimal text. */
+    /** An integer, as decimal text. */
     whole: reader(text, wholeNumber, "is not an integer", "digits"),
     /** A Go duration such as "10s" or "1m30s", in ms. */
     durationMs: reader(text, goDurationMs, "is not a duration", "a number with a unit, e.g. 10s"),

@@ -185,7 +185,7 @@ export function flockHolder(locks: string, inode: bigint): number | undefined {
   return row === undefined ? undefined : Number(row.trim().split(/\s+/)[4]);
 }
 
-/** The library's error only says that the database is not open. Its cause contains the reason. */
+/** The library's own error only reports that the database is not open. Its cause contains the reason. */
 function causeText(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorText(error.cause) : errorText(error);
 }
@@ -240,7 +240,7 @@ export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
  * Number of remote blocks for which the journal stores a transaction of unknown height. The Go relayer stores no heights for
- * committed transactions. Only those above the progress matter, in the block at which the Go relayer stopped.
+ * committed transactions. Only transactions above the progress matter, in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
@@ -252,7 +252,7 @@ const MAX_REMEMBERED = 100_000;
 
 /**
  * Imports the Go relayer's progress, relayed transactions, and transactions in flight. Unsuccessful transactions become dead
- * letters. Skips queries that the journal already knows, so repeating the import changes nothing.
+ * letters. Skips queries that are already in the journal, so repeating the import changes nothing.
  */
 export function importGoStorage(
   storage: GoStorage,

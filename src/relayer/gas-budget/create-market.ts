@@ -155,7 +155,7 @@ export function createMarket(
       addTo(readings.fees, height, fee);
       readings.newestOwn = maxInt(readings.newestOwn, height);
     },
-    /** Records that blocks up to this height contain no further transactions of the relayer. */
+    /** Records that blocks up to this height contain no more of the relayer's transactions. */
     recordComplete: (height: bigint): void => {
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);

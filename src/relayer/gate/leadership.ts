@@ -13,13 +13,13 @@ export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
 export type LeadershipStatus = ReturnType<Leadership["status"]>;
 
-/** How well this process sees and reaches the local chain. Durations are in ms. */
+/** This process's connection to the local chain. Durations are in ms. */
 export interface LeaderFitness {
   /** Time since the newest block; undefined before the first block. */
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last one reached a node. */
+  /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last broadcast reached one. */
   readonly muteMs: () => number;
   /** Called before this process starts to submit. Failed broadcasts of an earlier term do not matter. */
   readonly beginTerm: () => void;
@@ -94,7 +94,7 @@ export function createLeadership(deps: LeadershipDeps) {
        * - "leader": it submits;
        * - "starting": only this process may submit, but it is still reading the previous process's transactions;
        * - "standby": another process has the lease;
-       * - "unknown": the lease could not be read for its whole lifetime, so this process sends nothing. Possibly no process sends.
+       * - "unknown": the lease could not be read for its entire lifetime, so this process sends nothing. Possibly no process sends.
        */
       role: roleOf(state, deps.clock),
       /** The process that has the lease; undefined without a lease and before the first read. */

@@ -118,7 +118,7 @@ function dueFrom(state: QueryState, present: Present): bigint {
 }
 
 /**
- * Returns when the first remote block appeared that allows a newer result. "any": every block does. Undefined: there is no such
+ * Returns when the first remote block appeared that allows a newer result. "any": every block does. Undefined if there is no such
  * block yet.
  */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {

@@ -162,7 +162,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
     save,
     /** Oldest first. */
     problems: (): readonly ProblemSpan[] => problems,
-    /** Periods in which a process ran, oldest first. Outside them, nobody knows whether there was a problem. */
+    /** Periods in which a process ran, oldest first. Outside them, it is unknown whether there was a problem. */
     runs: (): readonly Span[] => runs,
   };
 }

@@ -121,7 +121,7 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
   },
 ];
 
-/** Alerts about endpoints, and about what the relayer cannot read. */
+/** Alerts about endpoints and failing reads. */
 export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-endpoint-down",

@@ -7,7 +7,7 @@ export interface ActivitySample {
   /** Failed attempts. A result that was no longer needed is not a failure. */
   readonly failed: number;
   readonly transactions: number;
-  /** Client updates that those results needed. */
+  /** Client updates needed by these results. */
   readonly updates: number;
   readonly gas: bigint;
 }

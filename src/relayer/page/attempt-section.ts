@@ -98,7 +98,7 @@ function toneOf(outcome: Attempt["outcome"]): Tone {
   return NOT_NEEDED.has(outcome) ? "unknown" : "bad";
 }
 
-/** Who may resubmit dead letters: everybody, holders of the token, or nobody because no token is configured. */
+/** Who may resubmit dead letters: everyone, holders of the token, or nobody because no token is configured. */
 export type ResubmitAccess = "open" | "token" | "nobody";
 
 /** Maximum number of dead letters on the page, newest first. */

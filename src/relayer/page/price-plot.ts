@@ -69,7 +69,7 @@ function axisOf(
   };
 }
 
-/** Splits the points into runs without gaps. Nobody reads prices while no process is running. */
+/** Splits the points into runs without gaps. Prices are not read while no process is running. */
 function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
   const runs: PricePoint[][] = [];
   for (const point of day) {

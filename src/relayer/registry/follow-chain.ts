@@ -12,7 +12,7 @@ import { type Registry, type HeightSignal, MAX_LAG } from "./registry.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { type QueryChange, queryChanges } from "../chain/registered-query.ts";
 
-/** If no notice arrives for this long, the relayer reads the height over RPC, because the WebSocket may be dead. */
+/** If no notice arrives for this long, the relayer reads the height over RPC, because the WebSocket connection may be dead. */
 const SILENCE_MS = 3_000;
 /** Interval between height reads without a WebSocket, or while the WebSocket's node announces no new blocks. */
 const POLL_MS = 1_000;
@@ -122,7 +122,7 @@ interface ListState {
 }
 
 /**
- * Maximum number of notices stored during a read of the list. The subscription queues any further notices and drops them if its
+ * Maximum number of notices stored during a read of the list. The subscription queues additional notices and drops them if its
  * queue is full.
  */
 const MAX_WAITING = 1_000;

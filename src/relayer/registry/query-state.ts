@@ -211,7 +211,7 @@ export function unchangedSince(state: QueryState): bigint | undefined {
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
 }
 
-/** Local height at which the last result becomes too old, whatever its values; undefined unless the values were unchanged. */
+/** Local height at which the last result becomes too old, regardless of its values; undefined unless the values were unchanged. */
 export function requiredHeight(state: QueryState): bigint | undefined {
   const read = unchangedReadOf(state);
   return read && state.query.lastLocalHeight + read.maxAge;

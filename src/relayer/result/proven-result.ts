@@ -99,7 +99,7 @@ export interface ResultSubmitter {
   /** Data for planning a worker's next cycle. The data is valid until the next await. */
   readonly view: (connectionId: string) => PipelineView;
   /**
-   * Selects results for a connection's next cycle, longest due first, as many as can be sent soon. Any further result would only
+   * Selects results for a connection's next cycle, longest due first, as many as can be sent soon. Additional results would only
    * age in the queue. Selected results remain expected until they are offered or given up.
    */
   readonly reserve: (
@@ -142,8 +142,8 @@ export interface PipelineView {
   /** The query's newest result that is expected, queued or in flight. */
   readonly newest: (queryId: bigint) => DepartingResult | undefined;
   /**
-   * Gas for the connection's further KV results that can be sent soon. A connection always gets its share of a block, whatever
-   * other connections have queued. `lookAhead` is the number of blocks by which results are read early.
+   * Gas for the connection's additional KV results that can be sent soon. A connection always gets its share of a block, regardless
+   * of other connections' queues. `lookAhead` is the number of blocks by which results are read early.
    */
   readonly capacity: (lookAhead: bigint) => bigint;
   /** Returns true if a result is read even without capacity, because the operator pays more for it. */

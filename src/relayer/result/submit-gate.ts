@@ -14,7 +14,7 @@ export interface AdmissionRequest {
 export type Admission =
   | {
       readonly admitted: true;
-      /** Call it if the transaction certainly costs nothing: the node refused it, or it was lost. */
+      /** Call it if the transaction is certain to cost nothing: the node rejected it, or it was lost. */
       readonly release: () => void;
     }
   | {

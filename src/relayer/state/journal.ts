@@ -11,8 +11,8 @@ import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 export const LOCAL_CHAIN = "";
 
 /**
- * Progress of TX searches, stored across restarts. It stores only what the chains do not know. KV queries need nothing, because the
- * local chain knows their last heights.
+ * Progress of TX searches, stored across restarts. It stores only what the chains don't. KV queries need nothing, because the local
+ * chain knows their last heights.
  *
  * Reads come from memory. Writes change memory immediately and become durable in order, a few milliseconds later (`WriteQueue`).
  * After a crash loses the last writes, the next process searches the same blocks again. Only a broadcast must not happen twice, so

@@ -252,8 +252,8 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
  * `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
-  // "IF NOT EXISTS": the first releases created these tables without a version, so their files have version 0. In
-  // `tx_handled`, only dead letters have `reason` and `at_ms`.
+  // "IF NOT EXISTS": the first releases created these tables without a version, so their files have version 0. In `tx_handled`,
+  // only dead letters have `reason` and `at_ms`.
   `
 CREATE TABLE IF NOT EXISTS tx_progress (chain TEXT, query_id TEXT, height TEXT NOT NULL, PRIMARY KEY (chain, query_id));
 CREATE TABLE IF NOT EXISTS local_height (chain TEXT PRIMARY KEY, height TEXT NOT NULL);

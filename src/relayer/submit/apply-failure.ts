@@ -95,7 +95,7 @@ function refuse(
 
 /**
  * Drops a result that is not needed, which is not its query's failure. The other relayer may also have sent results for other
- * queries. Sending those again would cost a transaction or a simulation each, so the submitter first rereads these queries.
+ * queries. Sending their results again would cost a transaction or a simulation each, so the submitter first rereads these queries.
  */
 function dropRedundant(
   state: SubmitterState,

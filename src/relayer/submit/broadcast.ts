@@ -87,7 +87,7 @@ async function broadcast(
   for (const [index, one] of admitted.entries()) recordBroadcast(state, one, results[index]);
 }
 
-/** Returns true if the node can be reached: it accepted the transaction or refused it for its own reason. */
+/** Returns true if the node is reachable: it accepted the transaction or rejected it for a reason of the transaction's own. */
 function hasReached(result: BroadcastResult): boolean {
   if (result.kind === "in-flight") return result.isUncertain !== true;
   return result.kind === "refused" && (result.cause === undefined || answerOf(result.cause) === "final");

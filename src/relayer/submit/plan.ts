@@ -25,7 +25,7 @@ export interface PlanOptions {
  *   would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
  * - A TX query's results are in one transaction. Its further results follow once that transaction is included.
- * - An entry that exceeds a limit by itself gets its own transaction.
+ * - An entry that alone exceeds a limit gets its own transaction.
  */
 export function planTransactions(
   entries: readonly (Entry | ExpectedEntry)[],

@@ -68,7 +68,7 @@ export function createServiceOrder() {
       const dueAt = before.sentAt + 1n + updatePeriod * BigInt(before.count);
       return { group, turn: later, had: later, place, dueAt, id };
     },
-    /** Ends a query's turn: its result was included, or it needs none now. */
+    /** Ends a query's turn: its result was included, or no result is needed now. */
     recordIncluded: (query: RegisteredQuery): void => {
       const group = groupOf(query);
       const position = positionOf(query, group);

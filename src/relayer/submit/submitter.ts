@@ -249,7 +249,7 @@ function statusOf(state: SubmitterState) {
     budget: block.status(),
     /** Why nothing is currently sent; undefined while transactions may be sent. */
     stopped: pace.stopped,
-    /** How long broadcasts and simulations have reached no node, ms. */
+    /** How long broadcasts and simulations have failed to reach a node, ms. */
     muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }

@@ -149,7 +149,7 @@ type SearchOutcome =
   | ({ readonly ok: true } & ProvenRange)
   | { readonly ok: false; readonly error: QueryFailure };
 
-/** An error in this step belongs to the query, not to the connection. A node may refuse one search and answer all others. */
+/** An error in this step belongs to the query, not to the connection. A node may reject one search but serve all others. */
 async function searchAndProve(
   cycle: TxCycle,
   state: QueryState,

@@ -74,8 +74,8 @@ function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
 }
 
 /**
- * Returns what is wrong with a page; undefined if nothing is. A page is wrong if the node found a transaction for the whole filter
- * that {@link matches} refuses. The transaction's events are then in an unknown format.
+ * Describes the error in a page; undefined if it is valid. A page is invalid if the node found a transaction for the entire filter
+ * that {@link matches} rejects. The transaction's events are then in an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
   if (!isWholeText(conditions, range)) return undefined;
@@ -224,8 +224,8 @@ async function countTxs(
 }
 
 /**
- * Compares the number of transactions in the blocks with the number in the index. An index may lack transactions, for example those
- * of the last block before a crash. Returns true if all the asked endpoints have a complete index. Throws `RelayError`
+ * Compares the number of transactions in the blocks with the number in the index. An index may lack transactions, e.g. from the
+ * last block before a crash. Returns true if all queried endpoints have a complete index. Throws `RelayError`
  * "index-incomplete" if every index lacks transactions.
  */
 async function requireWholeIndex(

@@ -21,7 +21,7 @@ export interface TxDeps {
     RelayerConfig["queries"],
     "tx_lookback_blocks" | "tx_skip_pruned" | "tx_give_up_after" | "tx_dead_letter_errors"
   >;
-  /** Dead letters that an operator wants to resubmit; absent: none. */
+  /** Dead letters that an operator wants to resubmit; absent if there are none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;
 }
 

@@ -31,7 +31,7 @@ export const alertEvent = z.strictObject({
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** How much its incidents have cost in the month up to `atMs`. Absent if the alert is not about missed votes. */
+  /** Cost of its incidents in the month up to `atMs`. Absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 

@@ -45,9 +45,9 @@ export const alertState = z
     heldUntilMs: z.number().optional(),
     /** Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may. */
     quietReason: z.string().optional(),
-    /** Absent if nobody has been notified. */
+    /** Absent if no notification was sent. */
     notified: notifiedState.exactOptional(),
-    /** Who is working on the alert. Absent if nobody has acknowledged it. */
+    /** Who is working on the alert. Absent if not acknowledged. */
     acknowledged: acknowledgement.optional(),
     /** Escalation steps taken so far. Absent if none. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
@@ -179,7 +179,7 @@ export const pastAlert = z.strictObject({
   resolvedAtMs: z.number().exactOptional(),
   /** When it fired. */
   reason: z.string(),
-  /** Why nobody was notified when the alert fired: "silenced by …". Absent if notifications were allowed. */
+  /** Why no notification was sent when the alert fired: "silenced by …". Absent if notifications were allowed. */
   quietReason: z.string().optional(),
   /** The latest acknowledgement. Absent if there was none. */
   acknowledged: acknowledgement.optional(),

@@ -194,7 +194,7 @@ export interface CostSource extends IncidentSource {
   readonly assessment?: Assessment | undefined;
 }
 
-/** Returns the input for computing what a month's blocks cost. */
+/** Returns the input for computing the cost of a month's blocks. */
 export function costedMonth({ ledger, policy, assessment }: CostSource, month: Month): CostedMonth {
   if (assessment?.month === month) return assessment;
   const record = ledger.months().find((one) => one.month === month);

@@ -246,8 +246,8 @@ const SYMPTOM =
   /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|-closed$|^watchdog-|^clock-|^notifications-|^test$/;
 
 /**
- * True for alerts about the count, about the watchdog and what it cannot see, and about prices, upgrades, payments and closed
- * ports. None of these conditions causes missed blocks.
+ * True for alerts about the count, the watchdog and its blind spots, prices, upgrades, payments and closed ports. None of these
+ * conditions causes missed blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

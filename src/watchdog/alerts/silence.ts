@@ -48,7 +48,7 @@ export interface Refusal {
   readonly refused: string;
 }
 
-/** The updated alerts and those that changed, or why the request is refused. */
+/** The updated alerts and the changed ones, or the reason for refusing the request. */
 export type AcknowledgeResult =
   | { readonly alerts: readonly AlertState[]; readonly changed: readonly AlertState[] }
   | Refusal;
@@ -91,7 +91,7 @@ function changeSelected(
   const firing = new Set(alerts.filter(({ phase }) => phase === "firing").map(({ alert }) => alert));
   const unknown = selection.alerts.find((name) => !firing.has(name));
   if (unknown !== undefined || firing.size === 0) {
-    const what = unknown === undefined ? "no alert" : `unknown alert ${JSON.stringify(unknown.slice(0, 80))}`;
+    const what = unknown === undefined ? "no alert" : `no alert ${JSON.stringify(unknown.slice(0, 80))}`;
     const known = firing.size === 0 ? "" : `; firing: ${[...firing].join(", ")}`;
     return { refused: `${what} is firing${known}` };
   }
@@ -105,7 +105,7 @@ function changeSelected(
 
 export const MAX_SILENCES = 200;
 
-/** Maximum length of a silence: nobody remembers an older one. */
+/** Maximum length of a silence, because nobody remembers an older silence. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */

@@ -50,7 +50,7 @@ export function underCauses<T>(
   return [...groups].map(([alert, consequences]) => ({ alert, consequences }));
 }
 
-/** "also: sidecar slow, prices missing (muted); grpc closed (pending)"; empty if there are no consequences. */
+/** "also: sidecar slow, prices missing (muted); grpc closed (pending)"; empty without consequences. */
 export function consequencesText(
   consequences: readonly { readonly title: string; readonly state: string }[],
 ): string {

@@ -178,7 +178,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Names who is working on an alert or, if nobody is, who is notified next. */
+/** Names the person working on an alert or, if nobody is, who is notified next. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,
@@ -328,7 +328,7 @@ function backtestCommand(context: CliContext): Command {
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // The rules need three days, the forecast 28.
+    // The rules cover the last three days, the forecast 28.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

@@ -3,11 +3,11 @@ import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts
 import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
 
-/** What a localnet's watchdog needs to know about its local chain. */
+/** Facts about the local chain that a localnet's watchdog needs. */
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
-  /** First segment of the paths of the chain's own modules. */
+  /** First path segment of the chain's own modules. */
   readonly chainName: string;
   /** Bech32 addresses of the validator that runs the sidecar. */
   readonly validator: Readonly<Record<"consensus" | "operator", string>>;

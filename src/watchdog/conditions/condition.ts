@@ -13,7 +13,7 @@ import type { Times } from "../../platform/monitoring/alerts/times.ts";
 /** Input to all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
 export interface ConditionInput {
   readonly observation: Observation;
-  /** What previous polls and this one have shown. */
+  /** Results of previous polls and this one. */
   readonly history: PollHistory;
   /** Counts of recent blocks, by the result of their oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
@@ -59,7 +59,7 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
 
 /**
  * The part of a condition's input that is stored, so that past months can be evaluated. "counts": blocks per hour. "halts",
- * "gaps": events. `notStored` names what is missing, phrased to complete "the store has no …".
+ * "gaps": events. `notStored` names the missing data, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
@@ -80,15 +80,15 @@ export interface Condition<Key extends string = string> {
   readonly echo?: "minutes" | "month";
   /** A short title: "All prices missing". */
   readonly title: string;
-  /** Example of what is measured when the alert ends, phrased to complete "Now: …". Shown in `docs/alerts.md`. */
+  /** Example measurement when the alert ends, phrased to complete "Now: …". Shown in `docs/alerts.md`. */
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
-  /** What the alert means, in full sentences. Depends on neither the validator nor the time. */
+  /** Meaning of the alert, in full sentences. Depends on neither the validator nor the time. */
   readonly description: string;
-  /** What the condition costs, in blocks and in pay, in full sentences. */
+  /** Cost of the condition in blocks and in pay, in full sentences. */
   readonly impact: string;
-  /** What the operator should do, in full sentences. */
+  /** Advice for the operator, in full sentences. */
   readonly action: string;
   /** How long the condition must be active before the alert fires: "5m". */
   readonly for: string;
@@ -99,7 +99,7 @@ export interface Condition<Key extends string = string> {
   /** Names of the conditions that this one causes. While this one fires, they send no notifications. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /** If present, the reason says whether other validators have these misses too, if known. Absent if others are irrelevant. */
+  /** If present, the reason mentions whether other validators also have these misses, if known. Absent if others are irrelevant. */
   readonly others?: SharedKind;
   /** Absent if no metric of the node or sidecar shows the condition. */
   readonly raw?: RawRule;
@@ -138,7 +138,7 @@ export function resultOf(isActive: boolean, reason: string, badness?: number): C
   return isActive ? active(reason, badness) : clear(reason);
 }
 
-/** Returns what a source showed; undefined if the poll could not read it. */
+/** Returns a source's reading; undefined if the poll could not read the source. */
 export function valueOf<T>(seen: Seen<T> | undefined): T | undefined {
   return seen?.state === "up" ? seen.value : undefined;
 }
@@ -164,7 +164,7 @@ export interface AlertRule {
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** How an alert based only on node and sidecar metrics, for installations without the watchdog, differs from its condition. */
+/** How an alert based only on node and sidecar metrics (for installations without the watchdog) differs from its condition. */
 interface RawRule {
   readonly expr: (times: Times) => string;
   /** The sentence with the current value, as a Prometheus template. */

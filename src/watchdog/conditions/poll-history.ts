@@ -56,7 +56,7 @@ const callTimes = z.strictObject({
 
 type CallTimes = Readonly<z.output<typeof callTimes>>;
 
-/** What previous polls showed of the node's own histogram of its calls. */
+/** Previous polls' readings of the node's own call histogram. */
 const latencyHistory = callTimes.extend({
   /** The calls between the last two polls that showed new calls, and the time of the second poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
@@ -64,7 +64,7 @@ const latencyHistory = callTimes.extend({
 
 type LatencyHistory = Readonly<z.output<typeof latencyHistory>>;
 
-/** What previous polls showed about one node and its sidecar. */
+/** Previous polls' results for one node and its sidecar. */
 const nodeHistory = z.strictObject({
   progress,
   /** First successful poll of the node's page since the last long gap. */
@@ -87,7 +87,7 @@ const nodeHistory = z.strictObject({
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * What previous polls showed: when values last changed, in wall-clock ms. Stored in the state, so that a watchdog restart delays
+ * Previous polls' results: when values last changed, in wall-clock ms. Stored in the state, so that a watchdog restart delays
  * no alerts. Without a state file, the conditions that need it are unknown until the second poll.
  */
 export const pollHistory = z.strictObject({

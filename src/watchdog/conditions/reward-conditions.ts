@@ -38,7 +38,7 @@ interface BoundaryTexts {
   readonly least: number;
   /** Number of misses per month that puts the boundary at risk, at one call per second. */
   readonly misses: number;
-  /** Names of conditions that are less serious than those of this boundary. */
+  /** Names of conditions that are less serious than this boundary's conditions. */
   readonly lesser: readonly string[];
 }
 

@@ -24,7 +24,7 @@ import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./eval
 import type { NodeInput } from "./evaluate-nodes.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
 
-/** What the node loses when its calls fail. */
+/** The node's loss when its calls fail. */
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote and costs one block. Failed calls can also slow the chain down, because the node waits until its call times out.";
 

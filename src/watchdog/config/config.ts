@@ -33,7 +33,7 @@ export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
   /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
   readonly hosts?: readonly string[];
-  /** How sources and receivers are reached. If absent, through the environment's proxies, trusting the public certificates. */
+  /** Network settings for sources and receivers. If absent, through the environment's proxies, trusting the public certificates. */
   readonly network?: NetworkOptions;
   /** Grants access to the routes that make changes. If absent, these routes are closed. */
   readonly token?: Secret;
@@ -145,7 +145,7 @@ export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   schema: watchdogConfigSchema,
 };
 
-/** Returns what a reload would lose: all channels or all validators. Undefined if neither. */
+/** Describes what a reload would remove: all channels or all validators. Undefined if neither. */
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)

@@ -11,7 +11,7 @@ export interface Counters {
   readonly processStartMs?: number;
   /** Clock of the node's machine, on which `processStartMs` is based. Absent if unknown. */
   readonly clockMs?: number;
-  /** Time of the reading if it differs from that of the poll, as for samples stored by Prometheus. */
+  /** Time of the reading if it differs from the poll's time, as for samples stored by Prometheus. */
   readonly sampledAtMs?: number;
 }
 

@@ -193,7 +193,7 @@ export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator
   return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };
 }
 
-/** Returns the share of bad blocks; undefined if there are no blocks. */
+/** Returns the share of bad blocks; undefined without blocks. */
 export function badShare({ good, bad }: BlockCounts): number | undefined {
   return good + bad === 0n ? undefined : Number(bad) / Number(good + bad);
 }

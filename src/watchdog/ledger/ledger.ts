@@ -265,7 +265,7 @@ function intervalBetween(from: Anchor | undefined, to: Anchor): readonly BlockIn
   return [{ ms: to.timeMs - from.timeMs, blocks: Number(to.height - from.height) }];
 }
 
-/** Returns the median block time, weighted by the number of blocks: a short interval must not weigh as much as an hour. */
+/** Returns the median block time, weighted by the number of blocks, so that a short interval does not weigh as much as an hour. */
 function medianBlockTime(intervals: readonly BlockInterval[]): number {
   const sorted = intervals.toSorted((a, b) => a.ms / a.blocks - b.ms / b.blocks);
   const half = intervals.reduce((total, { blocks }) => total + blocks, 0) / 2;

@@ -16,7 +16,7 @@ export interface NotifyConfig extends NotificationOptions {
   /** If true, tests every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig | undefined;
-  /** How receivers are reached over HTTP and SMTP; see `WatchdogConfig`. */
+  /** Network settings for receivers over HTTP and SMTP; see `WatchdogConfig`. */
   readonly network?: NetworkOptions;
 }
 
@@ -59,7 +59,7 @@ const deadMan = z
     }),
   );
 
-/** Section `notify.escalation`. If there are no steps, nobody is notified. */
+/** Section `notify.escalation`. Without steps, nobody is notified. */
 const escalationSchema = z
   .strictObject({
     min_severity: z.enum(SEVERITIES).default("critical").describe("minimum severity of alerts to escalate"),

@@ -153,7 +153,7 @@ type NavPage = Pick<LivePage, "path" | "name">;
 /**
  * Creates the watchdog's pages. With one validator, the first page shows that validator. With several, it is a table of all of
  * them, and each has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header shows. Text
- * from other hosts is escaped. `others` contains further pages for the navigation.
+ * from other hosts is escaped. `others` contains additional pages for the navigation.
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
@@ -265,7 +265,7 @@ function fleetPage(input: WatchdogPageInput): PageContent {
   };
 }
 
-/** Shows on one screen whether the validator is paid, how much it may still miss, what is happening now, and the month's days. */
+/** Shows pay, remaining allowance, current events and the month's days on one screen. */
 function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
   const plots = input.plotsOf(status);
   const { current } = status;
@@ -320,7 +320,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
   };
 }
 
-/** What a reader must know besides the pay of `shown`: one line each, with a link to its page. */
+/** Notices besides the pay of `shown`: one line each, with a link to its page. */
 function notices(input: WatchdogPageInput, shown = input.statuses): Html {
   const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter((silence) => isActive(silence, nowMs)).length;

@@ -21,7 +21,7 @@ import {
   toRatio,
 } from "../policy/reward-tier.ts";
 
-/** What each month pays, in the words used on the pages. */
+/** Each month's pay, in the pages' words. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",

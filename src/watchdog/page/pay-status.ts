@@ -16,7 +16,7 @@ import { BARS, type HourState, stateOf } from "./month-plots.ts";
 /** States of a validator's pay for the current month, most serious first. */
 const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** What happens to a part of the pay, in the words used on the pages. */
+/** The fate of a part of the pay, in the pages' words. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
 type PayState = (typeof PAY_STATES)[number];
@@ -130,7 +130,7 @@ function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Returns the firing alerts except those muted by others. */
+/** Returns the firing alerts that are not muted by others. */
 export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }

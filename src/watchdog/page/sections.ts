@@ -145,7 +145,7 @@ export interface AlertContext {
   readonly isPolled: boolean;
   /** URL of the runbook folder, with a trailing slash. If empty, the watchdog's own runbooks are used. */
   readonly runbooks: string;
-  /** Returns what a firing alert has cost so far; undefined if the alert is not about missed votes. */
+  /** Returns a firing alert's cost so far; undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState) => Cost | undefined;
   /** If absent, nothing is escalated. */
   readonly escalation?: Escalation | undefined;
@@ -205,7 +205,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Alert
   return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
-/** Names who is working on a firing alert or, if nobody is, when others are notified. */
+/** Names the person working on a firing alert or, if nobody is, when others are notified. */
 function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;

@@ -170,7 +170,7 @@ function toDisplayUnit(text: string, denom: string): Payment["display"] {
   return unit && { name: unit.name, exponent: unit.exponent };
 }
 
-/** What a block's own events say about one validator's payment. */
+/** One validator's payment according to a block's own events. */
 export type BlockPayment =
   | { readonly kind: "paid"; readonly amount: Coin; readonly progress: bigint; readonly counts: PaidCounts }
   | { readonly kind: "failed"; readonly amount: Coin; readonly reason: string }

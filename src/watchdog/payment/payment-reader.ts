@@ -174,7 +174,7 @@ async function toPayment(
 }
 
 /**
- * Returns what the programme's formula yields for the watchdog's count and for the chain's count, on the payment block's terms.
+ * Applies the programme's formula, on the payment block's terms, to the watchdog's count and to the chain's count.
  */
 async function expectedOf(
   { closed, rest }: FindInput,

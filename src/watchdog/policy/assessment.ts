@@ -35,7 +35,7 @@ type BoundaryState = "open" | "clinched" | "lost";
 export interface Headroom {
   readonly boundary: Boundary;
   readonly state: BoundaryState;
-  /** How many more blocks may be bad if the month is still to end at or above the boundary; negative if lost. */
+  /** Number of further bad blocks with which the month still ends at or above the boundary; negative if lost. */
   readonly misses: bigint;
   /** `misses` expressed as the duration of a total outage; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
@@ -81,7 +81,7 @@ export interface Forecast extends Band<SuccessRate> {
   readonly rewardCents: Band<bigint>;
   /** The periods from which the band is resampled. */
   readonly basis: "recent days" | "recent hours" | "month so far";
-  /** Regimes, excluding those whose period has no measured blocks. */
+  /** Regimes whose period has measured blocks. */
   readonly regimes: readonly Regime[];
 }
 
@@ -228,7 +228,7 @@ export function rewardCents(
 }
 
 /**
- * Returns the revenue module's rating, from 0 to 1: half of (1 - q²) of blocks and of votes (x/revenue v9.1.3
+ * Returns the revenue module's rating, from 0 to 1: half of the sum of (1 - q²) for blocks and for votes (x/revenue v9.1.3
  * keeper/performance_rating.go). Every step is rounded as in the module.
  */
 export function performanceRating(

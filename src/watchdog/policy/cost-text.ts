@@ -5,7 +5,7 @@ import { storedInteger } from "../sources/stored-json.ts";
 
 const wholeNumber = storedInteger(30);
 
-/** Missed blocks and what they cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
+/** Missed blocks and their cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
 export const storedCost = z.object({
   blocks: wholeNumber,
   /** Time of the first missed block. Absent if unknown or if there is none. */

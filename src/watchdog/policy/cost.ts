@@ -11,7 +11,7 @@ export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }
 
-/** Returns what a month's missed blocks cost in that month. */
+/** Returns the cost of a month's missed blocks in that month. */
 export function costOf(month: CostedMonth, blocks: bigint): Cost {
   const { policy, counts, remainingBlocks } = month;
   const end = endOf(month);

@@ -142,8 +142,8 @@ function projectMisses(
 
 /**
  * Returns the standard deviation of the number of bad blocks among `remaining`, if each is bad with a probability measured on
- * `measured` blocks. Half a bad block is added to the measured ones so that it is not zero if none was bad. Zero at the end of
- * the month; infinite if no block was measured.
+ * `measured` blocks. Half a bad block is added to the measured blocks, so that the result is not zero if none was bad. Zero at the
+ * end of the month; infinite if no block was measured.
  */
 function chanceOf(share: number, measured: number, remaining: number): number {
   if (remaining === 0) return 0;

@@ -19,7 +19,7 @@ function coinText({ amount, denom }: Coin, display: Payment["display"]): string 
   return formatAmount(amount, denom, display && { ...display, denom }, ",");
 }
 
-/** Describes what was paid where, and how it compares with the expected amount, in full sentences. */
+/** Describes the payment, its place, and its comparison with the expected amount, in full sentences. */
 export function paymentText(payment: Payment): string {
   const { month, outcome, amount, display, note, height, timeMs } = payment;
   const where = placeText(payment);

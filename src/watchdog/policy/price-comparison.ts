@@ -17,7 +17,7 @@ export interface SidecarPrices {
   readonly decimals: ReadonlyMap<string, number>;
 }
 
-/** What a sidecar's price is compared with: the price stored by the chain, or the median of several sidecars. */
+/** The reference for a sidecar's price: the price stored by the chain, or the median of several sidecars. */
 export type PriceReference = "chain" | "sidecars";
 
 /** A sidecar's price and another price for the same pair. Both are whole numbers, scaled by `decimals`. */
@@ -73,7 +73,7 @@ export interface ComparisonInput {
   readonly history: PriceHistory;
   /** Sidecars of other validators on the same chain. */
   readonly peers: readonly SidecarPrices[];
-  /** Pairs to compare between sidecars, in addition to those whose on-chain price is read. */
+  /** Pairs to compare between sidecars, in addition to pairs whose on-chain price is read. */
   readonly pairs: readonly string[];
   /** A price from the chain or a peer is not compared if it is older than this. */
   readonly maxAgeMs: number;
@@ -138,7 +138,7 @@ function distanceFrom(own: readonly bigint[], other: bigint): bigint {
 }
 
 /**
- * Compares each of a validator's sidecars with the median of all sidecars, including those of other validators. If there are only
+ * Compares each of a validator's sidecars with the median of all sidecars, including other validators' sidecars. If there are only
  * two sidecars, each is compared with the other.
  */
 export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
@@ -243,7 +243,7 @@ export function formatBps(value: bigint): string {
 /** Maximum age at which prices are shown for comparison, unless an alert sets another maximum. */
 export const DEFAULT_MAX_AGE_MS = 30_000;
 
-/** Returns all of a validator's comparisons, starting with those with the chain. */
+/** Returns all of a validator's comparisons, starting with comparisons with the chain. */
 export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,

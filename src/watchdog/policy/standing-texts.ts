@@ -2,7 +2,7 @@ import { counted, formatCount, formatDuration, formatTime } from "../../platform
 import type { Measure, PeerComparison, SharedMisses } from "../sources/standing-readings.ts";
 import type { Jail, WindowStanding } from "./standing.ts";
 
-/** What other validators may have missed too. */
+/** Kinds of misses that other validators may share. */
 export type SharedKind = "commits" | "votes";
 
 /** Returns "alone: none of the 19 other validators misses votes", or how many do. */

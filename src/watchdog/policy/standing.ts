@@ -30,7 +30,7 @@ export interface SigningWindow {
   readonly atPresentRate: PresentRate;
 }
 
-/** Bounds on a number of blocks, as the chain does not tell which blocks in the window were missed. */
+/** Bounds on a number of blocks, because the chain does not tell which blocks in the window were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
@@ -224,7 +224,7 @@ function shellWord(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Prefers the counts on which the chain bases its payments to a node's counters, which start with the node's process. */
+/** Prefers the counts that the chain pays by over a node's counters, which start with the node's process. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const reading = peers?.state === "up" ? peers.value : undefined;

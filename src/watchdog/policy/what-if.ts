@@ -36,7 +36,7 @@ export function outageMisses(outageMs: number, blockTimeMs: number): bigint {
 }
 
 /**
- * Returns what further bad blocks would cost this month, compared with the middle of the forecast. Undefined until the rate and
+ * Returns the cost of additional bad blocks this month, compared with the middle of the forecast. Undefined until the rate and
  * the block time are known. Blocks after the end of the month do not count.
  */
 export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefined {

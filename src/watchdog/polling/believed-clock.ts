@@ -9,7 +9,7 @@ import type { ClockView, Witness } from "../sources/observation.ts";
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with what a poll showed. Returns how far to move the times of earlier polls, usually 0: by as
+   * Compares the machine's clock with a poll's times. Returns how far to move the times of earlier polls, usually 0: by as
    * much as `nowMs` moved or, in the first poll, back to `nowMs` if the stored times are later.
    */
   readonly compare: (evidence: ClockEvidence) => number;
@@ -17,7 +17,7 @@ export interface BelievedClock extends Clock {
   readonly view: () => ClockView & { readonly changes: number };
 }
 
-/** What a poll shows about the time. */
+/** A poll's information about the time. */
 interface ClockEvidence {
   /** `Date` headers from the responses of the sources. */
   readonly dates: readonly Witness[];
@@ -41,7 +41,7 @@ const CONFIRM_MS = 15 * MINUTE_MS;
 /** This program did not exist earlier, so a source that shows an earlier time has a clock that was never set. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
-/** A response older than this says nothing about a step since then. */
+/** An older response says nothing about a step since then. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
 /** Evidence for a given time. If the chain's newest block is close to it, the chain decides. */

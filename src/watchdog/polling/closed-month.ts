@@ -26,7 +26,7 @@ export interface BlockTimeAt {
 export interface PaymentSearch {
   /** The newest block. Undefined while it cannot be read. */
   readonly head: BlockTimeAt | undefined;
-  /** The month before that of the newest block. Undefined if the watchdog counted nothing in it. */
+  /** The month before the newest block's month. Undefined if the watchdog counted nothing in it. */
   readonly closed: ClosedMonth | undefined;
   /** Undefined while it cannot be read. */
   readonly revenue: RevenueReading | undefined;
@@ -48,7 +48,7 @@ interface ClosedMonthOf {
 }
 
 /**
- * Returns what the watchdog counted in a month, and the payment found for it. Undefined until the month is finalized, or if no
+ * Returns the watchdog's count for a month, and the payment found for it. Undefined until the month is finalized, or if no
  * blocks were counted in it.
  */
 export function closedMonth(

@@ -24,7 +24,7 @@ export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,
 ): string | undefined {
-  if (polledAtMs === undefined) return "the first poll has not ended yet";
+  if (polledAtMs === undefined) return "the first poll has not finished yet";
   if (nowMs - polledAtMs > pollMs) return "the watchdog no longer polls";
   const isFiring = (name: string): boolean =>
     alerts.some(({ rule, state }) => rule.condition.name === name && state?.phase === "firing");

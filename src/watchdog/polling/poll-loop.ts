@@ -82,7 +82,7 @@ export interface PollLoopDeps {
   readonly backfill?: Backfiller;
   /** Returns the sidecars of the chain's other validators. Absent if there are none. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
-  /** Renders what the page shows about the validator. */
+  /** Renders the validator's part of the page. */
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
 
@@ -129,7 +129,7 @@ export function createPollLoop(
       storeProblem: keeper.problem(),
     });
   let changesSeen = 0;
-  /** Compares the clock with what the poll showed. If the clock moves as a result, all lasting state is moved with it. */
+  /** Compares the clock with the poll's times. If the clock moves as a result, all lasting state is moved with it. */
   const compareClock = (observation: Observation): Observation => {
     const state = keeper.current();
     const { head } = observation.chain;
@@ -254,7 +254,7 @@ export function countingOptions(
   };
 }
 
-/** Returns the channels that get events, including those only for escalation. */
+/** Returns the channels that get events, including channels used only for escalation. */
 function eventChannels({ notify }: PollSettings): NotifyConfig["channels"] {
   return notify.channels.filter(({ kind }) => !STATE_KINDS.has(kind));
 }
@@ -271,8 +271,8 @@ function alertOptions(config: PollSettings): AlertOptions {
 const EDGE_MS = 3000;
 
 /**
- * Returns the time until the next poll. A month ends with a poll, and another one follows soon: the node's counters then show how
- * many of the few blocks in between belong to the month, and what their results were.
+ * Returns the time until the next poll. A month ends with a poll, and another poll follows soon: the node's counters then show how
+ * many of the few blocks in between belong to the month, and their results.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
   if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;

@@ -40,9 +40,9 @@ import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platfor
 interface PollContext {
   /** The chain on which the nodes must be. If undefined, any single chain is accepted. */
   readonly chainId: string | undefined;
-  /** How far the ledger has counted; undefined before the first reading. */
+  /** The last block counted by the ledger; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns what was counted in a past month. Absent if payments are not searched for. */
+  /** Returns a past month's count. Absent if payments are not searched for. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
@@ -162,7 +162,7 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** What the poll shows about the time, by host. */
+  /** The poll's information about the time, by host. */
   readonly dates: Map<string, Witness>;
 }
 

@@ -70,7 +70,7 @@ export interface WatchdogStatus {
   readonly assessment: Assessment | undefined;
   /** As of the last poll. Absent if the chain is not read. */
   readonly standing?: Standing;
-  /** Whether any sidecar has prices. "unknown" means that the watchdog cannot read them. */
+  /** True if any sidecar has prices. "unknown" means that the watchdog cannot read them. */
   readonly prices: "present" | "missing" | "unknown";
   /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];

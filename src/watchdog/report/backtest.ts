@@ -73,7 +73,7 @@ export function backtest(
     }));
 }
 
-/** Settings under which nobody is notified about the past. */
+/** Settings that prevent notifications about the past. */
 const NOBODY = {
   channels: [],
   maintenance: [],

@@ -112,7 +112,7 @@ export interface Scenario {
   readonly misses: (data: ValidatorData) => bigint | undefined;
 }
 
-/** `what-if`: what an outage or a sidecar restart would cost this month if it happened now. */
+/** `what-if`: the cost of an outage or a sidecar restart this month if it happened now. */
 export function whatIfReport(validators: readonly ValidatorData[], scenario: Scenario): Report {
   const results = validators.map((data) => {
     const { ledger, policy, assessment } = data;

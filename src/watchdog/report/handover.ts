@@ -26,7 +26,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** `report handover`: what happened during a shift, and what the next shift takes over. */
+/** `report handover`: events of a shift, and open matters for the next shift. */
 export function handoverReport(validators: readonly ValidatorData[], shift: DataRange): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
   const shifts = validators.map((data) => ({ data, counts: sumCounts(rollupsIn(data, shift)) }));
@@ -74,7 +74,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Data
   };
 }
 
-/** Returns the firing alerts, starting with those that send notifications. */
+/** Returns the firing alerts, starting with alerts that send notifications. */
 function firingOf({ alerts }: ValidatorData): readonly AlertEpisode[] {
   return alerts
     .filter(({ resolvedAtMs }) => resolvedAtMs === undefined)

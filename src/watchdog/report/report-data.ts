@@ -28,7 +28,7 @@ export interface OracleReportSource {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Longest range per request: thirteen months, so that no single request can ask for everything. */
+/** Longest range per request: thirteen months, so that a single request cannot read everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** Creates the routes from which commands read. */
@@ -106,7 +106,7 @@ export interface DataRange {
 /** How far back the data read by an assessment goes. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
-/** Encodes a validator's data for reports: the range, and what the current assessment needs, which is made at `nowMs`. */
+/** Encodes a validator's data for reports: the range, and the inputs of the current assessment, which is made at `nowMs`. */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   const beginMs = shiftDataFromMs(range.fromMs);

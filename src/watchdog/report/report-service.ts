@@ -87,7 +87,7 @@ export function createReportService(
 
 /**
  * Returns the time of a scheduled report that may have been missed while the watchdog was not running; delivered reports are not
- * sent again. Undefined without a folder, since it is then unknown what was delivered. The same applies to daily reports before
+ * sent again. Undefined without a folder, because deliveries are then unknown. The same applies to daily reports before
  * the first delivery.
  */
 function missedBefore(
@@ -133,7 +133,7 @@ async function publishUntilDone(
   }
 }
 
-/** Returns a function that creates due reports, delivers whatever is undelivered, and returns whether everything is delivered. */
+/** Returns a function that creates due reports, delivers all undelivered reports, and returns true if none is left. */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],

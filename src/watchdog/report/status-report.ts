@@ -28,7 +28,7 @@ export interface OracleNow {
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** If the last poll is older than this, the state says nothing about what is true now. */
+/** If the last poll is older than this, the state says nothing about the present. */
 const STALE_MS = 120_000;
 
 /** `status`: rate, tier, headroom and firing alerts, in a few lines. */
@@ -175,7 +175,7 @@ function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast
   };
 }
 
-/** `why`: what is currently wrong, what it causes, what to do, and what caused this month's misses. */
+/** `why`: current problems with their consequences and remedies, and the causes of this month's misses. */
 export function whyReport(now: OracleNow): Report {
   const firing = now.alerts.filter(({ state }) => state === "firing");
   const roots = rootsOf(now.alerts);

@@ -24,7 +24,7 @@ export const alertEpisode = z.object({
   reason: z.string(),
   /** The reason as of the last poll. Present only for firing alerts; absent if the watchdog is older. */
   reasonNow: z.string().exactOptional(),
-  /** Why nobody was notified when the alert fired; absent if notifications were allowed. */
+  /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),
   /** Why a firing alert sends no notifications now: "silenced by …", "maintenance: …", "muted by …". Absent for other alerts. */
   quietNow: z.string().exactOptional(),
@@ -48,7 +48,7 @@ export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode
   readonly inhibits: readonly string[];
 }
 
-/** Other facts about the chain as of the last poll: the planned upgrade, and its prices compared with those of the sidecars. */
+/** Other facts about the chain as of the last poll: the planned upgrade, and its prices compared with the sidecars' prices. */
 export interface ChainFacts {
   /** The planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown;

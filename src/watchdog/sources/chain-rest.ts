@@ -10,7 +10,7 @@ export const MAX_BYTES = 8 * 1024 * 1024;
 /** Requests to a chain's REST server. Each of them throws {@link SourceError}. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<JsonField>;
-  /** Undefined if the chain lacks what the path refers to (404 or 501). */
+  /** Undefined if the chain does not have the path's resource (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<JsonField | undefined>;
   /** Throws `absent` if the chain has no such module. */
   readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;

@@ -72,7 +72,7 @@ export function isNodeMetric(name: string): boolean {
   return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
 }
 
-/** At least one of these metrics exists once the node has voted, whatever the result. */
+/** At least one of these metrics exists once the node has voted, regardless of the result. */
 function isVoteMetric(name: string): boolean {
   return VOTE_METRICS.includes(name) || name.startsWith(`${LATENCY}_`);
 }

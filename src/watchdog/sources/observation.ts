@@ -9,8 +9,8 @@ import type { SourceName } from "./targets.ts";
 
 /**
  * A reading (what one source showed in one poll), or why there is none. "not-configured": the configuration does not name the source. "absent": the chain
- * reports that it has no such module, and the watchdog has never seen one. "error": the watchdog cannot see the source, which
- * says nothing about what the source would have shown.
+ * reports that it has no such module, and the watchdog has never seen one. "error": the watchdog cannot see the source, which says
+ * nothing about the source's values.
  */
 export type Seen<T> =
   | { readonly state: "up"; readonly value: T; readonly durationMs: number }
@@ -33,9 +33,9 @@ export interface Observation {
   /** The nodes in configuration order; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
-  /** How far `atMs` can be trusted. Absent if it is fully trusted. */
+  /** Reliability of `atMs`. Absent if it is fully trusted. */
   readonly clock?: ClockView;
-  /** What the sources' clocks showed. Absent if they showed nothing. */
+  /** The sources' clocks. Absent if they showed nothing. */
   readonly dates?: readonly Witness[];
   /** Sources with several URLs. Absent if there are none. */
   readonly endpoints?: readonly SourceEndpoints[];
@@ -56,7 +56,7 @@ export interface ClockView {
   readonly believedSinceMs?: number;
   /** A sentence that explains why the clock is not trusted; empty if it is. */
   readonly problem: string;
-  /** What happened to the clock since the last poll, for the ledger. Absent if nothing happened. */
+  /** Clock changes since the last poll, for the ledger. Absent if nothing happened. */
   readonly change?: string;
 }
 
@@ -100,7 +100,7 @@ export interface Reached {
 /** Reading of a node's metrics page. Counters start at zero when the process starts. */
 export interface NodeReading {
   readonly chainId: string;
-  /** The node's successful and failed calls to its sidecar, one call per vote. A missing series counts as zero. */
+  /** The node's successful and failed calls to its sidecar, one call per vote. A missing series is treated as zero. */
   readonly success: bigint;
   readonly failure: bigint;
   /** Why the page does not show whether the node votes although its validator has voting power. Both counts are then 0. */

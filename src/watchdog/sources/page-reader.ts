@@ -54,7 +54,7 @@ const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "E
 
 /**
  * Creates a reader that reuses connections, requests gzip, and follows GET redirects to the same host. If a server closes a
- * connection before it responds, the request is sent once more on a new connection: servers may close idle connections at any
+ * connection before it responds, the request is sent again on a new connection, because servers may close idle connections at any
  * time.
  */
 export function createHttpPageReader(network: NetworkOptions = {}): HttpPageReader {

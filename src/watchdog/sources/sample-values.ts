@@ -51,7 +51,7 @@ const FIRST_SECONDS = 1_388_534_400;
 
 /**
  * Returns the start of a process, in ms; undefined if the value is not a start time. If the kernel does not expose its boot time,
- * e.g. in a sandbox, the value is 0 or the seconds since boot. The start is only a hint, so a wrong one is no error on the page.
+ * e.g. in a sandbox, the value is 0 or the seconds since boot. The start is only a hint, so a wrong value is no error on the page.
  */
 export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;

@@ -64,7 +64,7 @@ type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
  * Creates a function that takes each reading of all validators' vote counters, and compares the votes of `own` over the last half
- * minute with the votes of the others. A vote without a price for the pair is a miss. Counters that have fallen were reset.
+ * minute with the other validators' votes. A vote without a price for the pair is a miss. Counters that have fallen were reset.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];

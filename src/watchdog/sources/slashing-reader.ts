@@ -70,7 +70,7 @@ async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promi
   return root && toSigningInfo(root.member("val_signing_info").required(), address);
 }
 
-/** What the staking module reports about an operator's validator. */
+/** The staking module's data about an operator's validator. */
 interface Staked {
   readonly isJailed: boolean;
   /** Ed25519 key. Absent if the key is of another kind. */

@@ -53,8 +53,8 @@ export function createStandingReader(
   return {
     slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
     /**
-     * `block` is the latest block; undefined if it cannot be read. The other validators are those in the set of the previous
-     * call, so that no poll waits for both reads. The first call does not read them.
+     * `block` is the latest block; undefined if it cannot be read. The other validators come from the previous call's set, so that
+     * no poll waits for both reads. The first call does not read them.
      */
     inSet: async (
       block: SignedBlock | undefined,
@@ -102,7 +102,7 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
-    // With only part of the set, the other validators would seem to be outside the set.
+    // With only part of the set, the other validators would appear not to be in it.
     if (found.length === 0 || page + 1 === MAX_PAGES)
       throw root.error("validators", `all ${total} of the set, of which ${members.length} were received`);
     set = root.member("block_height").required().asHeight().toString();

@@ -63,13 +63,13 @@ export interface SharedMisses {
   readonly missed: number;
   /** Number of other validators in the set. */
   readonly others: number;
-  /** Number of other validators that missed at least half of what was compared. */
+  /** Number of other validators that missed at least half of the compared blocks or votes. */
   readonly missing: number;
-  /** Voting power of the other validators, and of those among them that missed. Absent if unknown. */
+  /** Voting power of the other validators, and of the ones that missed. Absent if unknown. */
   readonly power?: { readonly others: bigint; readonly missing: bigint };
 }
 
-/** "signing": the signing window. "blocks", "votes": what the chain pays by, or the node's vote counters. */
+/** "signing": the signing window. "blocks", "votes": the basis of the chain's payments, or the node's vote counters. */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
 export type Measure = (typeof MEASURES)[number];

@@ -291,7 +291,7 @@ function readAlerting(database: Database.Database): AlertingState {
   };
 }
 
-/** Writes what has changed since `before`, as part of the caller's transaction. */
+/** Writes the changes since `before`, as part of the caller's transaction. */
 function writeAlerting(
   database: Database.Database,
   { alerts, silences, outbox, history }: AlertingState,
@@ -308,7 +308,7 @@ function writeAlerting(
   );
 }
 
-/** Writes new and changed alerts, and deletes those that have left the history. */
+/** Writes new and changed alerts, and deletes alerts that have left the history. */
 function writeHistory(
   database: Database.Database,
   history: readonly PastAlert[],

@@ -43,7 +43,7 @@ export interface PublicValidator {
 /** Maximum number of incidents per validator; only the newest are shown. */
 const MAX_INCIDENTS = 20;
 
-/** An incident is ongoing if the validator is in an outage and the last bad block of the incident is no older than this. */
+/** An incident is ongoing if the validator is in an outage and the incident's last bad block is not older than this. */
 const ONGOING_MS = 10 * MINUTE_MS;
 
 interface PublicInput {
@@ -58,7 +58,7 @@ interface PublicInput {
   readonly nowMs: number;
 }
 
-/** Reduces everything known about a validator to what the page shows. */
+/** Reduces everything known about a validator to the page's content. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
   const { least } = policyOf(assessment);
@@ -115,9 +115,9 @@ function publicIncidents(input: PublicInput): readonly PublicIncident[] {
 
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data, i.e. of the oldest of all validators' last polls. Undefined before the first poll. */
+  /** Time of the data, i.e. of the least recent among all validators' last polls. Undefined before the first poll. */
   readonly asOfMs: number | undefined;
-  /** Age from which the page says nothing about the current state, in ms. */
+  /** Age in ms from which the page says nothing about the current state. */
   readonly staleMs: number;
   readonly validators: readonly PublicValidator[];
 }

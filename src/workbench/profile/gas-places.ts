@@ -4,7 +4,7 @@ import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** VM gas that one place used in the whole profile. */
+/** VM gas used by one place in the entire profile. */
 export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;

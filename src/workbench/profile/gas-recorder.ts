@@ -48,7 +48,7 @@ export interface GasProfile {
   readonly failures: readonly WasmFailure[];
 }
 
-/** Maximum number of nodes in a profile. One node per parent adds up the gas of further places. */
+/** Maximum number of nodes in a profile. One node per parent adds up the gas of additional places. */
 const MAX_NODES = 20_000;
 /** Maximum depth of a node. The gas of deeper calls is added up in one node per parent too. */
 const MAX_DEPTH = 150;

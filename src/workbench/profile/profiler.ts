@@ -69,7 +69,7 @@ function runSpan<T>(
 
 /** Always less than one unit of the chain's gas. */
 const ROUNDING = "rounding of VM gas";
-/** Gas that belongs to no place, or that was used but not consumed: above a message's gas limit, or in a Go panic. */
+/** Gas without a place, or used but not consumed: above a message's gas limit, or in a Go panic. */
 const REST = "other";
 
 /** Adds the difference between `total` and the recorded gas, so that the sum is exact. */

@@ -77,7 +77,7 @@ describe("localnet fault", () => {
       expect((await cli("--off")).out).toBe("no fault was on");
       expect(await cli("volcano")).toMatchObject({
         exitCode: 2,
-        message: 'there is no fault "volcano"; list them with relaywatch localnet fault',
+        message: 'unknown fault "volcano"; list them with relaywatch localnet fault',
       });
       expect((await cli("oracle-down")).message).toContain("did you mean sidecar-down");
       expect(JSON.parse((await cli("--json")).out)).toMatchObject({ faults: expect.any(Array) });

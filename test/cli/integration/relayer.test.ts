@@ -121,7 +121,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     expect(JSON.parse(none.out)).toContainEqual({
       subject: "connection-0: queries",
       verdict: "problem",
-      text: "0 of 1 are served",
+      text: "0 of 1 served",
       advice: expect.stringContaining("queries.ids"),
     });
     const refused = await relayer("doctor", "--config", granted);
@@ -168,7 +168,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
     const same = writeConfig("same.yaml", { more: `state_dir: ${stateDir()}` });
     expect(await relayer("once", "--config", same)).toMatchObject({
       exitCode: 1,
-      message: expect.stringContaining(`state_dir ${stateDir()} is in use by process ${process.pid}: stop`),
+      message: expect.stringContaining(`state_dir ${stateDir()} is in use by process ${process.pid}; stop`),
     });
     expect(await relayer("doctor", "--config", same)).toMatchObject({ exitCode: 0 });
     expect(await relayer("dry-run", "--config", same)).toMatchObject({ exitCode: 0 });

@@ -71,7 +71,7 @@ describe("relaywatch tx transfer", () => {
     [["transfer", "channel-0", RECEIVER, "1untrn", "more"], "too many arguments"],
     [["transfer", "channel-0", RECEIVER, "1untrn", "--timeout", "ten"], 'a duration, e.g. "30s"'],
     [["transfer", "channel-0", RECEIVER, "1untrn", "--timeout", "0s"], 'a duration, e.g. "30s"'],
-    [["transfer", "channel-0", RECEIVER, "1untrn", "--timeout-height", "5"], "such as 1-5000"],
+    [["transfer", "channel-0", RECEIVER, "1untrn", "--timeout-height", "5"], "e.g. 1-5000"],
     [["transfer", "channel-0", RECEIVER, "1untrn", "--timeout-height", "1-0"], "a height above 0"],
     [["ibc-transfer", "transfer", "channel-0", RECEIVER, "1untrn"], "missing required argument 'amount'"],
     [["ibc", "channel", "open-init", "transfer"], "missing required argument 'connection'"],

@@ -168,7 +168,7 @@ describe("relaywatch tx vesting", () => {
     [
       "half a coin",
       '{"start_time":1,"periods":[{"coins":"1","length_seconds":1}]}',
-      "an amount with its denomination",
+      "expected an amount with a denomination",
     ],
   ])("refuses a file with %s", async (_what, text, message) => {
     const file = join(home, "bad.json");

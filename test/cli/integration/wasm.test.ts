@@ -103,7 +103,7 @@ describe("relaywatch tx wasm", () => {
     });
     expect((await tx("alice", "execute", CONTRACT, "{")).usage).toContain("expected JSON");
     expect((await tx("alice", "execute", CONTRACT, "{}", "--amount", "5")).usage).toContain(
-      "amount with its denomination",
+      "amount with a denomination",
     );
     expect((await query("smart", CONTRACT, "{")).usage).toContain("expected JSON");
   });

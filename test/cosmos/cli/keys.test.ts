@@ -113,7 +113,7 @@ describe("keys add", () => {
     ["not an English BIP-39 mnemonic", ["a"], [WORDS.replace("art", "abandon")]],
     ["the input ended before: Mnemonic", ["a"], []],
     ["is not a valid name", [" a"], [WORDS]],
-    ["a path such as", ["a", "--hd-path", "44/118"], [WORDS]],
+    ["expected a path, e.g.", ["a", "--hd-path", "44/118"], [WORDS]],
     ["expected an integer from 0 to 2147483647", ["a", "--account", "2147483648"], [WORDS]],
     ["Allowed choices are secp256k1", ["a", "--algo", "ed25519"], [WORDS]],
     ["Allowed choices are test, file, memory", ["a", "--keyring-backend", "os"], [WORDS]],

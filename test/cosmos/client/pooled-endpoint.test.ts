@@ -110,7 +110,7 @@ describe("a pooled endpoint", () => {
     expect(await search(40n, 80n)).toBe(0);
     expect(await search(60n, 90n)).toBe(1);
     expect(await search(40n, 90n)).toBe(2);
-    await expect(search(40n, 96n)).rejects.toThrow("without block 96");
+    await expect(search(40n, 96n)).rejects.toThrow("not block 96");
   });
 
   it("rests longer after each failure and counts parallel failures once", async () => {

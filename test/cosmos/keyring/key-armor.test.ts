@@ -46,7 +46,7 @@ describe("an armor", () => {
     ["wrong passphrase", argon2.replace("5Jr7", "5Jr8").replace(/^=.*$/m, "")],
     ["the salt must be 16 bytes", argon2.replace("salt: 56", "salt: ")],
     ["(expected argon2 or bcrypt)", argon2.replace("kdf: argon2", "kdf: scrypt")],
-    ["its key derivation is not named", argon2.replace("kdf: argon2\n", "")],
+    ["unsupported key derivation (none)", argon2.replace("kdf: argon2\n", "")],
     ["(expected secp256k1)", argon2.replace("type: secp256k1", "type: ed25519")],
     ["the content is not base64", argon2.replace("5Jr7", "!Jr7")],
     ["no empty line", argon2.replace("\n\n", "\n")],

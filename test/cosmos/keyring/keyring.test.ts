@@ -90,7 +90,7 @@ describe("a keyring of the SDK", () => {
       [changed(4), "cannot decrypt it"],
       [changed(0), "not encrypted with"],
       ["seed words in a text file", "not a compact JWE"],
-      ["x".repeat(70_000), "is larger than"],
+      ["x".repeat(70_000), "exceeds"],
     ] as const) {
       writeFileSync(file, content);
       const text = await open({ ...relayer, home: copy });

@@ -123,7 +123,7 @@ describe("messageToJson", () => {
     for (let depth = 0; depth < 200; depth++) {
       nested = Any.encode({ typeUrl: "/google.protobuf.Any", value: nested }).finish();
     }
-    expect(() => messageToJson("google.protobuf.Any", nested)).toThrow("nested more than 100 deep");
+    expect(() => messageToJson("google.protobuf.Any", nested)).toThrow("nested more than 100 levels deep");
   });
 });
 

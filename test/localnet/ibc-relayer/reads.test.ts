@@ -43,7 +43,7 @@ describe("the reads of packets", () => {
   it("of a list without an end fail after 100 pages", async () => {
     const { reads, calls } = readsOver([], true);
     const failure = await reads.commitments(END, 7n, SIGNAL).catch((error: unknown) => error);
-    expect(String(failure)).toContain("a list of channels or packets has more than 100 pages");
+    expect(String(failure)).toContain("the channel or packet list has more than 100 pages");
     expect([cycleFailureOf(failure), calls.length]).toEqual(["read", 100]);
   });
 

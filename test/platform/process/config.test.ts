@@ -132,7 +132,7 @@ describe("parseConfig", () => {
       /^w\.yaml:2:1: is not YAML: Map keys must be unique/,
     );
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [${"*a,".repeat(20)}*a]\nc: [${"*b,".repeat(20)}*b]`;
-    expect(errorsOf(bomb)[0]).toMatch(/^w\.yaml:1:1: is not usable YAML/);
+    expect(errorsOf(bomb)[0]).toMatch(/^w\.yaml:1:1: cannot be converted/);
   });
 
   it("reads secrets by reference and never prints them", () => {

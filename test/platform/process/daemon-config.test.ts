@@ -97,7 +97,7 @@ describe("environment variables", () => {
     expect(read("", { APP_TOKEN: "abc" }).config.token?.reveal()).toBe("secret of APP_TOKEN");
     expect(read("", { APP_TOKEN_FILE: "/run/t" }).config.token?.reveal()).toBe("secret in /run/t");
     expect(errorsOf("", { APP_TOKEN: "abc", APP_TOKEN_FILE: "/run/t" })).toBe(
-      "APP_TOKEN_FILE: token: is set together with APP_TOKEN (expected one of the two)",
+      "APP_TOKEN_FILE: token: cannot be combined with APP_TOKEN (expected only one of the two)",
     );
   });
 

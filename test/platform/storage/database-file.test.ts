@@ -135,9 +135,7 @@ describe("a database file", () => {
     expect(isDamaged(state)).toBe(true);
     expect(toExit(state, true)).toEqual({
       exitCode: EXIT.badConfig,
-      message: expect.stringMatching(
-        /the file is empty \(0 bytes\); .* is damaged: put a backup in its place/,
-      ),
+      message: expect.stringMatching(/the file is empty \(0 bytes\); .* is damaged; restore a backup/),
     });
     const home = errorOf(() => openBlockStore(folder));
     expect(toExit(home, true)).toEqual({

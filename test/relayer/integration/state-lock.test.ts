@@ -56,7 +56,7 @@ describe("state_dir", () => {
     writeFileSync(join(stateDir, "lock.pid"), "1\n3f2a9c\n");
     await expect(openTestStore(stateDir)).rejects.toThrow("is in use by process 1 of host 3f2a9c; stop");
     writeFileSync(join(stateDir, "lock.pid"), "?");
-    await expect(openTestStore(stateDir)).rejects.toThrow("is in use by another process: stop");
+    await expect(openTestStore(stateDir)).rejects.toThrow("is in use by another process; stop");
     await store.close();
   });
 });

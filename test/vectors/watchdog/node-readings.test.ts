@@ -241,7 +241,7 @@ describe("price responses", () => {
 
   it.each([
     ["<html>", /HTML instead of prices/],
-    ["[]", /not a JSON object/],
+    ["[]", /expected a JSON object/],
     ["{", /does not come from a price sidecar/],
     ['{"prices":{}}', /timestamp is not present/],
     ['{"prices":{},"timestamp":"soon"}', /timestamp is not an RFC 3339 time/],

@@ -219,7 +219,7 @@ describe("over HTTP", () => {
       /^the source redirects to http:\/\/login\.example\/at \(HTTP 302\); configure that URL if it is correct$/,
     ],
     ["an empty page", textReply(200, ""), /no node metrics/],
-    ["a page that is too large", textReply(200, "# x\n".repeat(60_000)), /larger than 200000 bytes/],
+    ["a page that is too large", textReply(200, "# x\n".repeat(60_000)), /exceeds 200000 bytes/],
     ["a page that is not text", { status: 200, body: new Uint8Array([0x75, 0xff, 0x0a]) }, /no node metrics/],
     [
       "a page that is cut off",

@@ -32,7 +32,7 @@ const DEFAULT_SUBSCRIPTION_LIMITS = {
   eventDeadlineMs: 30_000,
   /** Maximum number of notices waiting for the reader. */
   queueCapacity: 10_000,
-  /** How long another endpoint must be the best one before the stream moves to it. A late block does not trigger a move. */
+  /** How long another endpoint must be the best before the stream moves to it. A late block does not trigger a move. */
   moveAfterMs: 20_000,
   /** Wait before the next attempt. Short however long the endpoint is away: events flow within seconds after it is back. */
   backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },

@@ -71,7 +71,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return window.isOpen(latestHeight) || undefined;
   };
 
-  /** Broadcasts, and broadcasts once more if the sequence was uncertain. Throws the JSON-RPC error of a refusal. */
+  /** Broadcasts, then broadcasts again if the sequence was uncertain. Throws the JSON-RPC error of a refusal. */
   const broadcast = async (draft: TxDraft, signal: AbortSignal): Promise<BroadcastResult> => {
     let result = await broadcastOnce(draft, signal);
     if (result.kind === "skipped") {

@@ -190,8 +190,8 @@ function withSequence(account: AccountState, added: number): AccountState {
 
 /**
  * Broadcasts all transactions without waiting for one another. Requests travel over several connections, so a transaction may
- * overtake the previous one, and the node then refuses its sequence. The refused transaction is sent again once the previous one
- * has been accepted: the same bytes can be included only once.
+ * overtake the previous one, and the node then refuses its sequence. The rejected transaction is sent again once the previous one
+ * has been accepted; the same bytes can be included only once.
  */
 function broadcastInOrder(
   state: WindowState,
@@ -233,7 +233,7 @@ async function broadcastUntilClear(
   return outcome;
 }
 
-/** A JSON-RPC error, for instance about a full mempool, means that the node did not accept the transaction. */
+/** A JSON-RPC error, e.g. about a full mempool, means that the node did not accept the transaction. */
 async function broadcastOnce(
   { client }: TxWindowDeps,
   bytes: Uint8Array,

@@ -29,7 +29,7 @@ export interface Flight {
 interface Refusal {
   /** Height of the first such refusal. */
   readonly at: bigint;
-  /** True if the refusals report a used sequence: a block contains this transaction or another one in its place. */
+  /** True if the rejections report a used sequence: a block contains this transaction or another one with the same sequence. */
   readonly isSequence: boolean;
 }
 
@@ -119,7 +119,7 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 
 /**
  * Broadcasts the bytes again. A mempool that still has them responds that they are in its cache. A mempool that has lost them
- * accepts them again, or says why it cannot. `lost` is the reason if no block will include them.
+ * accepts them again or reports why it cannot. `lost` is the reason if no block will include them.
  */
 async function checkFlight(
   flight: Flight,

@@ -95,10 +95,10 @@ export type BroadcastResult =
   | (TxFailure & {
       readonly kind: "refused";
       readonly tx: FlightTx;
-      /** The JSON-RPC error, for instance about a full mempool; undefined if CheckTx refused it. */
+      /** The JSON-RPC error, e.g. about a full mempool; undefined if CheckTx rejected it. */
       readonly cause?: ClientError;
     })
-  /** The transaction itself has no error: an earlier one was refused, or the sequence was uncertain. */
+  /** The transaction itself has no error: an earlier transaction was rejected, or the sequence was uncertain. */
   | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
 
 export interface FinalTx {
@@ -139,8 +139,8 @@ export interface TxWindow {
   ) => Promise<readonly BroadcastResult[]>;
   /**
    * Returns the transactions that have become final, by sequence. Rebroadcasts the bytes of overdue transactions, since a node
-   * may have dropped them. Call it after each block. Throws only the signal's reason and errors that need an operator, for
-   * instance if the node has no transaction index.
+   * may have dropped them. Call it after each block. Throws only the signal's reason and errors that need an operator, e.g. if the
+   * node has no transaction index.
    */
   readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
   /** By sequence. */

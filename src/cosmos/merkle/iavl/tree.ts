@@ -194,8 +194,8 @@ interface VersionRoot {
  * Returns the nodes that are in `released` but in no retained version. `retained` names the nearest retained version on each
  * side.
  *
- * A node is in every version from the one that created it to the last one that contains it, without gaps. The returned nodes are
- * therefore those created after `older` that are not in `newer`. A child's version never exceeds its parent's, so a node's id
+ * A node is in every version from the one that created it to the last one that contains it, without gaps. The returned nodes were
+ * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id
  * decides for its subtree too, and the walk visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(

@@ -45,10 +45,10 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
 /*
  * Follows ics23/go v0.11 `LeafOp.CheckAgainstSpec` and `InnerOp.CheckAgainstSpec`, error texts included.
  *
- * A step hashes prefix, child hash and suffix, and the proof itself says where these parts end. With free lengths an
- * attacker could cut the preimage of a real node at another place and present other bytes of it as the child hash. For
- * the preimage of a real node, the checks allow only two cuts: at the left child and at the right child. Leaf prefixes
- * start with 00 and inner prefixes do not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
+ * A step hashes prefix, child hash and suffix, and the proof itself determines where these parts end. With arbitrary lengths, an
+ * attacker could split a real node's preimage differently and pass off other bytes as the child hash. For the preimage of a real
+ * node, the checks allow only two cuts: at the left child and at the right child. Leaf prefixes start with 00 and inner prefixes do
+ * not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
  *
  * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix,
  * and the limit of 128 steps.

@@ -1,7 +1,7 @@
 import type { FieldChange } from "../../../cosmos/proto/variant.ts";
 
 /**
- * A point on which the specification and the deployed chain (release 6.0.3) differ, or on which one of them is silent. The texts
+ * A point on which the specification and the deployed chain (release 6.0.3) differ, or on which one of them says nothing. The texts
  * are Markdown for table cells.
  */
 export interface Deviation {
@@ -9,7 +9,7 @@ export interface Deviation {
   /** Absent if the specification is silent. */
   readonly specification?: string;
   readonly deployed: string;
-  /** What a chain with the `specification` profile does, and why. If the deviation has no switch, every chain does this. */
+  /** How a chain with the `specification` profile behaves, and why. If the deviation has no switch, every chain does this. */
   readonly here: string;
   /** Present if a chain with the `deployed` profile behaves like the deployed chain. */
   readonly isSwitch?: true;

@@ -14,7 +14,7 @@ export interface Context {
   /** Block time, in nanoseconds since the Unix epoch. Chain code has no other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
-  /** Whether the chain follows the specification or the deployed chain where they differ. */
+  /** Determines whether the chain follows the specification or the deployed chain where they differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
   /** Interrupts a simulation or query. Called whenever gas is consumed; long-running work that consumes no gas must call it. */

@@ -2,7 +2,7 @@ import type { StartTrace } from "../../vm/hooks.ts";
 import type { Context, ChainModule, MessageHandler, QueryHandler } from "./context.ts";
 import type { TxRules } from "./tx-runner.ts";
 
-/** What a span covers: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
+/** The scope of a span: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
 /** Traces gas consumption without changing any result. */

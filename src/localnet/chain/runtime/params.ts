@@ -26,7 +26,7 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   readonly update: (options: UpdateOptions<T>) => (context: Context, message: UpdateMessage<T>) => void;
 }
 
-/** How a module handles MsgUpdateParams. */
+/** A module's handling of MsgUpdateParams. */
 export interface UpdateOptions<T> {
   readonly authority: string;
   /** Creates the error for a message signed by another account. */

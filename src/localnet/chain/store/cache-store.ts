@@ -264,7 +264,7 @@ export interface Pending {
 
 /**
  * Writes in key order, divided into parts. A change copies one part and the list of parts, so open iterations share nearly
- * everything, however many there are and whatever was written between them.
+ * everything, regardless of their number and of writes in between.
  */
 export type Sorted = readonly (readonly Pending[])[];
 

@@ -237,7 +237,7 @@ export interface CommitChanges {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly writes: readonly NodeWrite[];
-  /** Nodes that are no longer needed by any stored height. */
+  /** Nodes that no stored height needs any more. */
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
   /** Heights that this commit makes unreadable. The node can delete their roots. */
   readonly expired?: readonly bigint[];

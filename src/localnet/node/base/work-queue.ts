@@ -24,7 +24,7 @@ export interface Waiter {
 /** Runs the requests to all of a node's servers one at a time. */
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
-/** Maximum number of waiting requests. It is far below the number of connections, so that new ones can replace refused ones. */
+/** Maximum number of waiting requests. It is far below the number of connections, so that new clients can replace refused ones. */
 export const MAX_WAITING_REQUESTS = 256;
 /** Time after which a request that has not started is refused. */
 const MAX_WAIT_MS = 5_000;
@@ -120,7 +120,7 @@ export function createWorkQueue(
     /**
      * Runs a request's calls in order and resolves with their results. No other request runs between two calls in the same request,
      * so only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error
-     * if the client is gone: calls whose results nobody awaits do not run.
+     * if the client is gone, because calls whose results nobody awaits do not run.
      */
     run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter): Promise<readonly T[]> =>
       new Promise((resolve, reject) => {

@@ -47,7 +47,7 @@ export interface UnaryReply {
 export interface CallRouter {
   /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names used in requests and responses. Default: those in the definitions. */
+  /** Field numbers and names used in requests and responses. Default: the services in the definitions. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;

@@ -50,7 +50,7 @@ const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client. One deadline covers the whole vote: both paths, and the wait for a connection. A real node's client
+ * Creates an oracle client. One deadline covers the entire vote: both paths, and the wait for a connection. A real node's client
  * also waits until its deadline if a connection is refused. A chain with one validator therefore slows down while its sidecar is
  * down, and this client reproduces that behaviour.
  */

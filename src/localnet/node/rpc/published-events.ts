@@ -33,7 +33,7 @@ export interface CommittedBlock {
 
 /**
  * Returns a block's events in CometBFT's order (`state/execution.go`, `fireEvents`): NewBlock, NewBlockHeader, NewBlockEvents,
- * each Tx, ValidatorSetUpdates. There are no events for votes and rounds, since one process makes every block.
+ * each Tx, ValidatorSetUpdates. There are no events for votes and rounds, because one process makes every block.
  */
 export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
   const { block, results } = committed;

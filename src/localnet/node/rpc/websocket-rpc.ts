@@ -23,7 +23,7 @@ import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Maximum number of open connections. The server refuses further connections with 503. */
+  /** Maximum number of open connections. The server refuses more connections with 503. */
   readonly maxConnections: number;
   /** Number of unsent bytes above which the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;

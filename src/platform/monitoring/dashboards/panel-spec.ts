@@ -30,7 +30,7 @@ export interface QuerySpec {
   readonly unit?: Unit;
 }
 
-/** A state value: its number, word and colour. */
+/** A state value: number, word and colour. */
 export type StateSpec = readonly [value: number, text: string, color: string];
 
 /** A table column for a label. `Value` is the query's value. */
@@ -79,7 +79,7 @@ export interface PanelSpec {
   readonly limits?: RegExp;
   /** A stat shows its series name too. */
   readonly show?: "name and value";
-  /** The panel always shows this much time before now, whatever the dashboard's range. */
+  /** The panel always shows this much time before now, regardless of the dashboard's range. */
   readonly last?: "6h" | "1h";
   /** Uid of the dashboard that a click on a number opens. */
   readonly leadsTo?: string;
@@ -97,7 +97,7 @@ export interface PanelSpec {
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
-  /** Collapses even the second row, because its panels need a component that not everybody has. */
+  /** Collapses even the second row, because its panels need a component that not every user has. */
   readonly closed?: true;
 }
 

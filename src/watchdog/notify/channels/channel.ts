@@ -25,7 +25,7 @@ interface Mails<Config> {
   readonly report: (report: ReportMessage, config: Config, to: readonly string[]) => Mail;
 }
 
-/** How the state of all alerts is sent to a receiver that does its own routing, grouping and repeating. */
+/** Sends the state of all alerts to a receiver that does its own routing, grouping and repeating. */
 interface StateRequests {
   /** Time between two pushes, in ms. */
   readonly everyMs: number;
@@ -54,7 +54,7 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
   /** If present, the receiver is sent the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
-  /** What the receiver replies when another attempt is pointless. */
+  /** The receiver's reply when another attempt is pointless. */
   readonly words?: ReceiverWords;
   /** Absent if the receiver never moves. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
@@ -107,7 +107,7 @@ export interface ChannelDeps {
   readonly moves?: StoredMoves;
 }
 
-/** What the state contains about receivers that have moved, by channel name. */
+/** The state's entries about receivers that have moved, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;
@@ -235,7 +235,7 @@ export const COMMON_FIELDS = {
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;
 
-/** Converts {@link COMMON_FIELDS} to {@link ChannelSettings}. All other keys stay as they are. */
+/** Converts {@link COMMON_FIELDS} to {@link ChannelSettings}. All other keys are unchanged. */
 export function toSettings<Values extends CommonValues>(values: Values) {
   const { min_severity: minSeverity, reminders, resolved, deadline, ...own } = values;
   return { ...own, minSeverity, sendReminders: reminders, sendResolved: resolved, deadlineMs: deadline };

@@ -38,7 +38,7 @@ interface RefusedRecipient {
   readonly words: string;
 }
 
-/** Sends an e-mail. Resolves with the recipients for whom the server refused it; with none if it accepted all of them. */
+/** Sends an e-mail. Resolves with the rejected recipients; empty if the server accepted all. */
 export type SendMail = (
   server: MailServer,
   mail: Mail,
@@ -88,7 +88,7 @@ export function createMailing<Item extends { readonly id: string }>(
   };
 }
 
-/** If any recipient may be accepted later, the error allows a retry: the mail is sent again to those who lack it. */
+/** If any recipient may be accepted later, the error allows a retry: the mail is sent again to the recipients who lack it. */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
   const others = refused.length < count ? "; the other recipients received it" : "";

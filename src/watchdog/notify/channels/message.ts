@@ -43,7 +43,7 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
   return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
 }
 
-/** Formats an event below its title: what is wrong, since when, what it has cost, what to do first, and the links. */
+/** Formats an event below its title: problem, start, cost, first step, and links. */
 export function eventText(event: AlertEvent): string {
   const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
   const action = event.kind === "resolved" ? [] : [`Do first: ${event.action}`];

@@ -38,7 +38,7 @@ export type ChannelErrorFacts =
 /** Thrown when a notification was not accepted. The message quotes the receiver and contains no secrets. */
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
-/** What a receiver replies, besides HTTP statuses, when another attempt is pointless. Matched against the status and words. */
+/** A receiver's reply, besides HTTP statuses, when another attempt is pointless. Matched against the status and words. */
 export interface ReceiverWords {
   readonly gone?: RegExp;
   readonly rejected?: RegExp;
@@ -49,8 +49,8 @@ const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
 /**
- * Sends a POST and throws {@link ChannelError} unless the receiver accepts it with a 2xx status and a body that does not say
- * otherwise, as the `{"ok": false}` of chat servers does. The error text starts with `receiver`.
+ * Sends a POST and throws {@link ChannelError} unless the receiver accepts it with a 2xx status and the body does not contradict,
+ * like chat servers' `{"ok": false}`. The error text starts with `receiver`.
  */
 export async function postAccepted(
   post: PostJson,

@@ -33,7 +33,7 @@ import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 /** Name of the module, its store, and its account, which holds the locked fees. */
 const MODULE_NAME = "feerefunder";
 
-/** The fee of a packet without a reply: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
+/** The fee for a packet without a reply: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
 const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
 /** `min_fee`: the minimum fee that a contract must offer. Genesis stores {@link defaultParams} in the chain's denomination. */

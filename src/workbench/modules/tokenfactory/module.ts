@@ -39,7 +39,7 @@ export interface TokenFactoryModule extends ChainModule {
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `tokenfactory` module. Anybody can create its denominations. Each has an admin and a hook. */
+/** Creates the `tokenfactory` module. Anyone can create its denominations. Each has an admin and a hook. */
 export function createTokenFactoryModule(keepers: Keepers): TokenFactoryModule {
   return {
     name: MODULE_NAME,

@@ -225,7 +225,7 @@ describe("chains from a file", () => {
     expect(imported.message).toBeUndefined();
     expect(imported.out).toContain("moon-7 starts at height");
     const refused = await runCommand(["localnet", "import", text, "--home", other], stop.signal);
-    expect(refused.message).toContain("is the genesis for chain moon-7, not for local-1");
+    expect(refused.message).toContain("is the genesis for chain moon-7, expected local-1");
   });
 
   it("have the accounts of the file", async () => {
@@ -255,7 +255,7 @@ local:
   validatrs: []
 `);
     expect(out).toContain(
-      '2:13: block_time: is not a valid duration (expected a duration, e.g. "30s", at least 50ms)',
+      '2:13: block_time: is not a valid duration (expected a duration of at least 50ms, e.g. "30s")',
     );
     expect(out).toContain("4:13: local.chain_id: has the wrong format");
     expect(out).toContain('5:10: local.denom: is not a denomination (expected text such as "untrn")');

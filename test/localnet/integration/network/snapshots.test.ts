@@ -162,15 +162,15 @@ describe("snapshot and revert", () => {
         return error instanceof Error ? error.message : "";
       }
     };
-    expect(refusal(() => net.snapshots.revert(1))).toContain("there is no snapshot 1; there is none");
+    expect(refusal(() => net.snapshots.revert(1))).toContain("no snapshot 1; there are no snapshots");
     const [one, two] = [net.snapshots.take(), net.snapshots.take()];
     await net.blocks(1);
     const three = net.snapshots.take();
     net.snapshots.revert(one.id);
     expect(net.snapshots.list().map(({ id }) => id)).toEqual([one.id, two.id]);
-    expect(refusal(() => net.snapshots.revert(three.id))).toContain("the snapshots are 1, 2");
+    expect(refusal(() => net.snapshots.revert(three.id))).toContain("available: 1, 2");
     net.snapshots.remove(one.id);
     for (let more = 0; more < 19; more += 1) net.snapshots.take();
-    expect(refusal(net.snapshots.take)).toContain("20 snapshots already");
+    expect(refusal(net.snapshots.take)).toContain("limit of 20 snapshots reached");
   });
 });

@@ -118,10 +118,10 @@ describe("the state of a home as a genesis document", () => {
   });
 
   it("cannot be exported without a block, or imported into a home with a chain", async () => {
-    expect(() => exportHomeGenesis(join(root, "nowhere"), newApp)).toThrow(/there is no chain in .*--home/);
+    expect(() => exportHomeGenesis(join(root, "nowhere"), newApp)).toThrow(/no chain found in .*--home/);
     const halted = await start(root, genesis());
     expect(() => exportHomeGenesis(root, newApp)).toThrow(/has made no block yet/);
     await halted.stop();
-    expect(() => importHomeGenesis(root, genesis(), newApp)).toThrow(/already holds a chain/);
+    expect(() => importHomeGenesis(root, genesis(), newApp)).toThrow(/already contains a chain/);
   });
 });

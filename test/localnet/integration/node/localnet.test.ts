@@ -238,7 +238,7 @@ describe("a localnet with separate parts", () => {
     await local.stop();
     // A new chain starts from the exported state and continues it.
     const createLocal = (storage: StateStorage) => createApp({ ...CHAINS.local, kind: "local" }, { storage });
-    expect(() => exportHomeGenesis(join(home, "nothing"), createLocal)).toThrow("there is no chain in");
+    expect(() => exportHomeGenesis(join(home, "nothing"), createLocal)).toThrow("no chain found in");
     const exported = exportHomeGenesis(join(home, CHAINS.local.chainId), createLocal);
     const continuation = await start({ chains: { local: { ...part, genesis: exported } } });
     const continuationView = continuation.running.chains.local?.view;

@@ -91,7 +91,7 @@ const proposals = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, propo
 /** Executed proposals, by id. */
 const archive = createMap(MODULE_NAME, utf8("ArchiveSdk47-\x04"), uint64Codec, proposalCodec);
 
-/** What a proposal needs to find and check its messages. */
+/** The dependencies for finding and checking a proposal's messages. */
 interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
   readonly findMessage: FindMessage;
 }

@@ -43,7 +43,7 @@ const keyCodec: Codec<FailureKey> = {
 /** Failed calls: `0x01 | address (text) | "/" | id (8 bytes, big-endian)`. */
 export const failures = createMap(MODULE_NAME, Uint8Array.of(1), keyCodec, messageCodec<Failure>(Failure));
 
-/** Returns the beginning of the keys of one contract's failures. */
+/** Returns the key prefix of one contract's failures. */
 export function failuresOf(address: string): Uint8Array {
   return utf8(`${address}/`);
 }

@@ -41,7 +41,7 @@ export interface Parties {
   readonly receiver: string;
 }
 
-/** One position in a deposit. `amountsIn` is what the creator pays; `deposited` is what the reserves gain. */
+/** One position in a deposit. `amountsIn` is paid by the creator; `deposited` is added to the reserves. */
 export interface DepositFacts extends PoolKey {
   readonly deposited: readonly [bigint, bigint];
   readonly amountsIn: readonly [bigint, bigint];
@@ -89,7 +89,7 @@ export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent
   return { type: "message", attributes };
 }
 
-/** What became of a limit order. `shares` is undefined if nothing was placed on the book. */
+/** A limit order's outcome. `shares` is undefined if nothing was placed on the book. */
 export interface OrderFacts {
   readonly limitTick: bigint;
   readonly minAveragePrice: PrecDec;

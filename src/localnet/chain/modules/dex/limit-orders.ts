@@ -158,7 +158,7 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
   );
 }
 
-/** Expiring orders get a tranche of their own; other orders join a tranche that nobody has traded against. */
+/** Expiring orders get their own tranche; other orders join a tranche that has not been traded against. */
 function trancheFor(
   context: Context,
   chainName: string,

@@ -47,7 +47,7 @@ interface Position {
   readonly key: PoolKey;
   readonly amounts: Amounts;
   readonly options: DepositOptions;
-  /** Whether the creator is whitelisted and so may use any fee. */
+  /** True if the creator is whitelisted and may therefore use any fee. */
   readonly anyFee: boolean;
 }
 

@@ -41,7 +41,7 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 
 /**
  * Start of a block: removes expired orders from the book, even while the module is paused. Stops once the gas allowance is used
- * up. Orders that expire in the same second are in key order, so an order that has not expired yet can hide one that has.
+ * up. Orders that expire in the same second are in key order, so an unexpired order can hide an expired one.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
@@ -135,8 +135,8 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks numbers given as text, in field order, and throws a plain error; it
- * is absent if there are no such fields. Go parses these numbers while decoding the transaction, so CheckTx rejects malformed
+ * Creates a handler for a user message. `checkDecoded` checks numbers given as text, in field order, and throws a plain error;
+ * absent if there are no such fields. Go parses these numbers while decoding the transaction, so CheckTx rejects malformed
  * ones.
  */
 function userMessage<Message, Request, Response>(

@@ -62,7 +62,7 @@ export function calcTickIndexFromPrice(price: PrecDec): bigint {
 
 /**
  * Follows the deployed binary search step by step: for a price between two ticks, the search steps determine the result, not the
- * nearer tick. Once a table price exceeds `price`, all later prices do too, so the table need not grow further.
+ * nearer tick. Once a table price exceeds `price`, all later prices do too, so the table doesn't need to grow.
  */
 function search(price: PrecDec): number {
   const bound = firstAbove(price);

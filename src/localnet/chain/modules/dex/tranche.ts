@@ -58,7 +58,7 @@ export function newTranche(
   };
 }
 
-/** Returns the first tranche at the tick that nobody has traded against and that does not expire. */
+/** Returns the tick's first tranche that has not been traded against and does not expire. */
 export function findPlaceTranche(
   context: Context,
   tradePairId: TradePairId,

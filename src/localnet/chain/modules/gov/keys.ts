@@ -37,7 +37,7 @@ export const ErrInvalidDepositDenom = govError(23, "invalid deposit denom");
 
 const MIN_DEPOSIT = 10_000_000n;
 
-/** Returns the SDK's defaults with the chain's denomination. Ratios are decimal texts, where 1 means the whole. */
+/** Returns the SDK's defaults with the chain's denomination. Ratios are decimal strings, where 1 means 100 %. */
 export function defaultParams(denom: string): Params {
   return {
     minDeposit: [{ denom, amount: MIN_DEPOSIT.toString() }],

@@ -96,7 +96,7 @@ function rejected(proposal: gov.Proposal): Outcome {
 
 interface Tally {
   readonly passes: boolean;
-  /** Whether the deposits are burned. */
+  /** True if the deposits are burned. */
   readonly burns: boolean;
   readonly result: gov.TallyResult;
 }

@@ -214,7 +214,7 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
   if (last > 0n) keeper.lastId.set(context, last);
 }
 
-/** Reads what the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
+/** Reads the parts that the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
 function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");
   return {

@@ -24,7 +24,7 @@ function requirement(allowed: Dec18, required: Dec18): PerformanceRequirement {
   return { allowedToMiss: allowed.toString(), requiredAtLeast: required.toString() };
 }
 
-/** How much a validator may miss, and when it is paid. Shares are decimals stored as digits. Defaults: the deployed module's. */
+/** Limits on a validator's misses, and its pay. Shares are decimals stored as digits. Defaults: the deployed module's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(1),

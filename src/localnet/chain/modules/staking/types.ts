@@ -110,7 +110,7 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
 /** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
 export const MODULE_NAME = "staking";
 
-/** Module accounts that hold tokens: one for bonded validators and one for all others. */
+/** Module accounts that hold tokens: one for bonded validators, the other for all other validators. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 

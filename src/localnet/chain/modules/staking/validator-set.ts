@@ -12,7 +12,7 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staki
 
 /**
  * Moves validators into and out of the active set by power, moves their tokens between the pools, and stores the updates for the
- * node. Validators that enter come first, highest power first, followed by those that leave, in operator order.
+ * node. Entering validators come first, highest power first, followed by leaving validators, in operator order.
  */
 export function updateValidatorSet(context: Context, keepers: Keepers): void {
   const last = new Map([...validators.lastPowers.entries(context)].map((entry) => [toHex(entry[0]), entry]));
@@ -140,7 +140,7 @@ export const historicalInfos = createMap(
 
 /**
  * Stores the header and active set at the start of a block, and deletes entries that are `historical_entries` or more heights
- * old. The set is that of the last block, highest power first.
+ * old. This is the last block's set, highest power first.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);

@@ -16,7 +16,7 @@ export const PORT_ID = "transfer";
 /** The version of the module's channels (ICS-20). */
 export const VERSION = "ics20-1";
 
-/** Whether coins may leave and enter the chain. By default, both are allowed. */
+/** Settings that allow coins to leave and enter the chain. By default, both are allowed. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: utf8("params"),

@@ -74,7 +74,7 @@ export function defaultPermission(context: Context, creator: string): AccessConf
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as during an upload. If the code is refused, returns the chain's error text. */
+/** Checks code as during an upload. If the code is rejected, returns the chain's error text. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);

@@ -54,7 +54,7 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** `message` is JSON. Returns the data from the response or from the last reply that set any; empty if there is none. */
+  /** `message` is JSON. Returns the data from the response or from the last reply that set data; otherwise empty. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Returns data like `execute`. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;

@@ -69,7 +69,7 @@ export type ContractMessage =
   | { readonly kind: "burn"; readonly coins: readonly Coin[] }
   /** A message without an effect or a response. */
   | { readonly kind: "nothing" }
-  /** A message that cannot be sent. Its error becomes that of the sub-message. */
+  /** A message that cannot be sent. Its error becomes the sub-message's error. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
 /** Which outcomes of a message cause a reply. A failure without a reply fails the call. */

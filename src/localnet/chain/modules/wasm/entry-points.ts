@@ -181,8 +181,8 @@ function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): Contrac
 }
 
 /**
- * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is treated
- * as no version, so the channel opens. Throws `GoJsonError`.
+ * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is treated as
+ * no version, so the channel opens. Throws `GoJsonError`.
  */
 function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
@@ -287,8 +287,8 @@ export type ReceiveOutcome =
 /** Calls IBC entry points with JSON. Calls cost only the gas used and emit no event of their own. Methods throw `ModuleError`. */
 export interface IbcCalls {
   /**
-   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. A contract error does
-   * not refuse the channel: as on the deployed chain, only a failure in the virtual machine does.
+   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. A contract error does not
+   * reject the channel: as on the deployed chain, only a virtual machine failure does.
    */
   readonly open: (context: Context, address: string, message: Uint8Array) => string;
   /** Calls an entry point whose response contains no data, and runs the response's messages. */

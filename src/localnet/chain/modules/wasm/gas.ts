@@ -9,7 +9,7 @@ import { ErrInvalidEvent } from "./keys.ts";
 
 // wasmd 0.53's prices (`WasmGasRegister`) in chain gas. The virtual machine has its own gas.
 
-/** Price of an instance, and price of an instance of pinned code. */
+/** Price of an instance, and of an instance of pinned code. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;

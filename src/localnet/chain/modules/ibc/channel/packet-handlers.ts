@@ -48,7 +48,7 @@ const ERROR_PREFIX = "ibccallbackerror-";
 
 type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
 
-/** What a message does with its packet. */
+/** A message's effect on its packet. */
 interface RelayStep {
   /** The packet's end on this chain. */
   readonly end: "source" | "destination";

@@ -168,7 +168,7 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
   return { portId, channelId, sequence, data };
 }
 
-/** Returns a page of acknowledgements. If packets are requested, returns those with an acknowledgement, without paging. */
+/** Returns a page of acknowledgements. If packets are requested, returns the acknowledged ones, without paging. */
 function queryAcknowledgements(
   context: Context,
   request: wire.QueryPacketAcknowledgementsRequest,

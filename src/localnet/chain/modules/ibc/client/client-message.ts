@@ -284,8 +284,8 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states: a different state at its height, or a time not
- * between those at the neighbouring heights (ibc-go `CheckForMisbehaviour`).
+ * Returns true if a verified header contradicts the stored consensus states: a different state at its height, or a time outside the
+ * neighbouring heights' times (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);

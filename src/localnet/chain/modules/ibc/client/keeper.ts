@@ -69,7 +69,7 @@ export function createClient(
   return clientId;
 }
 
-/** The frozen height stored for every frozen client. ibc-go writes this constant regardless of the height of the misbehaviour. */
+/** The frozen height stored for every frozen client. ibc-go writes this constant regardless of the misbehaviour's height. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
@@ -100,7 +100,7 @@ const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
  * Maximum total gas of a transaction that pays for such a signature outside a block, enough for about 180 signatures. CheckTx and
- * simulations charge nobody in the end, and with the gas of a whole block, one check would take many seconds.
+ * simulations ultimately charge nobody, and with a full block's gas, one check would take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
