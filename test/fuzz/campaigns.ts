@@ -12,7 +12,7 @@ const atLeast =
   (minInputs: number) =>
   (run: CampaignRun): Campaign => ({ run, minInputs });
 /** An input is some minutes of a relayer. */
-const simulation = atLeast(2);
+const simulation = atLeast(1);
 /** The servers' memory is compared from the 400th input on, that of the watchdog from the 200th. */
 const stream = atLeast(1_000);
 

@@ -27,7 +27,10 @@ function planOf(number: number): MonthPlan {
   return { ...plan, validators: plan.validators.slice(number) };
 }
 
-/** Time in which no alert of the first one begins or ends: its polls are further apart. Both ends have a poll, so that there is no gap. */
+/**
+ * Time in which no alert of the first one begins or ends, so that its polls are further apart. There is a poll at both ends, and so no
+ * gap.
+ */
 const REST = { fromMs: Date.UTC(2026, 9, 15, 8), toMs: Date.UTC(2026, 9, 31, 14), intervalMs: 6 * 3_600_000 };
 
 async function playWithRest(options: ReplayOptions): Promise<void> {

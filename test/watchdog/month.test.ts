@@ -22,7 +22,7 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Those exactly at the boundaries and a block below, a node that restarts twice, a gap, a gap with a restart in it, and two nodes. */
+/** Exactly at the boundaries and a block below, a node that restarts twice, a gap, a gap with a restart in it, and two nodes. */
 const PLAYED = [1, 2, 3, 4, 6, 7, 8, 9];
 const KILLED = [3, 6, 8, 9];
 const OPTIONS = { plan: planOf(PLAYED), intervalMs: 6 * HOUR };
