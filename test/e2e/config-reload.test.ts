@@ -11,7 +11,7 @@ import { auditRelayer, doubledValues } from "../support/e2e/relayer-audit.ts";
 import { type RelayerLoad, startRelayerLoad } from "../support/e2e/relayer-load.ts";
 import { testAccount } from "../support/e2e/test-account.ts";
 
-const RELOADS = 6;
+const RELOADS = 4;
 const MAX_LIFE_MS = 2_500;
 const TIMEOUT_MS = 180_000;
 const INCLUDED = String.raw`relaywatch_relayer_results_total\{connection_id="connection-0",outcome="included"\}`;
