@@ -318,7 +318,7 @@ export async function previewTx(
         const [proven] = await prover.prove(height, [tx]);
         txs.push({
           ...common,
-          ...(await simulate(preview, updates(), { query, result: proven?.result }, signal)),
+          ...(await simulateTx(preview, updates(), { query, result: proven?.result }, signal)),
         });
       } catch (error) {
         signal.throwIfAborted();
@@ -369,7 +369,7 @@ export function compareTxs(
     : { kind: "differs", missing: missing.map(({ hash }) => hash) };
 }
 
-async function simulate(
+async function simulateTx(
   { account, config }: Preview,
   updates: readonly WireMessage[],
   { query, result }: { readonly query: RegisteredQuery; readonly result: MsgSubmitQueryResult["result"] },
