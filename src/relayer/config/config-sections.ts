@@ -6,8 +6,47 @@ import {
   secretField,
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
-import { urlAsSection } from "../../platform/config/endpoint-field.ts";
+import { urlAsSection, endpointField } from "../../platform/config/endpoint-field.ts";
 import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
+
+export function endpoints(secrets: SecretSource) {
+  return z
+    .array(endpointField(secrets, { hasKey: true }))
+    .min(1)
+    .max(16);
+}
+
+export function connectionSchema(secrets: SecretSource) {
+  return z.strictObject({
+    id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
+    chain_id: z
+      .string()
+      .min(1)
+      .max(50)
+      .describe("chain id of the remote chain, compared with the chain id of its endpoints"),
+    rpc: endpoints(secrets).describe("RPC endpoints of the remote chain, in order of preference"),
+  });
+}
+
+export function requestsSchema() {
+  return z
+    .strictObject({
+      batch: z
+        .int()
+        .min(1)
+        .max(100)
+        .default(10)
+        .describe("calls per request; halved for an endpoint that refuses this many, down to single calls"),
+      max_response_bytes: z
+        .int()
+        .min(1_000_000)
+        .max(512 * 1024 * 1024)
+        .default(64 * 1024 * 1024)
+        .describe("a longer response is not read; the next endpoint is tried instead"),
+    })
+    .prefault({})
+    .describe("requests to all endpoints");
+}
 
 function postgresField() {
   return z.string().transform((text, context): PostgresAddress => {
