@@ -50,7 +50,6 @@ const STEMS: readonly Stem[] = [
     leaves: ["from-env", "from-leveldb", "page"],
     wiring: [
       "chain-access.ts",
-      "worker-loop.ts",
       "engine.ts",
       "relayer-history.ts",
       "preview",

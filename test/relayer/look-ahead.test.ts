@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLookAhead, type LookAhead } from "../../src/relayer/worker-loop.ts";
+import { createLookAhead, type LookAhead } from "../../src/relayer/connection/worker.ts";
 
 /** A lead that has seen blocks every `blockMs`. */
 function leadWithBlocks(blockMs: number, heights: readonly bigint[] = [1n, 2n, 3n]): LookAhead {

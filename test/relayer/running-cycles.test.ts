@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
-import { createRunningCycles } from "../../src/relayer/worker-loop.ts";
+import { createRunningCycles } from "../../src/relayer/connection/worker.ts";
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

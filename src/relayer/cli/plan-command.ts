@@ -14,17 +14,17 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import { forecast, type ForecastInput } from "../forecast/forecast.ts";
 import { configuredCosts } from "../forecast/loads.ts";
 import { FORECAST } from "../api/status-json.ts";
-import { priceText } from "../forecast/market-view.ts";
-import type { QueryLoad } from "../forecast/steady-state.ts";
-import { openPreview, previewUnit } from "../preview/open-preview.ts";
-import { type MarketPreview, presentLoads, previewMarket } from "../preview/preview-market.ts";
 import {
+  priceText,
   decimalText,
   type ForecastStyle,
   lateText,
   remedyText,
   secondsText,
-} from "../report/forecast-text.ts";
+} from "../forecast/market-view.ts";
+import type { QueryLoad } from "../forecast/steady-state.ts";
+import { openPreview, previewUnit } from "../preview/open-preview.ts";
+import { type MarketPreview, presentLoads, previewMarket } from "../preview/preview-market.ts";
 import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 import { readRelayer, urlOption } from "./api-commands.ts";

@@ -15,11 +15,19 @@ import {
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import { tlsSchema } from "../../platform/config/endpoint-field.ts";
-import { connectionSchema, endpoints, requestsSchema } from "./endpoint-config.ts";
 import { urgencySchema } from "../gas-budget/urgency.ts";
 import { budgetOf, displaySchema, valueSchema } from "./amount-config.ts";
 import { signerSchema } from "./signer-config.ts";
-import { historySchema, leaseSchema, shardsSchema, spendingSchema, storeField } from "./store-config.ts";
+import {
+  historySchema,
+  leaseSchema,
+  shardsSchema,
+  spendingSchema,
+  storeField,
+  connectionSchema,
+  endpoints,
+  requestsSchema,
+} from "./config-sections.ts";
 
 /** Accepts a regular expression; outputs a `RegExp`. A leading "(?i)", as in Go, makes it ignore case. */
 function regularExpressionField() {

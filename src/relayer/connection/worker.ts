@@ -199,3 +199,100 @@ export function createSubmissionHealth() {
     },
   };
 }
+
+/**
+ * Decides how many blocks ahead a worker reads. Reading a value when its query is due gives the newest value. Reading, proving,
+ * simulating and sending may take longer than a block, though. A query that is due in every block would then get a result only in
+ * every second block.
+ */
+export type LookAhead = ReturnType<typeof createLookAhead>;
+
+/**
+ * Shares of a block that a cycle and sending may take before results are read one block early, and two. The remainder allows for
+ * block propagation and varying durations. Reading three blocks early is useless, because at most two results of a query may wait
+ * for their broadcast.
+ */
+const MAX_SHARES = [0.6, 1.3] as const;
+/** Weight of the last measurement. */
+const WEIGHT = 0.3;
+const MIN_RETRY_MS = 50;
+const MAX_RETRY_MS = 1_000;
+
+function average(before: number | undefined, now: number): number {
+  return before === undefined ? now : before + (now - before) * WEIGHT;
+}
+
+/** Creates a look-ahead of 0, which follows the recorded durations. */
+export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
+  let last: { readonly height: bigint; readonly atMs: number } | undefined;
+  let blockMs: number | undefined;
+  let cycleMs = 0;
+  return {
+    recordHeight: (height: bigint): void => {
+      const atMs = clock.monotonicMs();
+      if (last !== undefined && height > last.height)
+        blockMs = average(blockMs, (atMs - last.atMs) / Number(height - last.height));
+      if (last?.height !== height) last = { height, atMs };
+    },
+    /** Records a cycle's duration: reading and proving. */
+    recordCycle: (durationMs: number): void => {
+      cycleMs = average(cycleMs, durationMs);
+    },
+    /** Returns how many blocks early results are read: 0 to 2. */
+    blocks: (sendMs: number): bigint => {
+      const share = blockMs === undefined ? 0 : (cycleMs + sendMs) / blockMs;
+      return BigInt(MAX_SHARES.filter((max) => share > max).length);
+    },
+    /** Pause before asking the remote chain again for a new block. */
+    retryMs: (): number => Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, (blockMs ?? MAX_RETRY_MS) / 4)),
+  };
+}
+
+/** A worker's cycles that read and prove concurrently. */
+export type RunningCycles = ReturnType<typeof createRunningCycles>;
+
+/** Calls `onEnd` after each cycle. */
+export function createRunningCycles(onEnd: () => void) {
+  let count = 0;
+  let queries = 0;
+  let last = Promise.resolve();
+  let error: Error | undefined;
+  let term = 0;
+  const toEnd = async (running: Promise<void>, own: number): Promise<void> => {
+    const startedIn = term;
+    try {
+      await running;
+    } catch (thrown) {
+      if (startedIn === term)
+        error = thrown instanceof Error ? thrown : new Error("a cycle failed", { cause: thrown });
+    }
+    count -= 1;
+    queries -= own;
+    onEnd();
+  };
+  return {
+    count: (): number => count,
+    queries: (): number => queries,
+    /** Starts a cycle over this number of queries. Its `turn` resolves once all earlier cycles have ended. */
+    start: (own: number, run: (turn: Promise<void>) => Promise<void>): void => {
+      count += 1;
+      queries += own;
+      const before = last;
+      const end = toEnd(run(before), own);
+      // A cycle may fail before the previous cycle ends.
+      last = before.then(() => end);
+    },
+    /** Returns an ended cycle's error, once. */
+    takeError: (): Error | undefined => {
+      const taken = error;
+      error = undefined;
+      return taken;
+    },
+    /** Clears the errors of all started cycles, including unfinished ones. */
+    forgetErrors: (): void => {
+      term += 1;
+      error = undefined;
+    },
+    ended: (): Promise<void> => last,
+  };
+}

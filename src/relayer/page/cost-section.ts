@@ -21,10 +21,10 @@ import {
   type MarketStatus,
   meanOthersGas,
   meanOwnGas,
+  remedyText,
 } from "../forecast/market-view.ts";
 import type { MarketPhase } from "../gas-budget/budget.ts";
 import { callbackGas, overheadGas } from "../report/relayer-report.ts";
-import { remedyText } from "../report/forecast-text.ts";
 import type { ActivitySample } from "./activity.ts";
 import { priceFact } from "./overview-section.ts";
 import { pricePlot } from "./price-plot.ts";

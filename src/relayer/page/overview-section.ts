@@ -55,7 +55,7 @@ const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly hea
   },
 ];
 
-export function mostSevere(problems: readonly Problem[]): Problem | undefined {
+function mostSevere(problems: readonly Problem[]): Problem | undefined {
   return problems.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
@@ -111,7 +111,7 @@ function problemItem({ code, text }: Problem): Html {
 }
 
 /** Returns true if the local chain cannot be read. Lateness and results in flight are then unknown. */
-export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
+function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }
 
@@ -216,7 +216,7 @@ export function priceFact(market: MarketStatus | undefined): Fact {
 }
 
 /** The local chain and this process's role, in one line. */
-export function localLine({ local, connected, gate }: RelayerStatus): Html {
+function localLine({ local, connected, gate }: RelayerStatus): Html {
   const { height, sinceBlockMs, error } = local;
   const head =
     height === undefined ? "no block read yet" : `height ${height}, newest block ${ago(sinceBlockMs)}`;

@@ -17,7 +17,7 @@ import { lateText } from "../health/lateness.ts";
 import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { ascending } from "../../platform/base/order.ts";
 import type { AttemptLog } from "../state/attempt.ts";
-import { attemptSection } from "./attempt-section.ts";
+import { attemptSection } from "./activity.ts";
 
 /** Sortable columns. Each order puts the most important queries first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;

@@ -18,13 +18,13 @@ import { findQuery, isQueryId, type RelayerStatus } from "../health/relayer-stat
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import type { Journal } from "../state/journal.ts";
-import type { Activity } from "./activity.ts";
 import {
+  type Activity,
   activitySection,
   attemptSection,
   deadLetterSection,
   type ResubmitAccess,
-} from "./attempt-section.ts";
+} from "./activity.ts";
 import { costSection, spendingSection } from "./cost-section.ts";
 import {
   factSection,

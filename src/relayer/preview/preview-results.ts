@@ -319,7 +319,7 @@ export async function previewTx(
         const [proven] = await prover.prove(height, [tx]);
         txs.push({
           ...common,
-          ...(await simulateResult(preview, updates(), { query, result: proven?.result }, signal)),
+          ...(await simulateTx(preview, updates(), { query, result: proven?.result }, signal)),
         });
       } catch (error) {
         signal.throwIfAborted();
@@ -373,7 +373,7 @@ export function compareTxs(
     : { kind: "differs", missing: missing.map(({ hash }) => hash) };
 }
 
-async function simulateResult(
+async function simulateTx(
   { account, config }: Preview,
   updates: readonly WireMessage[],
   { query, result }: { readonly query: RegisteredQuery; readonly result: MsgSubmitQueryResult["result"] },
