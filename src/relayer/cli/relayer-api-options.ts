@@ -6,7 +6,7 @@ import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { askDaemon, type DaemonRequest } from "../../platform/cli/daemon-request.ts";
 import { daemonUrlOption, portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile, readSecret, readTokenFile } from "../../platform/cli/state-home.ts";
-import { valueAt } from "../../platform/config/effective-config.ts";
+import { valueAt } from "../../platform/base/json.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
 import { jsonOption } from "../../platform/cli/cli-context.ts";
