@@ -109,23 +109,25 @@ const MAX_REASON = 100;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
+/** The block is only for terminals. */
+const paint = pc.createColors(true);
+
 /** Shows the state of all parts in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
 export function upBlock(parts: UpParts, context: BlockContext): readonly string[] {
-  const paint = pc.createColors(true);
   const { nowMs, startedAtMs, pages } = context;
   return [
     "",
     `${paint.bold("Relaywatch")}, running for ${formatDuration(nowMs - startedAtMs)}. Ctrl-C stops.`,
-    ...chainLines(parts).map((line) => row("chain", line, paint)),
-    ...ibcRelayerLines(parts, nowMs, paint),
-    ...relayerLines(parts, paint),
-    ...oracleLines(parts, context, paint),
-    row("pages", `${paint.cyan(pages.relayer ?? "starting")} relayer`, paint),
-    row("", `${paint.cyan(pages.watchdog ?? "starting")} oracle`, paint),
+    ...chainLines(parts).map((line) => row("chain", line)),
+    ...ibcRelayerLines(parts, nowMs),
+    ...relayerLines(parts),
+    ...oracleLines(parts, context),
+    row("pages", `${paint.cyan(pages.relayer ?? "starting")} relayer`),
+    row("", `${paint.cyan(pages.watchdog ?? "starting")} oracle`),
   ];
 }
 
-function row(name: string, text: string, paint: Paint): string {
+function row(name: string, text: string): string {
   return `${paint.dim(name.padEnd(9))}${text}`;
 }
 
@@ -144,7 +146,7 @@ function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number
 }
 
 /** Returns at most one line. */
-function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number, paint: Paint): readonly string[] {
+function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number): readonly string[] {
   if (ibcRelayer === undefined) return [];
   const status = ibcRelayer.status();
   const { state, reason } = ibcRelayerHealth(status, nowMs);
@@ -153,34 +155,31 @@ function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number, paint: Paint): 
   const received = status.chains.reduce((sum, chain) => sum + chain.done.receive, 0);
   const numbers = `${counted(received, "packet")} received, ${pending} pending`;
   const text = reason === "" ? `${state} (${numbers})` : `${state}: ${reason.slice(0, MAX_REASON)}`;
-  return [row("ibc", toned(tone[state], text, paint), paint)];
+  return [row("ibc", toned(tone[state], text))];
 }
 
-function relayerLines(parts: UpParts, paint: Paint): readonly string[] {
+function relayerLines(parts: UpParts): readonly string[] {
   const status = parts.relayer?.status();
-  if (status === undefined) return [row("relayer", "starting", paint)];
+  if (status === undefined) return [row("relayer", "starting")];
   const { tone, headline } = summarize(status);
   const work = `${counted(status.queries.length, "query", "queries")}, ${counted(resultCount(parts), "result")}`;
   return [
-    row("relayer", `${toned(tone, headline, paint)} (${work})`, paint),
-    ...openLines(
-      status.problems.map(({ code, text }) => `${paint.red(code)}: ${text}`),
-      paint,
-    ),
+    row("relayer", `${toned(tone, headline)} (${work})`),
+    ...openLines(status.problems.map(({ code, text }) => `${paint.red(code)}: ${text}`)),
   ];
 }
 
-function oracleLines({ watchdog }: UpParts, context: BlockContext, paint: Paint): readonly string[] {
+function oracleLines({ watchdog }: UpParts, context: BlockContext): readonly string[] {
   const status = watchdog?.status();
-  if (status === undefined) return [row("oracle", "starting", paint)];
+  if (status === undefined) return [row("oracle", "starting")];
   const { tone, headline } = payStatusOf(status, context);
   return [
-    row("oracle", `${toned(tone, headline, paint)} (${rateText(status)})`, paint),
-    ...openLines(conditionTexts(status, context.nowMs, paint), paint),
+    row("oracle", `${toned(tone, headline)} (${rateText(status)})`),
+    ...openLines(conditionTexts(status, context.nowMs)),
   ];
 }
 
-function conditionTexts({ alerts }: WatchdogStatus, nowMs: number, paint: Paint): readonly string[] {
+function conditionTexts({ alerts }: WatchdogStatus, nowMs: number): readonly string[] {
   const of = (phase: "firing" | "pending") => alerts.filter(({ state }) => state?.phase === phase);
   return [
     ...of("firing").map(({ rule, state }) => {
@@ -194,13 +193,13 @@ function conditionTexts({ alerts }: WatchdogStatus, nowMs: number, paint: Paint)
   ];
 }
 
-function openLines(texts: readonly string[], paint: Paint): readonly string[] {
+function openLines(texts: readonly string[]): readonly string[] {
   const rest = texts.length - SHOWN;
-  const lines = texts.slice(0, SHOWN).map((text) => row("", `- ${text}`, paint));
-  return rest > 0 ? [...lines, row("", `- ${rest} more on the page`, paint)] : lines;
+  const lines = texts.slice(0, SHOWN).map((text) => row("", `- ${text}`));
+  return rest > 0 ? [...lines, row("", `- ${rest} more on the page`)] : lines;
 }
 
-function toned(tone: Tone, text: string, paint: Paint): string {
+function toned(tone: Tone, text: string): string {
   const colour = { good: paint.green, warn: paint.yellow, bad: paint.red, unknown: paint.gray }[tone];
   return colour(`${TONE_SIGNS[tone]} ${text}`);
 }

@@ -1,7 +1,7 @@
 import { raceAbort } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { isRecord } from "../../platform/base/json.ts";
+import { valueAt } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
@@ -258,10 +258,7 @@ const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns the chain id in a method's result; undefined if there is none. Malformed results are left for their decoders to reject. */
 function chainIdIn(method: string, result: unknown): string | undefined {
-  const found = CHAIN_ID_PATHS[method]?.reduce<unknown>(
-    (value, member) =>
-      Array.isArray(value) ? value[Number(member)] : isRecord(value) ? value[member] : undefined,
-    result,
-  );
+  const path = CHAIN_ID_PATHS[method];
+  const found = path && valueAt(result, path);
   return typeof found === "string" ? found : undefined;
 }

@@ -17,6 +17,15 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value at a path of member names and list indexes; undefined if there is none. */
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      Array.isArray(inner) ? inner[Number(key)] : isRecord(inner) ? inner[String(key)] : undefined,
+    value,
+  );
+}
+
 /** Returns undefined if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   return attempt((): unknown => JSON.parse(text));

@@ -1,9 +1,9 @@
 import { errorText } from "../base/errors.ts";
-import { stringifyJson } from "../base/json.ts";
+import { stringifyJson, valueAt } from "../base/json.ts";
 import type { LogLevel } from "../base/logger.ts";
 import { type ParsedConfig, readConfig, withValue } from "./config.ts";
 import type { ConfigKind } from "./daemon-config.ts";
-import { keyFingerprints, valueAt } from "./effective-config.ts";
+import { keyFingerprints } from "./effective-config.ts";
 import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
 /** The changes that a reload makes. Keys are paths such as "gas.max_price". */

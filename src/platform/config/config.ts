@@ -15,7 +15,7 @@ import type { z } from "zod";
 import { getOrCreate } from "../base/caches.ts";
 import { didYouMean } from "../base/did-you-mean.ts";
 import { CodedError, errorText } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
+import { isRecord, valueAt } from "../base/json.ts";
 import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
@@ -266,12 +266,7 @@ function schemaIssues(
 /** Returns the path of a value as given. A string, the short form of a section, has no keys. */
 function givenPath(input: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
   const section = path.slice(0, -1);
-  const given = section.reduce<unknown>(
-    (value, key) =>
-      Array.isArray(value) ? value[Number(key)] : isRecord(value) ? value[String(key)] : undefined,
-    input,
-  );
-  return typeof given === "string" ? section : path;
+  return typeof valueAt(input, section) === "string" ? section : path;
 }
 
 function position(source: Source, offset: number): Pick<ConfigIssue, "file" | "line" | "column"> {

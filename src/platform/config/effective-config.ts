@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Document, isCollection, isMap, isPair, isScalar } from "yaml";
-import { isRecord, stringifyJson } from "../base/json.ts";
+import { isRecord, stringifyJson, valueAt } from "../base/json.ts";
 import { issuesOf, parseConfig, type ParsedConfig } from "./config.ts";
 import { processSecretSource, type SecretSource, withoutSecrets } from "./config-fields.ts";
 import type { ConfigKind } from "./daemon-config.ts";
@@ -77,10 +77,6 @@ function filledValue(schema: KeySchema, given: unknown): unknown {
 
 function isNullable({ type, anyOf = [] }: KeySchema): boolean {
   return type === "null" || (Array.isArray(type) && type.includes("null")) || anyOf.some(isNullable);
-}
-
-export function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 }
 
 function nested(keys: readonly EffectiveKey[]): Record<string, unknown> {

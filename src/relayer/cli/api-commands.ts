@@ -2,7 +2,13 @@ import { Command, Option } from "commander";
 import { request } from "undici";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { CliError, errorText, EXIT } from "../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
+import {
+  isRecord,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+  valueAt,
+} from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { logLevelCommand, reloadCommand } from "../../platform/cli/control-output.ts";
@@ -15,7 +21,6 @@ import { httpUrl, withoutSecrets } from "../../platform/config/config-fields.ts"
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { askDaemon, type DaemonRequest } from "../../platform/cli/daemon-request.ts";
 import { daemonUrlOption, portOffsetOption } from "../../platform/cli/options.ts";
-import { valueAt } from "../../platform/config/effective-config.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
 

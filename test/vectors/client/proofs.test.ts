@@ -6,7 +6,7 @@ import { resultField } from "../../../src/cosmos/client/rpc-response.ts";
 import { decodeBlockResults } from "../../../src/cosmos/comet/rpc-blocks.ts";
 import { decodeStoreResponse } from "../../../src/cosmos/client/create-chain-client.ts";
 import { decodeSignedHeader } from "../../../src/cosmos/client/light-block.ts";
-import { isTransaction } from "../../../src/cosmos/client/events/event-frame.ts";
+import { isTransaction } from "../../../src/cosmos/client/events/subscription.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
 
 interface KvCase {

@@ -3,7 +3,7 @@ import {
   decodeEventFrame,
   type EventFrame,
   isTransaction,
-} from "../../../src/cosmos/client/events/event-frame.ts";
+} from "../../../src/cosmos/client/events/subscription.ts";
 import { fromBase64 } from "../../../src/platform/base/bytes.ts";
 import { fixtureText, recordedCalls } from "../../support/client/fixture.ts";
 

@@ -14,8 +14,7 @@ import {
 import { createDeferred, type Deferred } from "../../../platform/process/deferred.ts";
 import type { ParsedEndpoint } from "../endpoint.ts";
 import { decodeStatus } from "../rpc-response.ts";
-import { type DecodedEvent, decodeEventFrame, type EventFrame } from "./event-frame.ts";
-import type { ChainNotice } from "./subscription.ts";
+import { type ChainNotice, type DecodedEvent, decodeEventFrame, type EventFrame } from "./subscription.ts";
 
 export interface EventSessionOptions {
   readonly endpoint: string;

@@ -1,6 +1,11 @@
 import type { WaitSignal } from "../../../platform/base/abort.ts";
-import type { TextEvent } from "../../comet/rpc-blocks.ts";
+import { decodeTextEvents, type TextEvent } from "../../comet/rpc-blocks.ts";
 import { createBoundedQueue } from "../../../platform/base/waits.ts";
+import { equalBytes, sha256 } from "../../../platform/base/bytes.ts";
+import { isRecord, type JsonField, parseJson } from "../../../platform/base/json.ts";
+import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { ClientError } from "../../client-error.ts";
+import { parseRpcResponse, resultField } from "../rpc-response.ts";
 
 /**
  * A notice from a subscription. `connected` arrives after each connection, once all queries are subscribed. `missed` means that
@@ -43,4 +48,94 @@ export function createNoticeQueue(capacity: number) {
     queue.offer({ kind: "missed", reason: "the reader was too slow, events were dropped" });
   };
   return { offer, next: queue.take };
+}
+
+/** A decoded WebSocket frame. `id` identifies the request to which the frame belongs; it is -1 if there is none. */
+export type EventFrame = { readonly id: number } & (
+  | { readonly kind: "response"; readonly result: unknown }
+  /** Error response to a request, or the cancellation of the subscription with this id. */
+  | { readonly kind: "error"; readonly rpcCode: number; readonly data: string }
+  | DecodedEvent
+);
+
+export type DecodedEvent =
+  | { readonly kind: "notice"; readonly notice: ChainNotice }
+  /** An event that the client does not use: an unknown kind, or an entry that is not a transaction. */
+  | { readonly kind: "ignored"; readonly reason: string }
+  | { readonly kind: "unreadable"; readonly error: ClientError };
+
+/** Decodes a frame's text. Throws `bad-answer` if it is not a JSON-RPC response. */
+export function decodeEventFrame(source: string, endpoint: string): EventFrame {
+  // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
+  const response = parseRpcResponse(parseJson(source), endpoint);
+  const id = typeof response.id === "number" ? response.id : -1;
+  if (!("result" in response)) {
+    const { rpcCode, message, data } = response;
+    return { kind: "error", id, rpcCode, data: data === "" ? message : data };
+  }
+  const { result } = response;
+  if (!isRecord(result) || !isRecord(result["data"])) return { kind: "response", id, result };
+  return { id, ...readEvent(resultField(result, "event", endpoint).member("data")) };
+}
+
+/** Decodes an event. One bad event must not end the connection, so errors are returned as values. */
+function readEvent(data: JsonField): DecodedEvent {
+  try {
+    return decodeEvent(data.member("type").asText(), data.member("value"));
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return { kind: "unreadable", error };
+  }
+}
+
+function decodeEvent(type: string, value: JsonField): DecodedEvent {
+  switch (type) {
+    case "tendermint/event/NewBlockHeader":
+      return blockNotice(value.member("header"));
+    case "tendermint/event/NewBlock":
+      return blockNotice(value.member("block").member("header"));
+    case "tendermint/event/NewBlockEvents": {
+      const height = value.member("height").asHeight();
+      const events = decodeTextEvents(value.member("events"));
+      return { kind: "notice", notice: { kind: "block-events", height, events } };
+    }
+    case "tendermint/event/Tx":
+      return decodeTx(value.member("TxResult"));
+    default:
+      return { kind: "ignored", reason: type };
+  }
+}
+
+function blockNotice(header: JsonField): DecodedEvent {
+  const height = header.member("height").asHeight();
+  const timeNs = header.member("time").asTimeNs();
+  return { kind: "notice", notice: { kind: "block", height, timeNs } };
+}
+
+function decodeTx(txResult: JsonField): DecodedEvent {
+  const bytes = txResult.member("tx").asBase64();
+  // The node also publishes the proposer's extended commit, as a transaction that failed to decode.
+  if (!isTransaction(bytes)) return { kind: "ignored", reason: "not a transaction" };
+  const result = txResult.member("result").orEmpty();
+  const height = txResult.member("height").asHeight();
+  const code = result.member("code").asUint32();
+  const events = decodeTextEvents(result.member("events"));
+  return { kind: "notice", notice: { kind: "tx", height, hash: sha256(bytes), code, events } };
+}
+
+/**
+ * Returns whether an entry in a block's `txs` is a transaction. On a chain with vote extensions, the first entry is the
+ * proposer's extended commit, possibly zstd-compressed, which is not a transaction.
+ */
+export function isTransaction(bytes: Uint8Array): boolean {
+  try {
+    const raw = TxRaw.decode(bytes);
+    const { messages } = TxBody.decode(raw.bodyBytes);
+    const hasContent = raw.authInfoBytes.length > 0 && messages.length > 0;
+    // The decoder skips unknown fields, so other messages decode too. A transaction has one encoding only (ADR 027).
+    const isWhole = hasContent && equalBytes(TxRaw.encode(raw).finish(), bytes);
+    return isWhole && messages.every(({ typeUrl }) => typeUrl !== "");
+  } catch {
+    return false;
+  }
 }

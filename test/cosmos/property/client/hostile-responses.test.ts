@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isRecord } from "../../../../src/platform/base/json.ts";
 import { decodeBroadcast, decodeFound } from "../../../../src/cosmos/client/tx/flights.ts";
 import { ClientError } from "../../../../src/cosmos/client-error.ts";
-import { decodeEventFrame, isTransaction } from "../../../../src/cosmos/client/events/event-frame.ts";
+import { decodeEventFrame, isTransaction } from "../../../../src/cosmos/client/events/subscription.ts";
 import {
   decodeGrpcResponse,
   decodeStoreResponse,
