@@ -3,7 +3,7 @@ import type { BlockCounts } from "../ledger/ledger-view.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import type { SidecarPrices } from "../policy/price-comparison.ts";
 import type { SharedKind } from "../policy/standing-texts.ts";
-import type { Observation, Seen } from "../sources/observation.ts";
+import type { Observation } from "../sources/observation.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { PollHistory } from "./poll-history.ts";
@@ -136,11 +136,6 @@ export function cannotSee(reason: string): ConditionResult {
 /** Returns an active or clear result with the same reason. */
 export function resultOf(isActive: boolean, reason: string, badness?: number): ConditionResult {
   return isActive ? active(reason, badness) : clear(reason);
-}
-
-/** Returns what a source showed; undefined if the poll could not read it. */
-export function valueOf<T>(seen: Seen<T> | undefined): T | undefined {
-  return seen?.state === "up" ? seen.value : undefined;
 }
 
 /** Returns the alert's name in Prometheus and Alertmanager, e.g. "OracleCallsFailing" for oracle-calls-failing. */
