@@ -6,14 +6,12 @@ import {
   cannotSee,
   clear,
   condition,
-  type Condition,
-  type ConditionInput,
-  type ConditionResult,
   LOSS_ALERTS,
   resultOf,
   threshold,
   VOTE_ALERTS,
 } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { countdownText, haltText } from "../policy/upgrade-countdown.ts";
 import type { PollHistory } from "./poll-history.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";

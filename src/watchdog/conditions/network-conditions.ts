@@ -1,22 +1,7 @@
-import {
-  type ChainObservation,
-  type NodeObservation,
-  nodeSeen,
-  type Observation,
-  readingOf,
-  type Seen,
-  votesSeen,
-} from "../sources/observation.ts";
-import {
-  active,
-  cannotSee,
-  clear,
-  condition,
-  type Condition,
-  type ConditionResult,
-  resultOf,
-  threshold,
-} from "./condition.ts";
+import { nodeSeen, readingOf, votesSeen } from "../sources/observation.ts";
+import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
+import { active, cannotSee, clear, condition, resultOf, threshold } from "./condition.ts";
+import type { Condition, ConditionResult } from "./condition.ts";
 import { eachNode, secondsText } from "./evaluate-nodes.ts";
 import type { PollHistory } from "./poll-history.ts";
 import { withUpgrade } from "./chain-conditions.ts";

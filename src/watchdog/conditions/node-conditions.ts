@@ -6,9 +6,6 @@ import {
   cannotSee,
   clear,
   condition,
-  type Condition,
-  type ConditionInput,
-  type ConditionResult,
   continued,
   HEIGHT,
   LAST_SIGNED,
@@ -20,6 +17,7 @@ import {
   VALIDATOR,
   VOTE_ALERTS,
 } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { blockAges, eachNode, isProducing, nodeBlockAge, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";
 import { ascending } from "../../platform/base/order.ts";

@@ -6,9 +6,6 @@ import {
   cannotSee,
   clear,
   condition,
-  type Condition,
-  type ConditionInput,
-  type ConditionResult,
   continued,
   failing,
   LOSS_ALERTS,
@@ -21,6 +18,7 @@ import {
   TICKS,
   VALIDATOR,
 } from "./condition.ts";
+import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";
 import type { WebSocketHistory } from "./poll-history.ts";

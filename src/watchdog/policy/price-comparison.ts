@@ -1,4 +1,3 @@
-import { readingOf } from "../sources/observation.ts";
 import { z } from "zod";
 import { ascending } from "../../platform/base/order.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
@@ -86,7 +85,7 @@ const BEFORE_BLOCK_MS = 10_000;
 /** Compares each of a validator's sidecars with the prices stored by the chain. Empty if no chain is configured. */
 export function compareWithChain({ observation, history, maxAgeMs }: ComparisonInput): ComparedPrices {
   const { chain, nodes, atMs, validator } = observation;
-  const stored = readingOf(chain.prices) ?? [];
+  const stored = chain.prices.state === "up" ? chain.prices.value : [];
   return collected(
     nodes.flatMap((node) => {
       const own = sidecarPrices(validator, node, atMs);
@@ -147,7 +146,7 @@ export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
   const { nodes, atMs, validator, chain } = observation;
   const own = nodes.flatMap((node) => sidecarPrices(validator, node, atMs) ?? []);
   const all = [...own, ...peers.filter((peer) => atMs - peer.atMs <= maxAgeMs)];
-  const stored: readonly ComparedPair[] = readingOf(chain.prices) ?? [];
+  const stored: readonly ComparedPair[] = chain.prices.state === "up" ? chain.prices.value : [];
   const more = pairs.filter((pair) => stored.every((one) => one.pair !== pair));
   const compared: readonly ComparedPair[] = [...stored, ...more.map((pair) => ({ pair }))];
   return collected(own.flatMap((sidecar) => compared.map((pair) => compareWithMedian(sidecar, pair, all))));
@@ -189,7 +188,7 @@ export function sidecarPrices(
   atMs: number,
 ): SidecarPrices | undefined {
   if (prices.state !== "up" || prices.value.isDerived) return undefined;
-  const decimals = readingOf(sidecar)?.decimals ?? NO_DECIMALS;
+  const decimals = sidecar.state === "up" ? (sidecar.value.decimals ?? NO_DECIMALS) : NO_DECIMALS;
   return { validator, node: name, atMs, prices: prices.value.prices, decimals };
 }
 
