@@ -1,22 +1,16 @@
 import { type Observation, readingOf } from "../sources/observation.ts";
 import {
-  active,
   BLOCK_HEIGHT,
   call,
-  cannotSee,
-  clear,
-  condition,
   continued,
   HEIGHT,
   LAST_SIGNED,
-  LOSS_ALERTS,
   POWER,
   SECOND_HEIGHT,
   SUCCESSES,
-  threshold,
   VALIDATOR,
-  VOTE_ALERTS,
-} from "./condition.ts";
+} from "./raw-metrics.ts";
+import { active, cannotSee, clear, condition, LOSS_ALERTS, threshold, VOTE_ALERTS } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { blockAges, eachNode, isProducing, nodeBlockAge, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";

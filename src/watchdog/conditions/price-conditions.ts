@@ -1,18 +1,6 @@
 import { counted } from "../../platform/base/text.ts";
-import {
-  active,
-  call,
-  cannotSee,
-  clear,
-  condition,
-  continued,
-  NO_PRICE,
-  pricedPairs,
-  threshold,
-  TICKS,
-  UPDATES,
-  VALIDATOR,
-} from "./condition.ts";
+import { call, continued, NO_PRICE, pricedPairs, TICKS, UPDATES, VALIDATOR } from "./raw-metrics.ts";
+import { active, cannotSee, clear, condition, threshold } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { eachNode, latestCalls, secondsText } from "./evaluate-nodes.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";

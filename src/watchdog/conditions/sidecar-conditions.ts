@@ -1,23 +1,17 @@
 import { type NodeObservation, readingOf } from "../sources/observation.ts";
 import {
-  active,
   badShare,
   call,
-  cannotSee,
-  clear,
-  condition,
   continued,
   failing,
-  LOSS_ALERTS,
   NO_PRICE,
   READS,
-  resultOf,
   sidecarMetric,
   succeeding,
-  threshold,
   TICKS,
   VALIDATOR,
-} from "./condition.ts";
+} from "./raw-metrics.ts";
+import { active, cannotSee, clear, condition, LOSS_ALERTS, resultOf, threshold } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";
