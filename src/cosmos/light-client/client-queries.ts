@@ -119,5 +119,5 @@ type LightClientErrorFacts =
       readonly heights: readonly bigint[];
     };
 
-/** A light client cannot be read or updated. */
+/** Reading or updating a light client failed. */
 export class LightClientError extends CodedError<LightClientErrorFacts> {}

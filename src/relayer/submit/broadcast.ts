@@ -271,7 +271,7 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  // The problem "account-cannot-pay" is logged once. This refusal repeats until somebody sends coins.
+  // The problem "account-cannot-pay" is logged once. This rejection repeats until someone sends coins.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,
     reason: result.log,

@@ -17,7 +17,7 @@ import {
 import { bytesOf, cutTo, gasItem, gasOfEntries, type Prepared } from "./transaction.ts";
 
 /**
- * Takes the transactions that can be sent now from `prepared`, without results that are gone. Transactions that have been due the
+ * Takes the transactions that can be sent now from `prepared`, without deleted results. Transactions that have been due the
  * longest go first. A transaction that does not fit is split, and no later transaction overtakes it.
  */
 export function choosePrepared(state: SubmitterState): readonly Prepared[] {

@@ -1,5 +1,6 @@
 import { type Standing, standingOf, type WindowStanding } from "../policy/standing.ts";
 import { allMissedText, presentText, releaseText, windowText } from "../policy/standing-texts.ts";
+import { type NodeObservation, readingOf } from "../sources/observation.ts";
 import {
   active,
   cannotSee,
@@ -8,11 +9,9 @@ import {
   LOSS_ALERTS,
   resultOf,
   threshold,
-  valueOf,
   VOTE_ALERTS,
 } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
-import type { NodeObservation } from "../sources/observation.ts";
 import { countdownText, haltText } from "../policy/upgrade-countdown.ts";
 import type { PollHistory } from "./poll-history.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";
@@ -27,8 +26,44 @@ const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 /** Alerts about a validator that does not take part because it is jailed. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** Conditions on jailing, and on the signing window that leads to it. */
-export const SLASHING_CONDITIONS: readonly Condition[] = [
+/** With only one other validator, half of the other validators would be a single machine. */
+const MIN_OTHERS = 2;
+
+/** The settings and texts that both conditions on an upgrade share. */
+const upgradeTexts = {
+  end: "no upgrade is planned",
+  when: "the chain has planned an upgrade that is expected in less than `lead`",
+  impact:
+    "None before the upgrade height. A node without the new version stops there and misses every block that the others make from then on.",
+  for: "0s",
+  resolveFor: "1m",
+  past: { notStored: "planned upgrades" },
+  evaluate: evaluatePlan,
+} as const;
+
+/** Conditions on what the chain does: upgrades, jail and the signing window, and votes that the other validators miss too. */
+export const CHAIN_CONDITIONS: readonly Condition[] = [
+  condition({
+    ...upgradeTexts,
+    name: "upgrade-planned",
+    severity: "info",
+    title: "Chain upgrade planned",
+    description: "The chain has planned an upgrade: every node needs the new version at the upgrade height.",
+    action: "Prepare the new version on every node, and plan who will be on duty when the height is reached.",
+    thresholds: { lead: threshold("duration", 86_400_000, "expected time until the upgrade") },
+  }),
+  condition({
+    ...upgradeTexts,
+    name: "upgrade-imminent",
+    severity: "warning",
+    title: "Chain upgrade is near",
+    description:
+      "The height of a planned upgrade will be reached soon, and every node will then need the new version.",
+    action:
+      "Check that the new version is in place on every node, and stay on duty until the validator signs again.",
+    thresholds: { lead: threshold("duration", 3_600_000, "expected time until the upgrade") },
+    inhibits: ["upgrade-planned"],
+  }),
   condition({
     name: "validator-tombstoned",
     severity: "critical",
@@ -76,7 +111,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
           return active(TOMBSTONED);
         case "jailed": {
           const { chain, atMs } = input.observation;
-          const nowMs = valueOf(chain.head)?.blockTimeMs ?? atMs;
+          const nowMs = readingOf(chain.head)?.blockTimeMs ?? atMs;
           return active(`the validator is jailed; ${releaseText(jail, nowMs)}`);
         }
         case "unknown":
@@ -134,57 +169,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     past: WINDOWS_NOT_STORED,
     evaluate: (input, limit) => evaluateWindow(input, limit, false),
   }),
-];
-
-function standing({ observation, assessment }: ConditionInput): Standing {
-  return standingOf(observation, assessment?.blockTimeMs);
-}
-
-/** If `needsMisses` is true, a window used to `min_used` is a reason only while it keeps filling up. */
-function evaluateWindow(
-  input: ConditionInput,
-  limit: (key: "jailed_within" | "min_used") => number,
-  needsMisses: boolean,
-): ConditionResult {
-  const { window, windowNote } = standing(input);
-  if (window === undefined) return cannotSee(windowNote ?? "the signing window cannot be read");
-  if (valueOf(input.observation.chain.validator)?.isInSet === false)
-    return cannotSee("the validator is not in the set");
-  if (window.ifAllMissed === undefined) return clear("the chain jails nobody for downtime");
-  const { atPresentRate: rate, presentMs } = window;
-  const used = usedPercent(window);
-  const isFull = used >= limit("min_used");
-  const isNear = presentMs !== undefined && presentMs <= limit("jailed_within");
-  if (isFull && !needsMisses) return active(windowReason(window), used);
-  if (isNear || (isFull && rate.kind === "jail")) {
-    // The rate still contains an outage that has just ended, but nobody can act on it any more. Single misses are in between.
-    return rate.kind === "jail" && rate.growth.isOver === true
-      ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
-      : active(windowReason(window), used);
-  }
-  // After a watchdog start, there are too few readings to tell how quickly the window fills.
-  if (rate.kind === "unknown" || (rate.kind === "jail" && presentMs === undefined))
-    return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
-  return clear(windowText(window));
-}
-
-/** Returns the percentage of the allowed misses already used, at most 100. */
-function usedPercent({ missed, allowed }: WindowStanding): number {
-  if (missed >= allowed) return missed === 0n ? 0 : 100;
-  return Number((missed * 10_000n) / allowed) / 100;
-}
-
-function windowReason(window: WindowStanding): string {
-  if (window.atPresentRate.kind === "jail")
-    return `at the current rate, jail ${presentText(window)}; ${windowText(window)}`;
-  return `${windowText(window)}; if every block were missed from now on, jail ${allMissedText(window)}`;
-}
-
-/** With only one other validator, half of the other validators would be a single machine. */
-const MIN_OTHERS = 2;
-
-/** The condition for an oracle that fails for many validators together: the validator's own sidecar is then not the cause. */
-export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
   condition({
     name: "network-votes-missing",
     severity: "critical",
@@ -227,41 +211,49 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The settings and texts that both conditions share. */
-const common = {
-  end: "no upgrade is planned",
-  when: "the chain has planned an upgrade that is expected in less than `lead`",
-  impact:
-    "None before the upgrade height. A node without the new version stops there and misses every block that the others make from then on.",
-  for: "0s",
-  resolveFor: "1m",
-  past: { notStored: "planned upgrades" },
-  evaluate: evaluatePlan,
-} as const;
+function standing({ observation, assessment }: ConditionInput): Standing {
+  return standingOf(observation, assessment?.blockTimeMs);
+}
 
-export const UPGRADE_CONDITIONS: readonly Condition[] = [
-  condition({
-    ...common,
-    name: "upgrade-planned",
-    severity: "info",
-    title: "Chain upgrade planned",
-    description: "The chain has planned an upgrade: every node needs the new version at the upgrade height.",
-    action: "Prepare the new version on every node, and plan who will be on duty when the height is reached.",
-    thresholds: { lead: threshold("duration", 86_400_000, "expected time until the upgrade") },
-  }),
-  condition({
-    ...common,
-    name: "upgrade-imminent",
-    severity: "warning",
-    title: "Chain upgrade is near",
-    description:
-      "The height of a planned upgrade will be reached soon, and every node will then need the new version.",
-    action:
-      "Check that the new version is in place on every node, and stay on duty until the validator signs again.",
-    thresholds: { lead: threshold("duration", 3_600_000, "expected time until the upgrade") },
-    inhibits: ["upgrade-planned"],
-  }),
-];
+/** If `needsMisses` is true, a window used to `min_used` is a reason only while it keeps filling up. */
+function evaluateWindow(
+  input: ConditionInput,
+  limit: (key: "jailed_within" | "min_used") => number,
+  needsMisses: boolean,
+): ConditionResult {
+  const { window, windowNote } = standing(input);
+  if (window === undefined) return cannotSee(windowNote ?? "the signing window cannot be read");
+  if (readingOf(input.observation.chain.validator)?.isInSet === false)
+    return cannotSee("the validator is not in the set");
+  if (window.ifAllMissed === undefined) return clear("the chain jails nobody for downtime");
+  const { atPresentRate: rate, presentMs } = window;
+  const used = usedPercent(window);
+  const isFull = used >= limit("min_used");
+  const isNear = presentMs !== undefined && presentMs <= limit("jailed_within");
+  if (isFull && !needsMisses) return active(windowReason(window), used);
+  if (isNear || (isFull && rate.kind === "jail")) {
+    // The rate still contains an outage that has just ended, but nobody can act on it any more. Single misses are in between.
+    return rate.kind === "jail" && rate.growth.isOver === true
+      ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
+      : active(windowReason(window), used);
+  }
+  // After a watchdog start, there are too few readings to tell how quickly the window fills.
+  if (rate.kind === "unknown" || (rate.kind === "jail" && presentMs === undefined))
+    return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
+  return clear(windowText(window));
+}
+
+/** Returns the percentage of the allowed misses already used, at most 100. */
+function usedPercent({ missed, allowed }: WindowStanding): number {
+  if (missed >= allowed) return missed === 0n ? 0 : 100;
+  return Number((missed * 10_000n) / allowed) / 100;
+}
+
+function windowReason(window: WindowStanding): string {
+  if (window.atPresentRate.kind === "jail")
+    return `at the current rate, jail ${presentText(window)}; ${windowText(window)}`;
+  return `${windowText(window)}; if every block were missed from now on, jail ${allMissedText(window)}`;
+}
 
 function evaluatePlan(
   { observation, upgrade }: ConditionInput,

@@ -3,12 +3,11 @@ import type { BlockCounts } from "../ledger/ledger-view.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import type { SidecarPrices } from "../policy/price-comparison.ts";
 import type { SharedKind } from "../policy/standing-texts.ts";
-import type { Observation, Seen } from "../sources/observation.ts";
+import type { Observation } from "../sources/observation.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { PollHistory } from "./poll-history.ts";
-import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
-import type { Times } from "../../platform/monitoring/alerts/times.ts";
+import type { RawRule } from "./raw-metrics.ts";
 
 /** Input to all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
 export interface ConditionInput {
@@ -71,7 +70,7 @@ export interface Condition<Key extends string = string> {
    */
   readonly name: string;
   readonly severity: Severity;
-  /** The condition is over and can no longer be influenced: people are notified once, without reminders. */
+  /** The outcome is final and can no longer be influenced: people are notified once, without reminders. */
   readonly isSettled?: true;
   /**
    * The condition outlasts its cause for a while, and can start during that time: a rate over minutes, a node that is catching
@@ -138,11 +137,6 @@ export function resultOf(isActive: boolean, reason: string, badness?: number): C
   return isActive ? active(reason, badness) : clear(reason);
 }
 
-/** Returns a source's reading; undefined if the poll could not read the source. */
-export function valueOf<T>(seen: Seen<T> | undefined): T | undefined {
-  return seen?.state === "up" ? seen.value : undefined;
-}
-
 /** Returns the alert's name in Prometheus and Alertmanager, e.g. "OracleCallsFailing" for oracle-calls-failing. */
 export function alertName(name: string): string {
   const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
@@ -163,72 +157,6 @@ export interface AlertRule {
   /** The value of each threshold. */
   readonly limits: Readonly<Record<string, number>>;
 }
-
-/** How an alert based only on node and sidecar metrics (for installations without the watchdog) differs from its condition. */
-interface RawRule {
-  readonly expr: (times: Times) => string;
-  /** The sentence with the current value, as a Prometheus template. */
-  readonly value: string;
-  readonly example: AlertCase;
-}
-
-/** PromQL clause that groups series by validator. */
-export const VALIDATOR = "by (chain_id, validator)";
-
-/** Windows for computing the share of bad calls. */
-export const WINDOWS = ["5m", "30m", "1h", "6h", "3d"] as const;
-
-export type BadShareWindow = (typeof WINDOWS)[number];
-
-/** Deployed sidecars prefix their metrics with side_car_; the specification and later versions use connect_. */
-export function sidecarMetric(name: string, matchers = ""): string {
-  return `{__name__=~"(side_car|connect)_${name}"${matchers === "" ? "" : `,${matchers}`}}`;
-}
-
-/** Returns the name of the recorded share of bad calls in a window. */
-export function badShare(window: BadShareWindow): string {
-  return `validator:oracle_bad_calls:ratio_rate${window}`;
-}
-
-/** Counts matching pairs whose price was updated in the last minute. */
-export function pricedPairs(times: Times, matchers: string): string {
-  return `count ${VALIDATOR} (rate(${sidecarMetric("health_check_ticker_updates_total", matchers)}[${times("1m")}]) > 0)`;
-}
-
-/** Share of bad calls that each boundary, 98 % and 95 %, allows (docs/spec/chain-extension-modules.md, "Limits"). */
-export const ALLOWED = { full: 0.02, none: 0.05 } as const;
-
-/** PromQL for the seconds until the end of the month. */
-export const MONTH_SECONDS_LEFT =
-  "scalar((days_in_month() - day_of_month() + 1) * 86400 - hour() * 3600 - minute() * 60)";
-
-/** PromQL for a sidecar that is running although no pair has a price. */
-export const NO_PRICE =
-  "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";
-
-// Series of the test cases.
-
-export const call = (status: "Success" | "Failure", step: number, from = 0): SeriesCase => ({
-  series: `app_oracle_responses{$,status="${status}"}`,
-  from,
-  step,
-});
-/** Continues the series from its last value with a different step. */
-export const continued = (series: string, step: number): SeriesCase => ({ series, step });
-const FAILURES = 'app_oracle_responses{$,status="Failure"}';
-export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';
-export const TICKS = "side_car_health_check_system_updates_total{$}";
-export const UPDATES = (pair: string): string => `side_car_health_check_ticker_updates_total{$,id="${pair}"}`;
-export const READS = 'side_car_web_socket_connection_status{$,provider="okx_ws",status="read_success"}';
-/** The node's height. */
-export const BLOCK_HEIGHT = "cometbft_consensus_latest_block_height";
-export const HEIGHT = "cometbft_consensus_latest_block_height{$}";
-export const POWER = 'cometbft_consensus_validator_power{$,validator_address="AB"}';
-export const LAST_SIGNED = 'cometbft_consensus_validator_last_signed_height{$,validator_address="AB"}';
-export const SECOND_HEIGHT = 'cometbft_consensus_latest_block_height{$,instance="second:26660"}';
-
-export const failing: AlertCase["fires"] = [call("Success", 0, 100), call("Failure", 3000)];
-export const succeeding: AlertCase["clears"] = [continued(FAILURES, 0), continued(SUCCESSES, 3000)];
 
 /** Alerts about the month that follow from missed blocks. */
 export const LOSS_ALERTS = [

@@ -1,14 +1,9 @@
 import type { AlertRule, Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { BURN_CONDITIONS, REWARD_CONDITIONS } from "./reward-conditions.ts";
-import { DEVIATION_CONDITIONS, PRICE_CONDITIONS } from "./price-conditions.ts";
+import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { NETWORK_CONDITIONS, WATCHDOG_CONDITIONS } from "./network-conditions.ts";
-import {
-  NETWORK_VOTES_CONDITIONS,
-  PAYMENT_CONDITIONS,
-  SLASHING_CONDITIONS,
-  UPGRADE_CONDITIONS,
-} from "./chain-conditions.ts";
-import { NODE_CONDITIONS, SIGNING_CONDITIONS } from "./node-conditions.ts";
+import { CHAIN_CONDITIONS, PAYMENT_CONDITIONS } from "./chain-conditions.ts";
+import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { standingOf } from "../policy/standing.ts";
@@ -18,12 +13,8 @@ import { type SharedKind, sharedSuffix } from "../policy/standing-texts.ts";
 export const CONDITIONS: readonly Condition[] = [
   ...SIDECAR_CONDITIONS,
   ...PRICE_CONDITIONS,
-  ...DEVIATION_CONDITIONS,
   ...NODE_CONDITIONS,
-  ...SIGNING_CONDITIONS,
-  ...UPGRADE_CONDITIONS,
-  ...SLASHING_CONDITIONS,
-  ...NETWORK_VOTES_CONDITIONS,
+  ...CHAIN_CONDITIONS,
   ...REWARD_CONDITIONS,
   ...BURN_CONDITIONS,
   ...PAYMENT_CONDITIONS,

@@ -1,7 +1,6 @@
 import { formatDuration } from "../../platform/base/text.ts";
-import type { NodeObservation } from "../sources/observation.ts";
-import { active, cannotSee, valueOf } from "./condition.ts";
-import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
+import { type NodeObservation, readingOf } from "../sources/observation.ts";
+import { active, cannotSee, type Condition, type ConditionInput, type ConditionResult } from "./condition.ts";
 import { type NodeHistory, type Progress, UNSEEN } from "./poll-history.ts";
 
 /** One of the validator's nodes, with what previous polls showed about it. */
@@ -82,7 +81,7 @@ function blockAge(progress: Progress, height: bigint | undefined, atMs: number):
 
 /** Returns how long ago a node last showed a new block; undefined if it shows no height. */
 export function nodeBlockAge({ node, history, atMs }: NodeInput): BlockAge | undefined {
-  return blockAge(history.progress, valueOf(node.metrics)?.height, atMs);
+  return blockAge(history.progress, readingOf(node.metrics)?.height, atMs);
 }
 
 /** Returns the time without a new block for each source that shows a height. */
@@ -90,7 +89,7 @@ export function blockAges(input: ConditionInput): readonly BlockAge[] {
   const { chain, atMs } = input.observation;
   const all = [
     ...nodeInputs(input).map(nodeBlockAge),
-    blockAge(input.history.chain, valueOf(chain.head)?.height, atMs),
+    blockAge(input.history.chain, readingOf(chain.head)?.height, atMs),
   ];
   return all.filter((age) => age !== undefined);
 }

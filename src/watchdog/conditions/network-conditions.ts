@@ -1,6 +1,6 @@
-import { nodeSeen, votesSeen } from "../sources/observation.ts";
+import { nodeSeen, readingOf, votesSeen } from "../sources/observation.ts";
 import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
-import { active, cannotSee, clear, condition, resultOf, threshold, valueOf } from "./condition.ts";
+import { active, cannotSee, clear, condition, resultOf, threshold } from "./condition.ts";
 import type { Condition, ConditionResult } from "./condition.ts";
 import { eachNode, secondsText } from "./evaluate-nodes.ts";
 import type { PollHistory } from "./poll-history.ts";
@@ -172,7 +172,7 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
 
 /** Compares the clocks. The header contains whole seconds, rounded down, and the response took time. */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
-  const { clockMs, clockReadAtMs: atMs } = metrics.state === "up" ? metrics.value : {};
+  const { clockMs, clockReadAtMs: atMs } = readingOf(metrics) ?? {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
     return cannotSee("the node's clock cannot be read");
   const aheadMs = Math.max(0, clockMs - atMs);
@@ -184,7 +184,7 @@ function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): 
 
 function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   if (nodes.some((node) => votesSeen(node).state === "up")) return clear("a node's page can be read");
-  const [unseen] = nodes.flatMap(({ metrics }) => valueOf(metrics)?.votesUnseen ?? []);
+  const [unseen] = nodes.flatMap(({ metrics }) => readingOf(metrics)?.votesUnseen ?? []);
   if (unseen !== undefined) return active(unseen);
   if (chain.validator.state === "up") return clear("the validator's standing on the chain can be read");
   const texts = nodes.map(votesSeen).flatMap((seen) => (seen.state === "error" ? [seen.failure.text] : []));

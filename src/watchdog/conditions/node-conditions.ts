@@ -1,23 +1,16 @@
-import type { Observation } from "../sources/observation.ts";
+import { type Observation, readingOf } from "../sources/observation.ts";
 import {
-  active,
   BLOCK_HEIGHT,
   call,
-  cannotSee,
-  clear,
-  condition,
   continued,
   HEIGHT,
   LAST_SIGNED,
-  LOSS_ALERTS,
   POWER,
   SECOND_HEIGHT,
   SUCCESSES,
-  threshold,
   VALIDATOR,
-  valueOf,
-  VOTE_ALERTS,
-} from "./condition.ts";
+} from "./raw-metrics.ts";
+import { active, cannotSee, clear, condition, LOSS_ALERTS, threshold, VOTE_ALERTS } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { blockAges, eachNode, isProducing, nodeBlockAge, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";
@@ -27,8 +20,9 @@ import { standingOf } from "../policy/standing.ts";
 import { allMissedText } from "../policy/standing-texts.ts";
 
 const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
+const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
-/** Conditions on the validator's nodes and its chain. */
+/** Conditions on the validator's nodes and its part in consensus: blocks, its place in the validator set, signatures, oracle calls. */
 export const NODE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "chain-halted",
@@ -120,55 +114,6 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     },
     evaluate: eachNode((input, limit) => evaluateBehind(input, limit("max_blocks"))),
   }),
-];
-
-/** Returns the height of the newest block that any source shows. */
-function highest({ nodes, chain }: Observation): bigint | undefined {
-  const heights = [...nodes.map(({ metrics }) => valueOf(metrics)?.height), valueOf(chain.head)?.height];
-  return heights
-    .filter((height) => height !== undefined)
-    .toSorted(ascending)
-    .at(-1);
-}
-
-function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
-  const { height } = input.history.progress;
-  const age = nodeBlockAge(input);
-  if (age === undefined) return cannotSee("the node's height cannot be read");
-  if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${height}`);
-  if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
-  const why = haltText(input.whole.history.upgrade, height, "node");
-  const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${height}${why}`;
-  // Unless another source shows new blocks, the chain itself may have halted, which is another condition.
-  return isProducing(blockAges(input.whole), haltAfterMs)
-    ? active(reason, age.ms)
-    : cannotSee(`${reason}; no other source shows a later block`);
-}
-
-/** A node that has shown no new block for this long has halted, or will soon be seen as halted, which is a separate condition. */
-const STILL_MS = 30_000;
-
-function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
-  const { height, isSyncing } = valueOf(input.node.metrics) ?? {};
-  const best = highest(input.whole.observation);
-  if (height === undefined || best === undefined)
-    return isSyncing === true
-      ? active("the node is catching up")
-      : cannotSee("the node's height cannot be read");
-  const behind = Number(best - height);
-  const reason = `the node is ${behind} blocks behind height ${best}`;
-  if (isSyncing === true) return active(`the node is catching up, ${behind} blocks behind`, behind);
-  if (behind <= maxBlocks) return clear(reason);
-  const age = nodeBlockAge(input);
-  return age !== undefined && age.ms > STILL_MS
-    ? cannotSee(`${reason}, and has no new block`)
-    : active(reason, behind);
-}
-
-const SET_NOT_STORED = { notStored: "signatures and validator sets" };
-
-/** Conditions on the validator's part in consensus: its place in the validator set, its signatures and its oracle calls. */
-export const SIGNING_CONDITIONS: readonly Condition[] = [
   condition({
     name: "not-in-validator-set",
     severity: "critical",
@@ -189,10 +134,10 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       example: { fires: [{ series: POWER }], clears: [{ series: POWER, from: 10 }] },
     },
     evaluate: ({ observation: { chain } }) => {
-      const validator = valueOf(chain.validator);
+      const validator = readingOf(chain.validator);
       if (validator === undefined) return cannotSee("the validator set cannot be read");
       if (validator.isInSet) return clear("the validator is in the set");
-      const rotatedTo = valueOf(chain.slashing)?.rotatedTo;
+      const rotatedTo = readingOf(chain.slashing)?.rotatedTo;
       const key =
         rotatedTo === undefined
           ? ""
@@ -274,11 +219,54 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
+/** Returns the height of the newest block that any source shows. */
+function highest({ nodes, chain }: Observation): bigint | undefined {
+  const heights = [...nodes.map(({ metrics }) => readingOf(metrics)?.height), readingOf(chain.head)?.height];
+  return heights
+    .filter((height) => height !== undefined)
+    .toSorted(ascending)
+    .at(-1);
+}
+
+function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
+  const { height } = input.history.progress;
+  const age = nodeBlockAge(input);
+  if (age === undefined) return cannotSee("the node's height cannot be read");
+  if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${height}`);
+  if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
+  const why = haltText(input.whole.history.upgrade, height, "node");
+  const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${height}${why}`;
+  // Unless another source shows new blocks, the chain itself may have halted, which is another condition.
+  return isProducing(blockAges(input.whole), haltAfterMs)
+    ? active(reason, age.ms)
+    : cannotSee(`${reason}; no other source shows a later block`);
+}
+
+/** A node that has shown no new block for this long has halted, or will soon be seen as halted, which is a separate condition. */
+const STILL_MS = 30_000;
+
+function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
+  const { height, isSyncing } = readingOf(input.node.metrics) ?? {};
+  const best = highest(input.whole.observation);
+  if (height === undefined || best === undefined)
+    return isSyncing === true
+      ? active("the node is catching up")
+      : cannotSee("the node's height cannot be read");
+  const behind = Number(best - height);
+  const reason = `the node is ${behind} blocks behind height ${best}`;
+  if (isSyncing === true) return active(`the node is catching up, ${behind} blocks behind`, behind);
+  if (behind <= maxBlocks) return clear(reason);
+  const age = nodeBlockAge(input);
+  return age !== undefined && age.ms > STILL_MS
+    ? cannotSee(`${reason}, and has no new block`)
+    : active(reason, behind);
+}
+
 function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): ConditionResult {
-  const validator = valueOf(chain.validator);
+  const validator = readingOf(chain.validator);
   if (validator?.isInSet === false) return cannotSee("the validator is not in the set");
   const lags = nodes.flatMap(({ metrics }) => {
-    const { height, lastSignedHeight, votingPower = 0n } = valueOf(metrics) ?? {};
+    const { height, lastSignedHeight, votingPower = 0n } = readingOf(metrics) ?? {};
     const signs = validator !== undefined || votingPower > 0n;
     return height === undefined || lastSignedHeight === undefined || !signs
       ? []
@@ -308,11 +296,11 @@ function withJail(result: ConditionResult, input: ConditionInput): ConditionResu
 
 function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult {
   const { node, history, atMs, whole } = input;
-  const reading = valueOf(node.metrics);
+  const reading = readingOf(node.metrics);
   if (reading === undefined) return cannotSee("the node's page cannot be read");
   const { votingPower = 0n, success, failure, isSyncing, votesUnseen } = reading;
   if (votesUnseen !== undefined) return cannotSee(votesUnseen);
-  const isInSet = valueOf(whole.observation.chain.validator)?.isInSet;
+  const isInSet = readingOf(whole.observation.chain.validator)?.isInSet;
   if (isSyncing === true || isInSet === false) return cannotSee("the node is not taking part now");
   // A node that has made no call since its start and is not known to sign for the validator may be a full node.
   const votes = votingPower > 0n || success + failure > 0n;

@@ -1,16 +1,9 @@
+import { type Histogram, type NodeObservation, type NodeReading, readingOf } from "../sources/observation.ts";
+import type { Observation, PricesReading, Seen, SidecarReading } from "../sources/observation.ts";
 import { z } from "zod";
 import { advanceUpgrade, seenUpgrade } from "../policy/upgrade-countdown.ts";
 import { storedPrices } from "../policy/price-comparison.ts";
 import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts";
-import type {
-  Histogram,
-  NodeObservation,
-  NodeReading,
-  Observation,
-  PricesReading,
-  Seen,
-  SidecarReading,
-} from "../sources/observation.ts";
 
 /** Modules that a chain may lack, by the names used in an observation. */
 const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
@@ -121,9 +114,9 @@ export function advanceHistory(
 ): PollHistory {
   const { atMs, clock } = observation;
   const { head, prices, upgrade: plan } = observation.chain;
-  const pairs = prices.state === "up" ? prices.value.map(({ pair }) => pair) : [];
+  const pairs = (readingOf(prices) ?? []).map(({ pair }) => pair);
   const chain = head.state === "up" ? advanceHeight(chainBefore, head.value.height, atMs) : chainBefore;
-  const reading = plan?.state === "up" ? plan.value : undefined;
+  const reading = readingOf(plan);
   const upgrade = advanceUpgrade(upgradeBefore, reading, chain.height, atMs);
   const modules = MODULE_NAMES.filter((name) => {
     const state = observation.chain[name]?.state;

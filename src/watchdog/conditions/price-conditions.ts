@@ -1,18 +1,6 @@
 import { counted } from "../../platform/base/text.ts";
-import {
-  active,
-  call,
-  cannotSee,
-  clear,
-  condition,
-  continued,
-  NO_PRICE,
-  pricedPairs,
-  threshold,
-  TICKS,
-  UPDATES,
-  VALIDATOR,
-} from "./condition.ts";
+import { call, continued, NO_PRICE, pricedPairs, TICKS, UPDATES, VALIDATOR } from "./raw-metrics.ts";
+import { active, cannotSee, clear, condition, threshold } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { eachNode, latestCalls, secondsText } from "./evaluate-nodes.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
@@ -45,7 +33,27 @@ const empty: AlertCase = {
   clears: [continued(UPDATES("btc/usd"), 240)],
 };
 
-/** Conditions on the prices that the sidecar serves (chain-extension-modules.md, "Limits"). */
+const deviationThresholds = {
+  max_deviation: threshold(
+    "percent",
+    2,
+    "maximum deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
+  ),
+} as const;
+
+/** The settings and texts that both conditions on deviating prices share. */
+const deviation = {
+  severity: "warning",
+  impact:
+    "The chain also pays for votes with wrong prices, so no pay is lost. But it uses the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.",
+  end: "3 prices are at most 0.06 % apart",
+  for: "5m",
+  resolveFor: "1m",
+  thresholds: deviationThresholds,
+  past: { notStored: "prices" },
+} as const;
+
+/** Conditions on the prices that the sidecar serves, and on those that deviate from other sources (chain-extension-modules.md, "Limits"). */
 export const PRICE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "all-prices-missing",
@@ -179,33 +187,8 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       return active(`${what} for ${secondsText(ageMs)}`, ageMs);
     }),
   }),
-];
-
-const thresholds = {
-  max_deviation: threshold(
-    "percent",
-    2,
-    "maximum deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
-  ),
-  max_age: threshold("duration", 30_000, "maximum age of compared prices; more than a minute is not useful"),
-} as const;
-
-/** The settings and texts that both conditions share. */
-const common = {
-  severity: "warning",
-  impact:
-    "The chain also pays for votes with wrong prices, so no pay is lost. But it uses the stake-weighted median: with enough stake behind a wrong price, the chain's price is wrong too.",
-  end: "3 prices are at most 0.06 % apart",
-  for: "5m",
-  resolveFor: "1m",
-  thresholds,
-  past: { notStored: "prices" },
-} as const;
-
-/** Conditions on prices that deviate from other sources. */
-export const DEVIATION_CONDITIONS: readonly Condition[] = [
   condition({
-    ...common,
+    ...deviation,
     name: "prices-differ-from-chain",
     title: "Prices differ from the chain's",
     when: "the sidecar's price for a pair in `chain.pairs` differs by more than `max_deviation` from the price that the chain stores, which is no older than `max_age`",
@@ -222,7 +205,7 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     },
   }),
   condition({
-    ...common,
+    ...deviation,
     name: "prices-differ-from-sidecars",
     title: "Sidecar prices differ",
     when: "the sidecar's price for a pair in `chain.pairs` or `alerts.major_pairs` differs by more than `max_deviation` from the median of all sidecars that the watchdog reads on this chain",
@@ -240,7 +223,7 @@ const MAX_NAMED = 5;
 function evaluateDeviation(
   { observation, history, peers = [], majorPairs: pairs, pairDeviations }: ConditionInput,
   compare: typeof compareWithChain,
-  limit: (key: keyof typeof thresholds) => number,
+  limit: (key: keyof typeof deviationThresholds) => number,
 ): ConditionResult {
   const maxAgeMs = limit("max_age");
   const { comparisons, notCompared } = compare({ observation, history, peers, pairs, maxAgeMs });

@@ -1,20 +1,16 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { type Boundary, ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import {
-  active,
   ALLOWED,
   badShare,
+  type BadShareWindow,
   call,
-  cannotSee,
-  clear,
-  condition,
   failing,
   MONTH_SECONDS_LEFT,
   succeeding,
   SUCCESSES,
-  threshold,
-} from "./condition.ts";
-import type { BadShareWindow, Condition } from "./condition.ts";
+} from "./raw-metrics.ts";
+import { active, cannotSee, clear, condition, type Condition, threshold } from "./condition.ts";
 import {
   evaluateBurn,
   evaluateLittleLeft,

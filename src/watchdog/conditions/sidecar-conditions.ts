@@ -1,24 +1,17 @@
-import type { NodeObservation } from "../sources/observation.ts";
+import { type NodeObservation, readingOf } from "../sources/observation.ts";
 import {
-  active,
   badShare,
   call,
-  cannotSee,
-  clear,
-  condition,
   continued,
   failing,
-  LOSS_ALERTS,
   NO_PRICE,
   READS,
-  resultOf,
   sidecarMetric,
   succeeding,
-  threshold,
   TICKS,
   VALIDATOR,
-  valueOf,
-} from "./condition.ts";
+} from "./raw-metrics.ts";
+import { active, cannotSee, clear, condition, LOSS_ALERTS, resultOf, threshold } from "./condition.ts";
 import type { Condition, ConditionInput, ConditionResult } from "./condition.ts";
 import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./evaluate-nodes.ts";
 import type { NodeInput } from "./evaluate-nodes.ts";
@@ -313,7 +306,7 @@ function evaluateWebSockets({ node, history, atMs, whole }: NodeInput, maxRate: 
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;
   // Without any price, the node counts successes, but the chain counts missed votes.
-  if (valueOf(prices)?.pairs.length === 0) return active(`${state}, and no pair has a price`);
+  if (readingOf(prices)?.pairs.length === 0) return active(`${state}, and no pair has a price`);
   return percent < maxRate
     ? active(`${state}, and ${percent.toFixed(2)} % of calls succeeded in the last 30 minutes`)
     : clear(`${state}, but the node's calls succeed`);

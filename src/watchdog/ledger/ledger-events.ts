@@ -1,9 +1,9 @@
+import { MAX_VERSION, readingOf } from "../sources/observation.ts";
+import type { NodeObservation, Observation, RevenueParams, RevenueReading } from "../sources/observation.ts";
 import type { Month } from "../../platform/base/month.ts";
 import { isRecord, stringifyJson } from "../../platform/base/json.ts";
 import { ascending } from "../../platform/base/order.ts";
 import { counted, stepText } from "../../platform/base/text.ts";
-import { MAX_VERSION } from "../sources/observation.ts";
-import type { NodeObservation, Observation, RevenueParams, RevenueReading } from "../sources/observation.ts";
 import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
 import type { BlockCounts, LedgerEvent } from "./ledger-view.ts";
 import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep } from "./counter-state.ts";
@@ -50,7 +50,7 @@ export interface EventLedger {
   readonly params?: string;
 }
 
-export interface CountedObservation {
+export interface CountedPoll {
   readonly observation: Observation;
   /** The state of the source "calls" before the poll. */
   readonly before: SourceLedger;
@@ -64,7 +64,7 @@ export interface CountedObservation {
 }
 
 /** Adds the events that result from a poll's counts, processes, parameters and height, and from the months that it closed. */
-export function followPoll(ledger: EventLedger, poll: CountedObservation): EventLedger {
+export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
   const { processes, events } = followProcesses(ledger.processes, observation);
@@ -103,14 +103,12 @@ function eventAt(kind: LedgerEvent["kind"], atMs: number, text: string): LedgerE
 }
 
 function heightOf({ nodes }: Observation): bigint | undefined {
-  const heights = nodes.flatMap(({ metrics }) =>
-    metrics.state === "up" && metrics.value.height !== undefined ? [metrics.value.height] : [],
-  );
+  const heights = nodes.flatMap(({ metrics }) => readingOf(metrics)?.height ?? []);
   return heights.toSorted(ascending).at(-1);
 }
 
 /** Returns the events from the counters: the first reading, gaps, node restarts, and two nodes at one URL. */
-function countingEvents(poll: CountedObservation): readonly LedgerEvent[] {
+function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
   const restarts = calls.steps.flatMap(({ node, step, before: last }) => {
@@ -132,7 +130,7 @@ function readingEvents({
   calls: { source, steps },
   intervalMs,
   gapMs = Math.max(60_000, 3 * intervalMs),
-}: CountedObservation): readonly LedgerEvent[] {
+}: CountedPoll): readonly LedgerEvent[] {
   const { checkpoint } = source;
   if (checkpoint === undefined || checkpoint === last) return [];
   if (last === undefined) {
@@ -146,7 +144,7 @@ function readingEvents({
 
 function followParams(before: string | undefined, { atMs, chain: { revenue } }: Observation) {
   if (revenue.state !== "up" && revenue.state !== "absent") return { params: before, changes: [] };
-  const params = encodeParams(revenue.state === "up" ? revenue.value : undefined);
+  const params = encodeParams(readingOf(revenue));
   if (before === undefined || before === params) return { params, changes: [] };
   return { params, changes: [eventAt("parameter-change", atMs, paramsChange(before, params))] };
 }
@@ -263,10 +261,10 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
 
 /** Returns the processes seen in one poll. Keys that no page shows are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
-  const nodeVersion = metrics.state === "up" ? metrics.value.version : undefined;
-  const reading = sidecar.state === "up" ? sidecar.value : undefined;
+  const nodeVersion = readingOf(metrics)?.version;
+  const reading = readingOf(sidecar);
   // Some sidecar builds have no version on one of the two pages.
-  const sidecarVersion = [reading?.version, prices.state === "up" ? prices.value.version : ""].find(
+  const sidecarVersion = [reading?.version, readingOf(prices)?.version].find(
     (version) => version !== undefined && version !== "" && version.length <= MAX_VERSION,
   );
   return {

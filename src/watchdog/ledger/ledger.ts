@@ -2,7 +2,7 @@ import { HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { countPoll, EMPTY_SOURCE, ledgerTimes } from "./source-ledger.ts";
 import type { LedgerTimeOf, NodeCounters, NodeStep, SourceCounting, SourceLedger } from "./source-ledger.ts";
-import type { ChainHead, Observation, RevenueReading, Seen } from "../sources/observation.ts";
+import { type ChainHead, type Observation, readingOf, type RevenueReading } from "../sources/observation.ts";
 import type { BlockCounts, LedgerSource, LedgerView, MissRange } from "./ledger-view.ts";
 import { correctRollups, finalizeMonths, rollupsWithin, SPAN_NAMES } from "./rollups.ts";
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
@@ -145,7 +145,7 @@ function withConflicts(observation: Observation, conflicts: readonly string[]): 
 
 /** Returns the counters that an observation shows, by source, and the chain that they are from, if any is shown. */
 function countersOf({ nodes, chain }: Observation, address: string | undefined) {
-  const head = valueOf(chain.head);
+  const head = readingOf(chain.head);
   const readings = nodes.flatMap(({ name, metrics }) =>
     metrics.state === "up" ? [{ node: name, counters: metrics.value }] : [],
   );
@@ -158,7 +158,7 @@ function countersOf({ nodes, chain }: Observation, address: string | undefined) 
       const { withPrice, total } = votes;
       return [{ node, counters: { ...reading, success: withPrice, failure: total - withPrice } }];
     }),
-    revenue: countersOfRevenue(valueOf(chain.revenue), head),
+    revenue: countersOfRevenue(readingOf(chain.revenue), head),
   };
   return { counters, shownChainId: readings[0]?.counters.chainId ?? head?.chainId };
 }
@@ -215,10 +215,6 @@ function closeMonths(sources: Sources, chainId: string | undefined, timeOf: Ledg
     sources: { calls: calls.source, votes: close("votes").source, revenue: close("revenue").source },
     closed: calls.closed,
   };
-}
-
-function valueOf<T>(seen: Seen<T>): T | undefined {
-  return seen.state === "up" ? seen.value : undefined;
 }
 
 /** Adds a height to the anchors: one per hour for the last day, and one older anchor. */

@@ -3,17 +3,15 @@ import { causeOf, DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import type { PanelLink, PanelsByAlert } from "../../platform/monitoring/alerts/links.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 import {
-  alertName,
   ALLOWED,
   badShare,
-  type Condition,
-  GRACE_MS,
   MONTH_SECONDS_LEFT,
   pricedPairs,
   sidecarMetric,
   VALIDATOR,
   WINDOWS,
-} from "../conditions/condition.ts";
+} from "../conditions/raw-metrics.ts";
+import { alertName, type Condition, GRACE_MS } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
 import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";

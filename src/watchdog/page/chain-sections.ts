@@ -114,7 +114,7 @@ function jailNotice(jail: Standing["jail"], nowMs: number): Html | undefined {
 }
 
 function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Html {
-  // A jailed validator has no window until it is released.
+  // A jailed validator has no window until its release.
   if (jail.state === "jailed" || jail.state === "tombstoned") return factGrid([jailFact(jail)]);
   const unseen: Fact = { name: "Signing window", value: "cannot see", detail: windowNote, tone: "unknown" };
   return factGrid([

@@ -12,14 +12,8 @@ import { type Assessment, foundedForecast } from "../policy/assessment.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { shareText } from "../policy/cost-text.ts";
-import {
-  formatPercent,
-  isAtLeast,
-  type LeastRates,
-  successRate,
-  type Tier,
-  toRatio,
-} from "../policy/reward-tier.ts";
+import { formatPercent, isAtLeast, successRate, toRatio } from "../policy/reward-tier.ts";
+import type { LeastRates, Tier } from "../policy/reward-tier.ts";
 
 /** Each month's pay, in the pages' words. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {

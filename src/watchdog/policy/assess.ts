@@ -1,3 +1,4 @@
+import { type Observation, readingOf } from "../sources/observation.ts";
 import { type Month, monthOf, monthsBefore, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { NO_BLOCKS, sumCounts } from "../ledger/ledger-view.ts";
@@ -5,7 +6,6 @@ import type { BlockCounts, LedgerView, MonthRecord } from "../ledger/ledger-view
 import { type Assessment, type Policy, rewardCents, chainPolicy, type PolicyChoice } from "./assessment.ts";
 import { forecastOf, headroomOf, type OpenMonth } from "./month-forecast.ts";
 import { rateBounds, successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
-import type { Observation } from "../sources/observation.ts";
 
 export interface AssessmentInput {
   readonly ledger: LedgerView;
@@ -63,7 +63,7 @@ export function assessObservation(
   { atMs, chain: { revenue } }: Observation,
   { policy, fromChain, blockTimeMs }: PolicyChoice & Pick<AssessmentInput, "blockTimeMs">,
 ): Assessment {
-  const paid = revenue.state === "up" ? revenue.value : undefined;
+  const paid = readingOf(revenue);
   const stats = paid?.stats;
   return assess({
     ledger,

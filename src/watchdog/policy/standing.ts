@@ -1,4 +1,4 @@
-import type { Observation } from "../sources/observation.ts";
+import { type Observation, readingOf } from "../sources/observation.ts";
 import type {
   MissGrowth,
   PeerComparison,
@@ -142,8 +142,8 @@ export interface PeersStanding {
 /** Computes the standing at a poll. `blockTimeMs` is the mean time between blocks; undefined if unknown. Pure. */
 export function standingOf(observation: Observation, blockTimeMs: number | undefined): Standing {
   const { chain, nodes } = observation;
-  const view = readingOf(chain.slashing);
-  const pages = nodes.flatMap(({ metrics }) => (metrics.state === "up" ? [metrics.value] : []));
+  const view = slashingOf(chain.slashing);
+  const readings = nodes.flatMap(({ metrics }) => readingOf(metrics) ?? []);
   const jail: Jail = typeof view === "string" ? { state: "unknown" } : jailOf(view, observation);
   const window = typeof view === "string" ? view : windowOf(view, jail, observation);
   return {
@@ -151,9 +151,9 @@ export function standingOf(observation: Observation, blockTimeMs: number | undef
     ...(typeof window === "string"
       ? { window: undefined, windowNote: window }
       : { window: windowStanding(window, blockTimeMs), windowNote: undefined }),
-    commits: chain.validator.state === "up" ? chain.validator.value.commits : undefined,
-    votes: pages.find(({ sharedVotes }) => sharedVotes !== undefined)?.sharedVotes,
-    peers: peersOf(observation, pages.find(({ voteComparison }) => voteComparison)?.voteComparison),
+    commits: readingOf(chain.validator)?.commits,
+    votes: readings.find(({ sharedVotes }) => sharedVotes !== undefined)?.sharedVotes,
+    peers: peersOf(observation, readings.find(({ voteComparison }) => voteComparison)?.voteComparison),
   };
 }
 
@@ -169,13 +169,13 @@ function windowOf(
   return signingWindow({
     params,
     info,
-    height: head.state === "up" ? head.value.height : undefined,
+    height: readingOf(head)?.height,
     growth,
   });
 }
 
 /** Returns the reading, or why there is none. */
-function readingOf(seen: Observation["chain"]["slashing"]): SlashingReading | string {
+function slashingOf(seen: Observation["chain"]["slashing"]): SlashingReading | string {
   if (seen === undefined || seen.state === "not-configured")
     return "it needs chain.rest and consensus_address in the configuration";
   if (seen.state === "error") return `the slashing module cannot be read: ${seen.failure.text}`;
@@ -198,8 +198,8 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
 
 /** The staking module decides. Without it, only two facts are certain: a jail that has not ended yet, and a place in the set. */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
-  const head = chain.head.state === "up" ? chain.head.value : undefined;
-  const isInSet = chain.validator.state === "up" && chain.validator.value.isInSet;
+  const head = readingOf(chain.head);
+  const isInSet = readingOf(chain.validator)?.isInSet === true;
   if (info?.isTombstoned === true) return { state: "tombstoned" };
   const isHeld = info !== undefined && info.jailedUntilMs > (head?.blockTimeMs ?? atMs);
   if (!(isJailed ?? isHeld)) return { state: isJailed === false || isInSet ? "active" : "unknown" };
@@ -227,7 +227,7 @@ function shellWord(text: string): string {
 /** Prefers the counts that the chain pays by over a node's counters, which start with the node's process. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
-  const reading = peers?.state === "up" ? peers.value : undefined;
+  const reading = readingOf(peers);
   const ofChain = (reading?.comparisons ?? []).map((one) => ({ ...one, atMs: reading?.atMs ?? atMs }));
   const isPaid = ofChain.some(({ measure }) => measure === "votes");
   return {

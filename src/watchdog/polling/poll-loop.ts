@@ -1,3 +1,4 @@
+import { type Observation, readingOf } from "../sources/observation.ts";
 import type { BelievedClock } from "./believed-clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
@@ -10,7 +11,6 @@ import { costView } from "../policy/cost-text.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { percentOrNull } from "../policy/reward-tier.ts";
 import { sidecarPrices, type SidecarPrices } from "../policy/price-comparison.ts";
-import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { afterUnsure, onChain, shiftTimes, WatchdogError, type WatchdogState } from "../state/state-store.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
@@ -136,7 +136,7 @@ export function createPollLoop(
     const beforeMs = clock.nowMs();
     const movedMs = clock.compare({
       dates: observation.dates ?? [],
-      chainMs: head.state === "up" ? head.value.blockTimeMs : undefined,
+      chainMs: readingOf(head)?.blockTimeMs,
       lastPollMs: lastPollOf(state),
     });
     if (movedMs !== 0) keeper.replace(shiftTimes(state, movedMs, beforeMs));

@@ -1,10 +1,5 @@
-import type { Clock } from "../../platform/base/clock.ts";
-import { type Month, monthOf, monthsBefore } from "../../platform/base/month.ts";
-import { createChainReader } from "../sources/chain-reader.ts";
-import { createMetricsReader } from "../sources/node-reading.ts";
+import { type CountedTo, type EndpointState, readingOf } from "../sources/observation.ts";
 import type {
-  CountedTo,
-  EndpointState,
   NodeObservation,
   NodeReading,
   Observation,
@@ -13,26 +8,15 @@ import type {
   SidecarReading,
   Witness,
 } from "../sources/observation.ts";
-import {
-  createScrape,
-  drain,
-  NOT_CONFIGURED,
-  type Page,
-  type PageReader,
-  type Reach,
-  readerOf,
-  type Scrape,
-} from "../sources/page-reader.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { type Month, monthOf, monthsBefore } from "../../platform/base/month.ts";
+import { createChainReader } from "../sources/chain-reader.ts";
+import { createMetricsReader } from "../sources/node-reading.ts";
+import { createScrape, drain, NOT_CONFIGURED, readerOf } from "../sources/page-reader.ts";
+import type { Page, PageReader, Reach, Scrape } from "../sources/page-reader.ts";
 import { createPricesReader, readOracle, readSidecar } from "../sources/sidecar-reading.ts";
-import {
-  type Labels,
-  nodeLabels,
-  type NodeTarget,
-  sidecarLabels,
-  SOURCE_NAMES,
-  type SourceLimits,
-  type ValidatorTarget,
-} from "../sources/targets.ts";
+import { nodeLabels, sidecarLabels, SOURCE_NAMES } from "../sources/targets.ts";
+import type { Labels, NodeTarget, SourceLimits, ValidatorTarget } from "../sources/targets.ts";
 import type { ClosedMonth, PaymentReader, PaymentSearch } from "./closed-month.ts";
 import { onAbort, withDeadline } from "../../platform/base/abort.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
@@ -127,7 +111,7 @@ function paymentSearch(
   return {
     head: { height, timeMs },
     closed: closed?.(month),
-    revenue: revenue.state === "up" ? revenue.value : undefined,
+    revenue: readingOf(revenue),
     nowMs,
   };
 }

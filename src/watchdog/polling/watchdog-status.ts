@@ -1,3 +1,4 @@
+import { type EndpointState, type Observation, readingOf } from "../sources/observation.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
@@ -10,7 +11,6 @@ import type { ComparedPrices } from "../policy/price-comparison.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { Standing } from "../policy/standing.ts";
-import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
 import type { SeenSource } from "../sources/seen-sources.ts";
@@ -151,9 +151,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
 }
 
 function pricesOf(last: Evaluation | undefined): Pick<WatchdogStatus, "prices" | "pairs"> {
-  const readings = (last?.observation.nodes ?? []).flatMap(({ prices }) =>
-    prices.state === "up" ? [prices.value] : [],
-  );
+  const readings = (last?.observation.nodes ?? []).flatMap(({ prices }) => readingOf(prices) ?? []);
   const pairs = [...new Set(readings.flatMap((reading) => reading.pairs))].toSorted();
   if (readings.length === 0) return { prices: "unknown", pairs };
   return { prices: pairs.length > 0 ? "present" : "missing", pairs };

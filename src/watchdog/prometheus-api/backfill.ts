@@ -1,3 +1,5 @@
+import { readingOf, toSourceFailure } from "../sources/observation.ts";
+import type { MonthEdge, NodeReading, Observation } from "../sources/observation.ts";
 import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -5,8 +7,6 @@ import { nextMonthMs } from "../../platform/base/month.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { addEvents, extendEvent } from "../ledger/ledger-events.ts";
 import { countObservation, type Ledger, type LedgerOptions } from "../ledger/ledger.ts";
-import { toSourceFailure } from "../sources/observation.ts";
-import type { MonthEdge, NodeReading, Observation } from "../sources/observation.ts";
 import { NO_CHAIN } from "../sources/chain-reader.ts";
 import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 import { type Labels, type ValidatorTarget, nodeLabels } from "../sources/targets.ts";
@@ -78,7 +78,7 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
     const filling: FillOptions = {
       ...options.counting,
       validator: name,
-      edge: head.state === "up" ? head.value.monthEdge : undefined,
+      edge: readingOf(head)?.monthEdge,
       clock: observation.clock && clockNow,
     };
     let filled = ledger;

@@ -1,9 +1,9 @@
+import { onSourceError, readingOf } from "./observation.ts";
+import type { ChainObservation, CountedTo, MonthEdge, Seen } from "./observation.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
-import { onSourceError } from "./observation.ts";
-import type { ChainObservation, CountedTo, MonthEdge, Seen } from "./observation.ts";
 import { urlBelow } from "../../platform/http/remote.ts";
 import { toUpgradeReading } from "./upgrade-reading.ts";
 import { createRest, MAX_BYTES, responseField, type Rest } from "./chain-rest.ts";
@@ -65,7 +65,7 @@ export function createChainReader(
       ),
       standing?.slashing(signal),
     ]);
-    const block = head.state === "up" ? head.value.block : undefined;
+    const block = readingOf(head)?.block;
     const { validator, peers } = (await standing?.inSet(block, signal)) ?? { validator: NOT_CONFIGURED };
     return {
       head: head.state === "up" ? { ...head, value: toChainHead(head.value) } : head,

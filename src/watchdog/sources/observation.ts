@@ -24,6 +24,11 @@ export type Seen<T> =
   | { readonly state: "absent"; readonly durationMs: number }
   | { readonly state: "not-configured" };
 
+/** Returns the reading of a source; undefined if the poll could not read it. */
+export function readingOf<T>(seen: Seen<T> | undefined): T | undefined {
+  return seen?.state === "up" ? seen.value : undefined;
+}
+
 /** All readings of one poll of one validator. An absent field was not seen; it never means zero. */
 export interface Observation {
   /** The validator's name in the configuration. */

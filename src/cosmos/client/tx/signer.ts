@@ -183,10 +183,10 @@ async function askFor(
 ): Promise<Uint8Array> {
   const { error, [field]: text } = await connection.ask(request);
   if (typeof error === "string")
-    throw connection.error(`refused to respond to ${request["type"]}: ${problemText(error)}`);
+    throw connection.error(`returned an error for ${request["type"]}: ${problemText(error)}`);
   const bytes = typeof text === "string" && text !== "" ? attempt(() => fromBase64(text)) : undefined;
   if (bytes !== undefined) return bytes;
-  throw connection.error(`returned no "${field}" in base64`);
+  throw connection.error(`returned no base64 "${field}"`);
 }
 
 const MAX_PROBLEM_CHARACTERS = 200;
@@ -205,7 +205,7 @@ function decodePublicKey(bytes: Uint8Array, name: string): Uint8Array {
   } catch {
     throw new ClientError(
       { code: "bad-key", kind: "external" },
-      `the signer program ${name} returned a public key that is not a secp256k1 key: 33 or 65 bytes, or DER, were expected`,
+      `the signer program ${name} returned a public key that is not a secp256k1 key: expected 33 or 65 bytes, or DER`,
     );
   }
 }
@@ -226,6 +226,6 @@ function lowSignature(bytes: Uint8Array, connection: SignerConnection): Uint8Arr
     const low = signature.hasHighS() ? Point.CURVE().n - s : s;
     return new Signature(r, low).toBytes("compact");
   } catch {
-    throw connection.error("returned no signature: r and s (64 bytes), or ASN.1 DER, were expected");
+    throw connection.error("returned no valid signature: expected r and s (64 bytes), or ASN.1 DER");
   }
 }

@@ -98,8 +98,8 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces one old version's root with its id. The garbage collector can then free the nodes that no newer version shares. One
- * call per commit is enough, because each commit makes one more version old.
+ * Replaces one old version's root with its id. The garbage collector can then free the nodes that no newer version shares. One call
+ * per commit is enough, because each commit makes one more version obsolete.
  */
 function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;

@@ -40,7 +40,7 @@ interface SwapRequest {
   readonly limitPrice?: PrecDec | undefined;
 }
 
-/** A swap's result. `filled` means that the remaining amount cannot buy any more, or that the maximum has been reached. */
+/** A swap's result. `filled` means that the remaining amount is too small to buy anything, or that the maximum has been reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
@@ -186,7 +186,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** Simulates MsgMultiHopSwap. Since nobody is paid, it succeeds even if the route has only one token and yields no coin. */
+/** Simulates MsgMultiHopSwap. Because nothing is paid out, it succeeds even if the route has only one token and yields no coin. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,

@@ -139,7 +139,7 @@ function addValidator(
 ): records.Validator {
   const operator = keepers.operators.parse(validator.operatorAddress);
   if (validators.byOperator.has(context, operator))
-    throw new Error(`${validator.operatorAddress} is there twice`);
+    throw new Error(`duplicate validator ${validator.operatorAddress}`);
   if (validators.validatorByConsensus(context, records.consensusAddressOf(validator)) !== undefined)
     throw new Error("another validator has the same consensus key");
   validators.setValidator(context, keepers, validator);
