@@ -121,7 +121,7 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** Returns the program's name, with which all its errors begin. */
+/** Returns the program's name, which starts all its error messages. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }

@@ -216,7 +216,7 @@ describe("config init relayer", () => {
       connections: [{ id: "connection-9", chain_id: "cosmoshub-4", rpc: ["http://b.example:26657"] }],
     });
     const unknown = await run(...offline, ...ids.with(1, "mine-1"));
-    expect(unknown.message).toContain("mine-1 are not known without --rest; known chains: neutron-1");
+    expect(unknown.message).toContain("mine-1 is not a known chain (neutron-1");
     expect((await run(...offline)).message).toContain("--chain-id");
   });
 });

@@ -104,7 +104,7 @@ describe("updates that results need", () => {
 
   it("are not due twice while they are being sent", async () => {
     const { refresh, clock, sent } = setUp({ ending: () => "none" });
-    const rejected = expect(refresh.send(chain, signal)).rejects.toThrow("ended as lost");
+    const rejected = expect(refresh.send(chain, signal)).rejects.toThrow("did not succeed: lost");
     const running = refresh.run(signal);
     await clock.advance(1_000);
     expect([refresh.isDue(), sent.length]).toEqual([false, 1]);
@@ -123,7 +123,9 @@ describe("updates that results need", () => {
 
   it("fail for the worker that needs them, and not for the submitter", async () => {
     const { refresh } = setUp({ ending: () => failed });
-    const rejected = expect(refresh.send(chain, signal)).rejects.toThrow("the client update ended as failed");
+    const rejected = expect(refresh.send(chain, signal)).rejects.toThrow(
+      "the client update did not succeed: failed",
+    );
     await refresh.run(signal);
     await rejected;
   });

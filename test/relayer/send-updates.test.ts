@@ -82,14 +82,14 @@ describe("sendUpdates", () => {
 
   it("gives back what a lost transaction was allowed to cost, and sends nothing more", async () => {
     const { send, sent, metrics, released } = setUp({ ending: () => ({ kind: "lost", reason: "gone" }) });
-    await expect(send()).rejects.toThrow("the client update ended as lost");
+    await expect(send()).rejects.toThrow("the client update did not succeed: lost");
     expect([sent.length, released()]).toEqual([1, 1]);
     expect((await metrics.fees.get()).values).toMatchObject([{ value: 0 }]);
   });
 
   it("pays for one that fails in its block, and sends nothing more", async () => {
     const { send, sent, metrics, released } = setUp({ ending: () => failed });
-    await expect(send()).rejects.toThrow("the client update ended as failed");
+    await expect(send()).rejects.toThrow("the client update did not succeed: failed");
     expect([sent.length, released()]).toEqual([1, 0]);
     expect((await metrics.fees.get()).values).toMatchObject([{ value: 13 }]);
     expect((await metrics.clientUpdates.get()).values).toMatchObject([{ value: 0 }]);
@@ -103,7 +103,7 @@ describe("sendUpdates", () => {
     expect([lookUps(), error]).toEqual([120, undefined]);
     await clock.advance(1);
     await sending;
-    expect(error).toMatchObject({ message: "the client update ended as lost" });
+    expect(error).toMatchObject({ message: "the client update did not succeed: lost" });
   });
 
   it("ends with its signal while it looks a transaction up", async () => {

@@ -34,7 +34,7 @@ export function configFiles(): ReadonlyMap<string, string> {
 /** `KeySchema` keywords that JSON Schema does not define. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "hasKey", "reload"]);
 
-/** Returns a file for `config/schema`, with which editors and other programs can validate a configuration. */
+/** Returns a file for `config/schema`, which editors and other programs use to validate a configuration. */
 function jsonSchemaFile(schema: z.ZodType, title: string): string {
   const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
   return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;

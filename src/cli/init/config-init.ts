@@ -28,7 +28,7 @@ export function initCommand(context: CliContext): Command {
     .option("--rest <url>", `${ASKED.rest.meaning}, the same chain as for --rpc`)
     .option("--chain-id <id>", "with --offline: id of the chain")
     .option("--remote-rpc <url...>", "relayer: CometBFT RPC of each remote chain")
-    .option("--connection <id...>", "relayer: connection to each remote chain, in the order of --remote-rpc")
+    .option("--connection <id...>", "relayer: connection to each remote chain, in --remote-rpc order")
     .option(
       "--remote-chain-id <id...>",
       "relayer, with --offline: ids of the remote chains, in the same order",

@@ -71,7 +71,7 @@ async function chainFacts(chainId: string, rest: string | undefined, deps: InitD
   const names = Object.keys(KNOWN_CHAINS).join(", ");
   throw new CliError(
     EXIT.usage,
-    `address prefix and fee denom of ${chainId} are not known without --rest; known chains: ${names}`,
+    `${chainId} is not a known chain (${names}), so pass --rest to read its address prefix and fee denom`,
   );
 }
 

@@ -6,7 +6,7 @@ import { queriesOf } from "./typed-query.ts";
 
 /**
  * Reads the display unit of a denomination from the chain's bank module. Resolves with undefined if the chain has no metadata for
- * the denomination, or if the metadata names no unit. Rejects with `ClientError` if the chain cannot be read.
+ * the denomination, or if the metadata names no unit. Rejects with `ClientError` if reading the chain fails.
  */
 export async function readDisplayUnit(
   client: Pick<ChainClient, "grpcQuery">,

@@ -22,7 +22,7 @@ export interface EndpointPool extends RpcCaller {
   readonly health: () => readonly PoolEndpointHealth[];
   /** Endpoint names, starting with the endpoint that the next read of the latest state tries first. */
   readonly order: () => readonly string[];
-  /** Reports that a response from this endpoint has been proven wrong. */
+  /** Reports that this endpoint returned a provably wrong response. */
   readonly distrust: (endpoint: string, reason: string) => void;
 }
 
@@ -116,13 +116,13 @@ type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" 
   readonly restMs: number;
 };
 
-/** Latencies that fall below the same limit are treated as equal, so that the configured order decides. */
+/** Latencies that fall below the same limit are treated as equal, so that the configured order applies. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
  * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. After them come endpoints that have
  * pruned the requested height, are behind or catching up, cannot serve the method, or are resting after failures, in this order;
- * distrusted endpoints come last. Among healthy endpoints, clearly faster ones come first, then the configured order decides.
+ * distrusted endpoints come last. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

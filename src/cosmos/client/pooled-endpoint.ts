@@ -50,8 +50,8 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * How long other endpoints are preferred after a response has been proven wrong. Unlike an outage, a wrong response does not show
- * in the next response, so only time ends the distrust.
+ * How long other endpoints are preferred after a provably wrong response. Unlike an outage, a wrong response leaves no trace in the
+ * next response, so the distrust ends only with time.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 

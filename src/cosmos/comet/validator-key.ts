@@ -59,8 +59,8 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can decide, which takes 1 to 2 ms, some 20
- * times as long.
+ * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can tell, which takes 1 to 2 ms, about 20 times
+ * as long.
  *
  * CometBFT uses the ZIP-215 rules. OpenSSL is stricter: it checks the equation without the cofactor. Every signature that
  * satisfies this equation also satisfies the cofactored equation that ZIP-215 uses, so if OpenSSL accepts, the result is final.

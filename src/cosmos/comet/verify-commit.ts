@@ -161,7 +161,7 @@ function verifyClaims(
   for (const decide of batch.map(check)) decide();
 }
 
-/** Returns whether CometBFT verifies in a batch: it can only batch ed25519 keys. */
+/** Returns true if CometBFT verifies in a batch, which it does only for ed25519 keys. */
 function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit): boolean {
   if (commit.signatures.length < BATCH_THRESHOLD) return false;
   return [proposer, ...validators].every(

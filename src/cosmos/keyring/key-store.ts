@@ -30,7 +30,7 @@ export interface KeyStore {
   readonly remove: (key: string) => void;
 }
 
-/** Password with which the SDK encrypts every file of the `test` backend. */
+/** Password that the SDK uses to encrypt every file of the `test` backend. */
 const TEST_PASSWORD = "test";
 const MAX_FILE_BYTES = 65_536;
 

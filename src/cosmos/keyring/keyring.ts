@@ -65,7 +65,7 @@ const KINDS: Readonly<Record<KeyRecord["type"], string>> = {
   offline: "an offline key",
 };
 
-/** Lists the available keys, since a wrong name or home is the usual mistake. */
+/** Lists the available keys, because a wrong name or home is the usual mistake. */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return "it is empty";
   return `it has ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", …" : ""}`;

@@ -120,5 +120,5 @@ type LightClientErrorFacts =
       readonly heights: readonly bigint[];
     };
 
-/** A light client cannot be read or updated. */
+/** Reading or updating a light client failed. */
 export class LightClientError extends CodedError<LightClientErrorFacts> {}

@@ -168,7 +168,7 @@ export const CHAINS: LocalnetChains = {
   },
 };
 
-/** Names of the accounts with which the relayers sign. */
+/** Names of the relayers' signing accounts. */
 export interface LocalnetRoles {
   /** On the local chain. */
   readonly icqRelayer: string;

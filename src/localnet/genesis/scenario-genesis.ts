@@ -161,11 +161,11 @@ function orderOf(
   };
 }
 
-/** A binary contract with which a new local chain starts. */
+/** A binary contract in a new local chain's genesis. */
 export interface GenesisContract {
   /** WebAssembly, unpacked. */
   readonly code: Uint8Array;
-  /** Message with which it is instantiated. */
+  /** Instantiation message. */
   readonly init: JsonValue;
   readonly label: string;
   /** Name of the test account that may migrate the contract. */

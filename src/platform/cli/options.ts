@@ -61,7 +61,7 @@ export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<Http
   return { hosts: allowHost, origins };
 }
 
-/** `--log-level LEVEL`. `level` is the default. Without it, the configuration decides. */
+/** `--log-level LEVEL`. `level` is the default. Without it, the configuration applies. */
 export function logLevelOption(level?: LogLevel): Option {
   const option = new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS);
   return level === undefined ? option : option.default(level);
@@ -124,7 +124,7 @@ export function blockTimeOption(): Option {
   ).argParser((text) => parseWhole(text, 50, 60_000));
 }
 
-/** `--keep-blocks N`. Without the option, the node decides. */
+/** `--keep-blocks N`. Without the option, the node's default applies. */
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",

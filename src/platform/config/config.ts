@@ -357,7 +357,7 @@ function listText(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "another value";
 }
 
-/** Throws if a configuration is a pipe or a device, which cannot be read a second time. Undefined means no file. */
+/** Throws if a configuration is a pipe or a device, which cannot be read again. Undefined means no file. */
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
   const text = issueText("is a pipe or device and was already read at startup", "a file");

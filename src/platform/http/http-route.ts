@@ -62,7 +62,7 @@ export interface HttpStream {
 
 /**
  * Writes a chunk of the body. Resolves once the client has taken the chunk, so a slow client has at most one unsent chunk. Rejects
- * if the connection is gone.
+ * if the connection has been closed.
  */
 export type WriteChunk = (text: string) => Promise<void>;
 

@@ -105,7 +105,7 @@ function refuse(authorization: string | undefined, token: Secret | undefined): H
   return withHeaders(refusal, { "WWW-Authenticate": "Bearer" });
 }
 
-/** Checks the bearer token in an `Authorization` header. Takes the same time for every wrong token. */
+/** Checks the bearer token in an `Authorization` header. Takes the same time for every invalid token. */
 function hasBearerToken(header: string | undefined, token: Secret): boolean {
   const given = /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
   return given !== undefined && timingSafeEqual(digest(given), digest(token.reveal()));

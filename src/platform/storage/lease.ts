@@ -44,7 +44,7 @@ const NOW_MS = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 /**
  * Creates a lease that this process does not hold yet. The table `lease` must exist in `database`, of PostgreSQL. PostgreSQL's
- * clock decides when the lease expires, so a jump of a process's clock does not affect it.
+ * clock determines when the lease expires, so a jump in a process's clock does not affect it.
  */
 export function createLease(options: LeaseOptions, database: SqlDatabase) {
   const { name, holder } = options;

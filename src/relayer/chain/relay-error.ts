@@ -5,7 +5,7 @@ import { readAnswer } from "../../cosmos/client/answers.ts";
 /** Errors that affect a connection or the whole relayer. A single query's error is a `QueryFailure`. */
 export type RelayErrorFacts =
   | { readonly code: "state-unusable"; readonly stateDir: string }
-  /** another process uses the state directory; `pid` is undefined if it cannot be read */
+  /** another process uses the state directory; `pid` is undefined if unreadable */
   | { readonly code: "state-in-use"; readonly stateDir: string; readonly pid: number | undefined }
   /** the Go relayer's LevelDB cannot be read (`from-leveldb`) */
   | { readonly code: "storage-unreadable"; readonly directory: string }

@@ -82,7 +82,7 @@ export async function selectRelayerConfig(
   return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
-/** Maximum wait for the chains' endpoints. After it, the process exits and the supervisor restarts the daemon. */
+/** Maximum wait for the chains' endpoints. After this time, the process exits and the supervisor restarts the daemon. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function selectFromEnv(

@@ -49,7 +49,7 @@ interface AmountConfig {
   readonly spending: { readonly budget?: string | undefined };
 }
 
-/** Returns the configured display unit without its price. If it is undefined, the chain's metadata decides. */
+/** Returns the configured display unit without its price. If it is undefined, the chain's metadata applies. */
 export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
   const { denom, display } = gas;
   return display && { denom, name: display.unit, exponent: display.exponent };

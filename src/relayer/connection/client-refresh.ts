@@ -199,7 +199,7 @@ interface UpdateChain {
   readonly updates: readonly WireMessage[];
 }
 
-/** Maximum wait for the transaction's final state. After it, the submitter confirms the transaction. */
+/** Maximum wait for the transaction's final state. Afterwards, the submitter confirms the transaction. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
 /** Gas limit = simulated gas × this / 1000. */
@@ -235,7 +235,7 @@ export async function sendUpdates(
     if (confirmation.kind !== "included")
       throw new RelayError(
         { code: "transaction-lost", connectionId },
-        `the client update ended as ${confirmation.kind}`,
+        `the client update did not succeed: ${confirmation.kind}`,
       );
     deps.metrics.clientUpdates.inc(labels, messages.length);
     deps.metrics.gasUsed.inc(labels, Number(confirmation.gasUsed));

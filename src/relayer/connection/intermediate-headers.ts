@@ -33,7 +33,7 @@ export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Prom
  * sends the known part of a longer path, and the next cycle continues from there.
  */
 const MAX_READS = 100;
-/** Maximum time for reading a path's blocks. After it, the relayer sends the known part. */
+/** Maximum time for reading a path's blocks. After this time, the relayer sends the known part. */
 const READ_MS = 30_000;
 
 /** Creates the intermediate headers for one cycle. `signal` aborts its requests. */

@@ -66,7 +66,7 @@ export interface CostsView {
   readonly forecast: SpendingForecast | undefined;
   /** Maximum fees per calendar month. */
   readonly budget: bigint | undefined;
-  /** The reason why the sums may lack payments or cannot be read. */
+  /** The reason why the sums may lack payments or are unreadable. */
   readonly incomplete: string | undefined;
   readonly nameOf: (owner: string) => ContractName | undefined;
 }

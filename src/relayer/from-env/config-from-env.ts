@@ -142,6 +142,6 @@ async function readChainId(
   const variable = ENDPOINT_VARIABLES[part];
   throw new UnknownChainError(
     { code: "unknown-chain", variable },
-    `the chain id cannot be read from ${variable}: ${last === undefined ? "no response" : errorText(last)}; start the node, or set ${variable.replace("RPC_ADDR", "CHAIN_ID")}`,
+    `cannot read the chain id from ${variable}: ${last === undefined ? "no response" : errorText(last)}; start the node, or set ${variable.replace("RPC_ADDR", "CHAIN_ID")}`,
   );
 }

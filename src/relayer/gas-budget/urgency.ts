@@ -70,7 +70,7 @@ function ruleSchema() {
 
 export type UrgencyRule = z.output<ReturnType<typeof ruleSchema>>;
 
-/** The facts that decide whether a result is urgent. */
+/** The facts that determine whether a result is urgent. */
 export interface UrgencyMoment {
   readonly height: bigint;
   /** Price of the next block; undefined without a fee market. */

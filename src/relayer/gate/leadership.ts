@@ -25,7 +25,7 @@ export interface LeaderFitness {
   readonly beginTerm: () => void;
 }
 
-/** Decides whether this process submits, and prepares it for that. */
+/** Decides whether this process submits, and prepares it for submitting. */
 export type Leadership = ReturnType<typeof createLeadership>;
 
 export interface LeadershipDeps {

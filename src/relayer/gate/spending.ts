@@ -256,7 +256,7 @@ interface ReserveDeps {
 const FRESH_MS = 30_000;
 /** Age after which the reserve treats a balance that it cannot read again as unknown. */
 const MAX_AGE_MS = 300_000;
-/** Interval between reads of a balance below the reserve, since somebody may send coins. */
+/** Interval between reads of a balance below the reserve, because someone may send coins. */
 const RETRY_MS = 5_000;
 
 interface BalanceReading {

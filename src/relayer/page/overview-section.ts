@@ -107,7 +107,7 @@ function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}${url !== undefined && html` <a href="${url}">Runbook</a>`}</li>`;
 }
 
-/** Returns true if the local chain cannot be read. Lateness and results in flight are then unknown. */
+/** Returns true if the local chain is unreadable. Lateness and results in flight are then unknown. */
 export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }

@@ -66,7 +66,7 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
   };
 }
 
-/** Returns the display unit of amounts in the fee denom; undefined if none is named or the chain cannot be read. */
+/** Returns the display unit of amounts in the fee denom; undefined if none is configured or the chain is unreadable. */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,
   signal: AbortSignal,

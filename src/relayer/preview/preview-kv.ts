@@ -114,7 +114,7 @@ const CALLBACK_TRIES = 3;
  * Simulates a result without its callback and with it, in turn, until the two simulations around one agree. Resolves with the
  * difference in gas. `called` is the gas of the result's first simulation with the callback.
  *
- * Resolves with undefined if a simulation is refused, or if the chain changes during every attempt. For example, somebody else's
+ * Resolves with undefined if a simulation is refused, or if the chain changes during every attempt. For example, another account's
  * client update makes the next simulation cheaper, and that difference is not the callback's gas.
  */
 export async function simulateCallback(

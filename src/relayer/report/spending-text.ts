@@ -13,7 +13,7 @@ export interface TextColumn<Row> {
   readonly text: (row: Row) => string;
   /** More detail, which only the page shows. */
   readonly detail?: (row: Row) => string;
-  /** Returns true if somebody must act soon. */
+  /** Returns true if action is needed soon. */
   readonly isUrgent?: (row: Row) => boolean;
 }
 
@@ -266,7 +266,7 @@ function forecastColumns(
   ];
 }
 
-/** An account that will be empty sooner needs attention now. Otherwise somebody may notice too late. */
+/** An account that will be empty sooner needs attention now. Otherwise, it may be noticed too late. */
 const SOON_MS = 3 * DAY_MS;
 /** Text for longer times. Longer times mean nothing, because prices and queries will have changed. */
 const LONG = "more than a year";

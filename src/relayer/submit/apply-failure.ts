@@ -182,7 +182,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** Pause after a refusal for lack of funds, since somebody may send coins. */
+/** Pause after a rejection for lack of funds, because someone may send coins. */
 const FUNDS_PAUSE_MS = 15_000;
 
 /** Pauses all sending. The results are unsent, which is not a failure of their connections. */

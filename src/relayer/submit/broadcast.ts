@@ -185,7 +185,7 @@ export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint)
 }
 
 /**
- * Takes the transactions that can be sent now from `prepared`, without results that are gone. Transactions that have been due the
+ * Takes the transactions that can be sent now from `prepared`, without deleted results. Transactions that have been due the
  * longest go first. A transaction that does not fit is split, and no later transaction overtakes it.
  */
 function choose(state: SubmitterState): readonly Prepared[] {
@@ -359,7 +359,7 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  // The problem "account-cannot-pay" is logged once. This refusal repeats until somebody sends coins.
+  // The problem "account-cannot-pay" is logged once. This rejection repeats until someone sends coins.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,
     reason: result.log,

@@ -1,7 +1,7 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** The criteria that decide when it is a query's turn. */
+/** The criteria that determine when it is a query's turn. */
 export interface Need {
   /** Queries of the same type and period take turns. */
   readonly group: string;

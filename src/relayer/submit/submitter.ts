@@ -122,7 +122,7 @@ interface Capacity {
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
-  // The rest of the next block and, for a look-ahead of 2, the whole block after it.
+  // The rest of the next block and, for a look-ahead of 2, the entire block after it.
   const leaving = freeGas(state) + block.gas() * maxInt(lookAhead - 1n, 0n);
   const waiting = [...pipeline.expected(), ...unsent(state)];
   const waitingGas = gasOf(state, waiting);

@@ -4,7 +4,7 @@ import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { alertEvent, type CurrentAlert } from "./alert-event.ts";
 
-/** Records that somebody is working on an alert. Remains valid until the alert ends. */
+/** Records that someone is working on an alert. Remains valid until the alert ends. */
 const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), atMs: z.number() });
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
@@ -147,7 +147,7 @@ function advanceUnknown(
   return { ...current, clearSinceMs: undefined, reason: text };
 }
 
-/** Returns a resolved alert until its retention time is over. */
+/** Returns a resolved alert until its retention time ends. */
 function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming): AlertState | undefined {
   if (state?.phase !== "resolved" || state.resolvedAtMs === undefined) return undefined;
   return nowMs - state.resolvedAtMs < RESOLVED_RETENTION_MS && nowMs >= state.resolvedAtMs

@@ -40,7 +40,7 @@ export interface NotificationOptions {
   readonly runbooks: string;
   /** Pages that notifications link to. Absent if none is known. */
   readonly links?: PublicLinks;
-  /** Who is notified when nobody acknowledges an alert. If absent, nobody is. */
+  /** Who is notified when nobody acknowledges an alert. If absent, nobody is notified. */
   readonly escalation?: Escalation;
 }
 
@@ -68,7 +68,7 @@ interface PlanContext {
 
 /**
  * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert is neither repeated nor
- * escalated. When an escalated alert ends, the channels it was escalated to are notified too.
+ * escalated. When an escalated alert ends, the channels it was escalated to are also notified.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;

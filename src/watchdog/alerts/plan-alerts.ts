@@ -119,9 +119,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends alerts whose cause is over, and defers alerts that may be its aftermath until the grace period ends. An alert whose
- * condition is measured at this moment continues. A cause is over as soon as it is clear, before it is resolved, so no receiver
- * sees a consequence outlast its cause. While another cause is still firing, the alert continues, muted.
+ * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. An alert whose
+ * condition is measured at this moment continues. A cause ends as soon as it is clear, before it is resolved, so no receiver sees a
+ * consequence outlast its cause. While another cause is still firing, the alert continues, muted.
  */
 function endWithCauses(
   all: readonly Advanced[],

@@ -70,7 +70,7 @@ export interface Condition<Key extends string = string> {
    */
   readonly name: string;
   readonly severity: Severity;
-  /** The condition is over and can no longer be influenced: people are notified once, without reminders. */
+  /** The outcome is final and can no longer be influenced: people are notified once, without reminders. */
   readonly isSettled?: true;
   /**
    * The condition outlasts its cause for a while, and can start during that time: a rate over minutes, a node that is catching

@@ -67,8 +67,8 @@ export function evaluateRate(
 
 /**
  * Evaluates whether the ongoing loss will soon cross the boundary: at the rate over six hours and three days within
- * `lost_within`, or at the rate over the last hour and five minutes within `min_headroom`. A loss that is over, or that can no
- * longer be prevented, is not a risk.
+ * `lost_within`, or at the rate over the last hour and five minutes within `min_headroom`. A loss that has ended or can no longer
+ * be prevented is not a risk.
  */
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,
@@ -162,7 +162,7 @@ export function evaluateBurn(
   });
 }
 
-/** A slow burn is over once it falls below this fraction of the threshold. */
+/** A slow burn ends once it falls below this fraction of the threshold. */
 const CLEAR_SHARE = 0.9;
 
 /** Evaluates the burn rate over the last three days. */

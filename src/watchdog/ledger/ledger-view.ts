@@ -76,7 +76,7 @@ export interface MonthRecord extends Tally {
   readonly month: Month;
   /** Start of the time that the counts cover. Later than the start of the month if the watchdog was started later. */
   readonly coveredFromMs: number;
-  /** Present once the month is over and its counts can no longer change. `hash` is the hex SHA-256 of its text. */
+  /** Present once the month has ended and its counts can no longer change. `hash` is the hex SHA-256 of its text. */
   readonly finalized?: { readonly atMs: number; readonly hash: string };
 }
 

@@ -110,7 +110,7 @@ export function countPoll(
 
 /**
  * Returns the readings that can be counted. Stored samples from several nodes have different times, so they are counted only once
- * each node has a new sample. Otherwise, the node with the latest sample alone would decide on the last blocks.
+ * each node has a new sample. Otherwise, the node with the latest sample alone would determine the last blocks' results.
  */
 function newReadings(
   counterStates: SourceLedger["counterStates"],

@@ -65,7 +65,7 @@ function sourceBadge({ name, up }: SourceStatus): Html {
   return name === "oracle-metrics" ? badge("unknown", "not served") : badge("bad", "down");
 }
 
-/** Shows silences and planned maintenance, i.e. why somebody may not be notified. */
+/** Shows silences and planned maintenance, i.e. why notifications may be suppressed. */
 export function silenceSection(
   all: readonly Silence[],
   maintenance: readonly MaintenanceWindow[],

@@ -20,7 +20,7 @@ const READS_PER_POLL = 8;
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
 const NO_WAIT = { tries: 0, untilMs: 0 };
 
-/** Creates the search for a validator's payments. Undefined without `chain.rpc`, or if it is not known who is paid. */
+/** Creates the search for a validator's payments. Undefined without `chain.rpc`, or if the recipient is unknown. */
 export function createPaymentReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -102,7 +102,7 @@ interface FindInput extends StartedSearch {
 }
 
 interface PaymentSource {
-  /** Returns false if the chain does not pay by month, or if this is not known. */
+  /** Returns false if the chain does not pay by month, or if this is unknown. */
   readonly pays: (revenue: RevenueView | undefined) => boolean;
   readonly find: (input: FindInput, signal: AbortSignal) => Promise<Payment>;
 }

@@ -128,7 +128,7 @@ export interface WhatIf {
   /** Rate, tier and reward at the end of the month, without and with the event. */
   readonly without: Outcome;
   readonly with: Outcome;
-  /** How much reward would be lost, in hundredths of the currency unit. */
+  /** Reward that would be lost, in hundredths of the currency unit. */
   readonly costCents: bigint;
   /** Boundaries that would be crossed. */
   readonly crosses: readonly Boundary[];

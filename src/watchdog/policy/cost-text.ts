@@ -10,7 +10,7 @@ export const storedCost = z.object({
   blocks: wholeNumber,
   /** Time of the first missed block. Absent if unknown or if there is none. */
   sinceMs: z.number().exactOptional(),
-  /** Maximum number of misses with which the month still ends with full pay. Absent if the block time is unknown. */
+  /** Maximum number of misses for full pay. Absent if the block time is unknown. */
   allowed: wholeNumber.exactOptional(),
   /** Forecast pay without these misses minus forecast pay, in hundredths of the currency unit. Absent if too early to tell. */
   payCents: wholeNumber.exactOptional(),

@@ -6,7 +6,7 @@ import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
 /** The fields of a month that {@link costOf} reads. */
 export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
 
-/** Creates the input for a month that is over. */
+/** Creates the input for a past month. */
 export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }

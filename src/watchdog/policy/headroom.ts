@@ -48,7 +48,7 @@ export function headroomOf(
   });
 }
 
-/** Returns how many more bad blocks may follow before the month ends below a boundary; negative if it does so in any case. */
+/** Returns how many more bad blocks may follow before the month ends below a boundary; negative if it does anyway. */
 function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }

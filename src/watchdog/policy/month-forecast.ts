@@ -82,8 +82,8 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 
 /**
  * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. A
- * lasting loss is the smaller of the shares in the last six hours and three days: neither an outage that is over nor one that has
- * just begun is assumed to continue for the rest of the month. A recurring loss is the smaller of the share in the last 24 hours
+ * lasting loss is the smaller of the shares in the last six hours and three days: neither a past outage nor one that has just begun
+ * is assumed to continue for the rest of the month. A recurring loss is the smaller of the share in the last 24 hours
  * and the median of seven days.
  */
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {

@@ -47,7 +47,7 @@ function inText(blocks: bigint, ms: number | undefined): string {
   return ms === undefined ? `in ${count}` : `in ${formatDuration(ms)} (${count})`;
 }
 
-/** States when a jailed validator can be released, and with which command. */
+/** States when and with which command a jailed validator can be released. */
 export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   const when =
     untilMs === undefined || untilMs <= nowMs

@@ -7,7 +7,7 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { RevenueView, Seen } from "../sources/observation.ts";
 
-/** A month that is over, as counted by the watchdog. */
+/** A past month, as counted by the watchdog. */
 export interface ClosedMonth {
   readonly month: Month;
   readonly counts: BlockCounts;
@@ -24,11 +24,11 @@ export interface BlockTimeAt {
 }
 
 export interface PaymentSearch {
-  /** The newest block. Undefined while it cannot be read. */
+  /** The newest block. Undefined while unreadable. */
   readonly head: BlockTimeAt | undefined;
   /** The month before the newest block's month. Undefined if the watchdog counted nothing in it. */
   readonly closed: ClosedMonth | undefined;
-  /** Undefined while it cannot be read. */
+  /** Undefined while unreadable. */
   readonly revenue: RevenueView | undefined;
   /** Wall clock, ms. */
   readonly nowMs: number;

@@ -15,7 +15,7 @@ interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" |
   readonly resolvedAtMs: number | undefined;
   /** The month's misses up to when the alert fired. */
   readonly misses: bigint;
-  /** Name of the firing alert that mutes this one; undefined if somebody would have been notified. */
+  /** Name of the firing alert that mutes this one; undefined if a notification would have been sent. */
   readonly mutedBy: string | undefined;
 }
 

@@ -17,7 +17,7 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 .ends{font-size:.85rem}`;
 
 /**
- * Reloads the page unless somebody is using it or its server does not respond, and marks the page as old once it is. Otherwise, a
+ * Reloads the page unless it is in use or its server does not respond, and marks the page as old once it is. Otherwise, a
  * page in an open tab, in a cache or in an exported file would appear to be current.
  */
 const SCRIPT = `"use strict";

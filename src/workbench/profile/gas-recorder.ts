@@ -50,7 +50,7 @@ export interface GasProfile {
 
 /** Maximum number of nodes in a profile. One node per parent adds up the gas of additional places. */
 const MAX_NODES = 20_000;
-/** Maximum depth of a node. The gas of deeper calls is added up in one node per parent too. */
+/** Maximum depth of a node. The gas of deeper calls is also added up in one node per parent. */
 const MAX_DEPTH = 150;
 /** Maximum number of failures. A transaction ends at its first failure, unless contracts handle it. */
 const MAX_FAILURES = 16;

@@ -186,7 +186,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
   };
 
   /**
-   * Subscribes again after the node has cancelled one subscription. A node does so if the client reads too slowly, while the
+   * Subscribes again after the node has cancelled one subscription. A node does this if the client reads too slowly, while the
    * connection and the other subscriptions continue. If the renewal fails, the session ends, and the next endpoint is used.
    */
   const renew = (id: number, reason: string): void => {

@@ -26,7 +26,7 @@ export interface SubscriptionOptions {
 
 const DEFAULT_SUBSCRIPTION_LIMITS = {
   deadlineMs: 10_000,
-  // CometBFT closes a connection after 30 s of silence. We notice a dead connection in half of that time.
+  // CometBFT closes a connection after 30 s of silence. We detect a dead connection in half of that time.
   pingIntervalMs: 5_000,
   readDeadlineMs: 15_000,
   eventDeadlineMs: 30_000,

@@ -64,7 +64,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return result ?? { kind: "skipped", reason: "not broadcast" };
   };
 
-  /** Returns true in the next block, once transactions whose callers have gone away are final. */
+  /** Returns true in the next block, once transactions of departed callers are final. */
   const isOpen = async (signal: AbortSignal): Promise<true | undefined> => {
     const { latestHeight } = await client.status(signal);
     await window.confirm(latestHeight, signal);

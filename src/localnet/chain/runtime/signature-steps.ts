@@ -139,7 +139,7 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** Creates the error for a wrong signature. Only the amino text contains the sequence, since the direct document lacks it. */
+/** Creates the error for an invalid signature. Only the amino text contains the sequence, since the direct document lacks it. */
 function signatureError(context: Context, signer: Signer, base: Account["base"]): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
@@ -298,6 +298,6 @@ function hasLowS(signature: Uint8Array): boolean {
 }
 
 // Recently verified signatures: key, signature and message hash. Every transaction is verified in CheckTx and again in
-// its block, and the verification costs more than everything else in a payment. The capacity is a full mempool. Only
+// its block, and the verification takes longer than everything else in a payment. The capacity is a full mempool. Only
 // successes are stored, and the entry is a function of its key, so the cache cannot change a result.
 const verified = createRecentCache<string, true>(5_000);

@@ -95,7 +95,7 @@ export function mappedCodec<Stored, T>(
  * parameters. The decoded value is shared and frozen, but only at its top level.
  *
  * The cache key is the array's identity: a store returns the same array for a value until the value is written again. If a store
- * returned copies, the cache would be useless but never wrong.
+ * returned copies, the cache would be useless but still correct.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   return {

@@ -106,7 +106,7 @@ interface SavedHeight {
 
 /**
  * Returns the readable heights in the storage. A height is readable if all its root nodes exist: a node is deleted only when no
- * stored height needs it, so everything below an existing root exists too. The storage may still list older heights whose nodes
+ * stored height needs it, so everything below an existing root also exists. The storage may still list older heights whose nodes
  * have been deleted. Throws if the latest heights are not readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {

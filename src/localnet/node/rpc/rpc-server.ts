@@ -93,7 +93,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
 /** CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
 
-/** As in CometBFT, the HTTP method does not matter; the path and the body decide. */
+/** As in CometBFT, the HTTP method does not matter, only the path and the body. */
 function route(
   request: HttpRequest,
   body: Uint8Array,

@@ -193,7 +193,7 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 
 /**
  * Maximum number of heights removed per block. It is more than one, so that a home catches up after its limit is lowered. A home
- * with 90,000 excess blocks needs about 6,000 blocks to do so.
+ * with 90,000 excess blocks takes about 6,000 blocks to catch up.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 

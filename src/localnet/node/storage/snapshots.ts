@@ -12,7 +12,7 @@ export interface StoredSnapshot {
 }
 
 /**
- * The snapshots in a store. A tree node that any snapshot needs is retained even if no recent height needs it any more. `list`
+ * The snapshots in a store. Tree nodes that a snapshot needs are retained even if no recent height needs them any more. `list`
  * only reads; callers of the other methods must have an open transaction.
  */
 export type SnapshotTables = ReturnType<typeof createSnapshotTables>;

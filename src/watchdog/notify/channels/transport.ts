@@ -71,7 +71,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** The only place that classifies refusals: gone for good, wrong message, later (at a given time), or unknown (repeated). */
+/** The only place that classifies rejections: permanent, invalid message, later (at a given time), or unknown (repeated). */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,

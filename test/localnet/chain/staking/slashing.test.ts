@@ -250,7 +250,7 @@ describe("genesis", () => {
     const staking = isRecord(state["staking"]) ? state["staking"] : {};
     const [entry = null] = list(staking, name);
     expect(() => createStakeWorld({ ...state, staking: { ...staking, [name]: [entry, entry] } }, 0n)).toThrow(
-      `app_state.staking.${name}[1]: the same accounts are there twice`,
+      `app_state.staking.${name}[1]: duplicate entry for the same accounts`,
     );
   });
 

@@ -78,7 +78,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   };
 }
 
-/** Behind enemy lines, the position's option decides; any other failure fails the message only in the deployed module. */
+/** Behind enemy lines, the position's option applies; any other failure fails the message only in the deployed module. */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
   return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");

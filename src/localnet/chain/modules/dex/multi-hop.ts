@@ -33,7 +33,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** Simulates MsgMultiHopSwap. Since nobody is paid, it succeeds even if the route has only one token and yields no coin. */
+/** Simulates MsgMultiHopSwap. Because nothing is paid out, it succeeds even if the route has only one token and yields no coin. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,

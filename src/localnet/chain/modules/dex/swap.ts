@@ -23,7 +23,7 @@ export interface SwapRequest {
   readonly limitPrice?: PrecDec | undefined;
 }
 
-/** A swap's result. `filled` means that the remaining amount cannot buy any more, or that the maximum has been reached. */
+/** A swap's result. `filled` means that the remaining amount is too small to buy anything, or that the maximum has been reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }

@@ -19,7 +19,7 @@ import { queueKey } from "./keys.ts";
 import { moduleParams, ratioOf } from "./params.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
-/** Drops proposals whose deposit is insufficient at the end of its period, and ends votes whose period is over. */
+/** Drops proposals whose deposit is insufficient at the end of the deposit period, and ends votes whose period has ended. */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
     Buffer.compare(key.subarray(0, timeKey(context.timeNs).length), timeKey(context.timeNs)) <= 0;

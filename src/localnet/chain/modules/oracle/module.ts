@@ -194,7 +194,7 @@ function storePrices(
   }
 }
 
-/** Returns the lowest price such that half of the stake votes for that price or a lower one. */
+/** Returns the lowest price such that half of the stake votes for it or a lower price. */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
   total: bigint,

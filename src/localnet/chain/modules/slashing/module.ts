@@ -139,7 +139,7 @@ function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   });
 }
 
-/** Releases a jailed validator whose jail time is over and whose self-delegation is large enough. */
+/** Releases a jailed validator whose jail time has ended and whose self-delegation is large enough. */
 function unjail(context: Context, { staking }: keeper.Keepers, operator: Uint8Array): void {
   const validator = staking.byOperator(context, operator);
   const own = validator.ownTokens();

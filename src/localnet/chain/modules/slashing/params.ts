@@ -43,7 +43,7 @@ export function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
+/** Throws an unregistered error for parameters that would break the chain. The texts match the SDK's. */
 function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);

@@ -103,7 +103,7 @@ function saverOf<K, V extends { readonly entries: readonly unknown[] }>(
   };
 }
 
-/** Returns a function that iterates over a validator's records by an index, and skips records that are gone by then. */
+/** Returns a function that iterates over a validator's records by an index, and skips records deleted in the meantime. */
 function indexedBy<K, V>(records: StoredMap<K, V>, index: StoredMap<K, Uint8Array>) {
   return function* (context: Context, validator: Uint8Array): IterableIterator<readonly [K, V]> {
     for (const [key] of index.entries(context, lengthPrefixed(validator))) {

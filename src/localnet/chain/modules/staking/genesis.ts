@@ -57,7 +57,7 @@ function addValidator(
 ): records.Validator {
   const operator = keepers.operators.parse(validator.operatorAddress);
   if (validators.byOperator.has(context, operator))
-    throw new Error(`${validator.operatorAddress} is there twice`);
+    throw new Error(`duplicate validator ${validator.operatorAddress}`);
   if (validators.validatorByConsensus(context, records.consensusAddressOf(validator)) !== undefined)
     throw new Error("another validator has the same consensus key");
   validators.setValidator(context, keepers, validator);
@@ -79,8 +79,7 @@ function addDelegation(
   const validator = operators.parse(delegation.validatorAddress);
   if (!validators.byOperator.has(context, validator))
     throw new Error(`no validator ${delegation.validatorAddress}`);
-  if (delegations.byPair.has(context, { delegator, validator }))
-    throw new Error("the same delegation is there twice");
+  if (delegations.byPair.has(context, { delegator, validator })) throw new Error("duplicate delegation");
   if (delegation.shares <= 0n) throw new Error("expected positive shares");
   if (!exported) hooks.beforeDelegationCreated(context, delegator, validator);
   delegations.setDelegation(context, { delegator, validator }, delegation);

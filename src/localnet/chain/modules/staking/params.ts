@@ -34,7 +34,7 @@ export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
+/** Throws an unregistered error for parameters that would break the chain. The texts match the SDK's. */
 function validateParams(params: Params): void {
   const time = unbondingTimeNs(params);
   if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);

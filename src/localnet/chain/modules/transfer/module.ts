@@ -108,7 +108,7 @@ function namingOwnResponse(handler: MessageHandler, chainName: string): MessageH
   return { ...handler, handle: (context, message) => ({ ...handler.handle(context, message), typeUrl }) };
 }
 
-/** The chain's own MsgTransfer, with which a contract pays a fee to the relayer of the result. Throws `ModuleError`. */
+/** The chain's own MsgTransfer, which lets a contract pay a fee to the relayer of the result. Throws `ModuleError`. */
 function transferWithFee(
   context: Context,
   message: own.MsgTransfer,

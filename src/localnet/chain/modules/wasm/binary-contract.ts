@@ -231,7 +231,7 @@ function addressProblem(prefix: string, text: string): string | undefined {
   return formatAddress(prefix, parsed.value) === text ? undefined : "address not normalized";
 }
 
-/** Converts a panic of the chain to an error with which the virtual machine ends the call. */
+/** Converts a chain panic to an error that makes the virtual machine end the call. */
 function orHostError<T>(work: () => T): T {
   try {
     return work();

@@ -44,7 +44,7 @@ function unsupported(kind: string): SystemError {
 /** Runs a contract's query. Returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
 export type ContractQuerier = (context: Context, contract: LoadedCode, request: GoField) => Uint8Array;
 
-/** Runs smart queries, and decides whether contracts may see an error's text. */
+/** Runs smart queries, and determines whether contracts may see an error's text. */
 export interface SmartQueries {
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
   readonly isDeterministic: (error: ModuleError) => boolean;

@@ -73,7 +73,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // A query's own meter has no limit. A profile of the query needs the sum.
+        // A query's own meter has no limit, and a query's profile needs the sum.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },

@@ -56,7 +56,7 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
 /** Information about the block in which a header is checked. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
-  /** Charges gas for a signature that only the slow verifier can decide, before that verifier runs. */
+  /** Charges gas for a signature that needs the slow verifier, before that verifier runs. */
   readonly beforeSlowSignature: () => void;
 }
 

@@ -92,9 +92,9 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 }
 
 /**
- * Gas for a signature that OpenSSL rejects, so that the ZIP-215 verifier must decide, which takes 1 to 2 ms. Honest validators
- * never produce such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as any other
- * signature and charges nothing.
+ * Gas for a signature that OpenSSL rejects, which then requires the ZIP-215 verifier (1 to 2 ms). Honest validators never produce
+ * such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as any other signature and charges
+ * nothing.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
