@@ -72,7 +72,7 @@ describe("the storage of the Go relayer", () => {
       ),
     });
     writeFileSync(join(damaged, "CURRENT"), "nonsense");
-    await expect(readGoStorage(damaged, folder)).rejects.toThrow("cannot be read");
+    await expect(readGoStorage(damaged, folder)).rejects.toThrow("cannot read the Go relayer's storage");
     expect(readdirSync(folder)).toEqual(["damaged"]);
   });
 

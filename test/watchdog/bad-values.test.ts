@@ -105,7 +105,7 @@ describe("a node's page without metrics of the oracle", () => {
     expect(nodeSource()).toMatchObject({
       up: false,
       error: expect.stringMatching(
-        /no app_oracle_responses .* metrics_enabled in the node's app\.toml, .* collector/,
+        /neither app_oracle_responses .* metrics_enabled in the node's app\.toml, .* collector/,
       ),
     });
     const states = new Map(

@@ -210,7 +210,7 @@ describe("localnet mine", () => {
     expect((await localnet("resume", "local-1")).out).toMatch(
       /^local-1 makes blocks .*\nremote-1 is halted /,
     );
-    expect((await localnet("halt", "other-1")).message).toContain("no chain here is called other-1");
+    expect((await localnet("halt", "other-1")).message).toContain("unknown chain other-1");
   });
 
   it("makes blocks that are an interval apart", async () => {

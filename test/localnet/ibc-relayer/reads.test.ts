@@ -115,8 +115,8 @@ describe("a proof", () => {
   });
 
   it.each([
-    [{ proof: [] }, "ibc/commitments/a cannot be proven: the node returned no proof"],
-    [{ code: 5, log: "pruned" }, "ibc/commitments/a cannot be proven: pruned"],
+    [{ proof: [] }, "cannot prove ibc/commitments/a: the node returned no proof"],
+    [{ code: 5, log: "pruned" }, "cannot prove ibc/commitments/a: pruned"],
   ])("that a node does not have fails with its path: %j", async (answer, expected) => {
     const failure = await prove(answer).messages.catch((error: unknown) => error);
     expect(failure).toHaveProperty("message", expected);

@@ -71,7 +71,7 @@ describe("a transaction on a full disk", () => {
     const error = errorOf(() => save("after", BIG));
     expect(toExit(error, true)).toEqual({
       exitCode: EXIT.tryAgain,
-      message: expect.stringMatching(/node\.db cannot be written; .* start again: database or disk is full$/),
+      message: expect.stringMatching(/^cannot write .*node\.db; .* start again: database or disk is full$/),
     });
     close();
     const again = openDatabase(folder);
@@ -140,7 +140,9 @@ describe("a database file", () => {
     const home = errorOf(() => openBlockStore(folder));
     expect(toExit(home, true)).toEqual({
       exitCode: EXIT.badConfig,
-      message: expect.stringMatching(/the file is empty \(0 bytes\); its node\.db is damaged: put a backup/),
+      message: expect.stringMatching(
+        /the file is empty \(0 bytes\); its node\.db is damaged; restore a backup/,
+      ),
     });
   });
 });

@@ -171,7 +171,7 @@ describe("createSlashingReader", () => {
       "a negative share",
       { min_signed_per_window: "-0.5" },
       {},
-      "params.min_signed_per_window is not a decimal",
+      "params.min_signed_per_window is not a non-negative decimal",
     ],
     ["a duration without a unit", { downtime_jail_duration: "600" }, {}, "is not a duration"],
     ["the record of another validator", {}, { address: "other" }, "address is not the requested address"],

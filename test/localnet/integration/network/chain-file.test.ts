@@ -258,7 +258,7 @@ local:
       '2:13: block_time: is not a valid duration (expected a duration of at least 50ms, e.g. "30s")',
     );
     expect(out).toContain("4:13: local.chain_id: has the wrong format");
-    expect(out).toContain('5:10: local.denom: is not a denomination (expected text such as "untrn")');
+    expect(out).toContain('5:10: local.denom: is not a denomination (expected text, e.g. "untrn")');
     expect(out).toContain("6:49: local.accounts.0.balances.0: is a number (expected text)");
     expect(out).toContain(
       '6:91: local.accounts.1.balances.0: is not an amount with a denomination (expected text, e.g. "1000000untrn")',
@@ -285,7 +285,7 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
     );
     expect(out).toContain('relayers.icq: needs an account named "relayer"');
     expect(out).toContain(
-      "local.admins.0: is neither an account nor an address (expected a name, or an address neutron1…)",
+      "local.admins.0: is neither an account nor an address (expected an account name, or an address neutron1…)",
     );
     expect(out).toContain("local.first_query: needs the contract icq-consumer");
     expect(out).toContain("remote.chain_id: is also the local chain's id");
@@ -295,11 +295,11 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
   it.each([
     ["{ name: alice, mnemonic: not words }", "", "account alice of local-1: invalid mnemonic"],
     ["", "modules_from: { file: nothing.json, modules: [bank] }", "nothing.json as JSON"],
-    ["", "modules_from: { file: given.json, modules: [bank] }", "given.json has no state of the module bank"],
+    ["", "modules_from: { file: given.json, modules: [bank] }", "given.json has no state for module bank"],
     [
       "",
       'modules: { wasm: { gen_msgs: [{ store_code: { wasm_byte_code: "file:no.wasm" } }] } }',
-      "no.wasm cannot be read",
+      "cannot read the code",
     ],
   ])("names the file or account that cannot be used: %s %s", async (account, more, text) => {
     const others = CHAINS.local.keys

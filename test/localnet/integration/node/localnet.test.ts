@@ -306,7 +306,7 @@ describe("a localnet with the profile deployed", () => {
     expect(trancheKeys(again.running)).toEqual(keys);
     await again.stop();
     await expect(start({ chains: { local: { ...local, profile: "specification" } }, home })).rejects.toThrow(
-      "the chain local-1 has the profile deployed from its genesis document, not specification; leave out --profile",
+      "chain local-1 has the profile deployed from its genesis document, not specification; omit --profile",
     );
 
     const open = (storage: StateStorage, genesis: GenesisDoc) =>
