@@ -299,7 +299,7 @@ describe("findProblems", () => {
       "queries-overdue: connection-0: 1 query is overdue; query 1 by 20 blocks, 20 s; this process is a standby, and no process has sent a result for 16 blocks",
     ]);
     // A process that gave the lease up is no standby that could lead.
-    const roleError = "no node has accepted its transactions for 11 s";
+    const roleError = "its transactions have not reached any node for 11 s";
     expect(found({ gate: { ...standby, roleError } })).toEqual([
       `not-sending: this process does not submit: ${roleError}`,
     ]);

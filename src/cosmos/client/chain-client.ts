@@ -126,7 +126,7 @@ export interface ChainClient {
     validators?: Promise<Uint8Array | undefined>,
   ) => Promise<LightBlockBytes>;
   /**
-   * Reports that a response from this endpoint has been proven wrong. For some time, reads then prefer other endpoints and use this
+   * Reports that this endpoint returned a provably wrong response. For some time, reads then prefer other endpoints and use this
    * one only if there is no other. Unknown names have no effect.
    */
   readonly distrust: (endpoint: string, reason: string) => void;

@@ -116,7 +116,7 @@ const COMMISSION = {
 export const TOKENS = 1_000_000n;
 
 /**
- * Creates the transactions, as JSON, with which the operators create validators with these powers, in this order. Returns undefined
+ * Creates the operators' transactions, as JSON, that create validators with these powers, in this order. Returns undefined
  * if the chain's settings do not request them. Rejects with `UnknownAccountError` for an operator without a key.
  */
 export async function createGenesisTxs(

@@ -174,7 +174,7 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
 function headlineOf(worst: PartRow | undefined): string {
   if (worst === undefined || worst.tone === "good") return "All parts are working";
   const what = `${worst.name}: ${worst.verdict}`;
-  // Nobody can act on something that is merely not known yet.
+  // Something that is merely not known yet is not actionable.
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 

@@ -15,7 +15,7 @@ const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 /** Returns the start of a string, at most `limit` UTF-16 units. Cuts between characters, never inside an emoji. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // The text after the cut decides whether a character continues there. No real character is longer than 100 units.
+  // The text after the cut determines whether a character continues there. No real character is longer than 100 units.
   const end = GRAPHEMES.segment(text.slice(0, limit + 100)).containing(Math.max(0, limit))?.index ?? 0;
   return text.slice(0, end);
 }

@@ -177,7 +177,7 @@ function whyUnfit(
   const mute = state.term === state.preparedTerm ? muteMs() : 0;
   if (mute <= mostMs) return undefined;
   state.retryAtMs = nowMs + MUTE_LIFETIMES * ttlMs;
-  return `no node has accepted its transactions for ${formatDuration(mute)}`;
+  return `its transactions have not reached any node for ${formatDuration(mute)}`;
 }
 
 /** Gives the lease up to another process. If there is no other process, nobody submits, and the relayer reports late results. */

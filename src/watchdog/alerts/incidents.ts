@@ -33,7 +33,7 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes with blocks can be good. They are not stored for older times.
+  // Only minutes with blocks can be good. For older times, minutes are not stored.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });

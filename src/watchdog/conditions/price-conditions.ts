@@ -39,6 +39,7 @@ const deviationThresholds = {
     2,
     "maximum deviation, in steps of 0.01; pair_max_deviation overrides it for individual pairs",
   ),
+  max_age: threshold("duration", 30_000, "maximum age of compared prices; more than a minute is not useful"),
 } as const;
 
 /** The settings and texts that both conditions on deviating prices share. */

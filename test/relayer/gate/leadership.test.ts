@@ -105,7 +105,7 @@ describe("a leader that cannot lead", () => {
     await clock.advance(2 * TTL_MS);
     expect(leadership.leads()).toBe(true);
     await clock.advance(TTL_MS / 2);
-    const error = "no node has accepted its transactions for 9 s";
+    const error = "its transactions have not reached any node for 9 s";
     expect(leadership.status()).toMatchObject({ role: "standby", error });
     await clock.advance(5 * TTL_MS);
     expect(leadership.leads()).toBe(false);

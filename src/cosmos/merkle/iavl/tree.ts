@@ -195,8 +195,8 @@ interface VersionRoot {
  * side.
  *
  * A node is in every version from the one that created it to the last one that contains it, without gaps. The returned nodes were
- * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id
- * decides for its subtree too, and the walk visits only nodes that changed between the three versions.
+ * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id also covers
+ * its subtree, and the walk visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,

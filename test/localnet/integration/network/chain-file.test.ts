@@ -295,7 +295,7 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
   it.each([
     ["{ name: alice, mnemonic: not words }", "", "account alice of local-1: invalid mnemonic"],
     ["", "modules_from: { file: nothing.json, modules: [bank] }", "nothing.json as JSON"],
-    ["", "modules_from: { file: given.json, modules: [bank] }", "given.json has no state of the module bank"],
+    ["", "modules_from: { file: given.json, modules: [bank] }", "given.json has no state for module bank"],
     [
       "",
       'modules: { wasm: { gen_msgs: [{ store_code: { wasm_byte_code: "file:no.wasm" } }] } }',

@@ -161,8 +161,7 @@ function addDelegation(
   const validator = operators.parse(delegation.validatorAddress);
   if (!validators.byOperator.has(context, validator))
     throw new Error(`no validator ${delegation.validatorAddress}`);
-  if (delegations.byPair.has(context, { delegator, validator }))
-    throw new Error("the same delegation is there twice");
+  if (delegations.byPair.has(context, { delegator, validator })) throw new Error("duplicate delegation");
   if (delegation.shares <= 0n) throw new Error("expected positive shares");
   if (!exported) hooks.beforeDelegationCreated(context, delegator, validator);
   delegations.setDelegation(context, { delegator, validator }, delegation);
