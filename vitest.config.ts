@@ -69,6 +69,8 @@ const FIRST = [
   "test/watchdog/month",
   "test/fuzz/",
   "test/relayer/integration/",
+  "test/localnet/integration/network/hostile-contracts",
+  "test/cli/integration/",
   "test/vectors/dex/",
 ];
 

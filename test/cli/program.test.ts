@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { toExit } from "../../src/platform/cli/run-process.ts";
 import { loadAllCommands } from "../support/command-line.ts";
 
 interface Printed {
@@ -130,6 +131,21 @@ describe("an unknown command", () => {
     expect(stderr).toContain("unknown command 'zzzzzzzz'");
     expect(stderr).not.toContain("Did you mean");
     expect(stderr).toContain("--help");
+  });
+});
+
+describe("a command line that cannot work", () => {
+  // In a process of its own, others do the same: test/e2e/bad-input.test.ts.
+  it.each([
+    [["up", "--nonsense"], /unknown option '--nonsense'/],
+    [["up", "--port-offset", "99999"], /whole number from 0 to/],
+    [["localnet", "start", "middle"], /middle/],
+    [["query", "interchainqueries", "params", "--node", "ftp://x"], /URL such as/],
+  ])("ends with 2: %j", async (words, says) => {
+    const { stderr, error } = await run(...words);
+    const { exitCode, message } = toExit(error);
+    expect(exitCode).toBe(2);
+    expect(`${stderr}${message ?? ""}`).toMatch(says);
   });
 });
 

@@ -113,7 +113,7 @@ describe("parts that run separately", () => {
     writeFileSync(file, printed.stdout);
     const to = ["--home", join(home.directory, "copy")];
     expect((await home.run("localnet", "import", file, ...to)).code).toBe(0);
-    await Promise.all([start("remote"), start("sidecar")]);
+    await start("remote");
     await home.start("localnet", "start", "local", ...to, "$PORTS").printed(/http:/);
     const first = BigInt(String(deep(exported, ["initial_height"])));
     await until("blocks of the copy", async () =>
