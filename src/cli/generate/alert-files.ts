@@ -74,7 +74,7 @@ export function inhibitRules(): readonly InhibitRule[] {
 const DEAD_MAN = 'alertname = "RelaywatchDeadMan"';
 
 /** Returns an Alertmanager configuration with receivers for pages, tickets, a chat, and a monitor of the monitoring itself. */
-export function alertmanagerExample(): string {
+function alertmanagerExample(): string {
   return (
     GENERATED +
     yamlText({
@@ -136,7 +136,7 @@ export function alertmanagerExample(): string {
 }
 
 /** Returns an Alertmanager configuration for a localnet. Alertmanager's page shows the alerts, but nobody is notified. */
-export function alertmanagerLocalnet(): string {
+function alertmanagerLocalnet(): string {
   return (
     GENERATED +
     yamlText({
@@ -155,14 +155,14 @@ export function alertmanagerLocalnet(): string {
 }
 
 /** Returns a Prometheus configuration for one validator, one relayer, and Prometheus and Alertmanager themselves. */
-export function prometheusExample(): string {
+function prometheusExample(): string {
   return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090", more: [] });
 }
 
 /**
  * Returns the Prometheus configuration for a localnet and its IBC relayer. The localnet's gRPC server uses Prometheus's usual port.
  */
-export function prometheusLocalnet(): string {
+function prometheusLocalnet(): string {
   const more = [job("localnet", "127.0.0.1:9997")];
   return prometheusConfig({ chainId: "local-1", interval: "5s", own: "127.0.0.1:9091", more });
 }
@@ -224,7 +224,7 @@ const LONG_MINUTES = 120;
 /**
  * Returns promtool test files for a rule file's alerts, by name. Each file tests its alert before, during and after its situation.
  */
-export function caseFiles(file: string): ReadonlyMap<string, string> {
+function caseFiles(file: string): ReadonlyMap<string, string> {
   const cases = (RULE_FILES.get(file) ?? [])
     .flatMap((group) => group.alerts)
     .filter(isTestable)
