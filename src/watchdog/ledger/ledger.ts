@@ -84,6 +84,7 @@ export function countObservation(given: Ledger, observation: Observation, option
   const { sources, closed } = closeMonths(counted, chainId, timeOf, atMs);
   const { steps, counts, conflicts } = calls;
   return {
+    observation: withConflicts(observation, conflicts),
     ledger: {
       ...ledger,
       ...(chainId === undefined ? {} : { chainId }),
@@ -101,7 +102,6 @@ export function countObservation(given: Ledger, observation: Observation, option
     },
     steps,
     counts,
-    observation: withConflicts(observation, conflicts),
   };
 }
 

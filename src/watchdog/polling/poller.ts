@@ -246,7 +246,7 @@ const FAILED_MS = 30_000;
 /** Statuses returned by a server, or a proxy in front of it, that cannot respond now or that refuses this client. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 503, 504]);
 
-interface Group {
+interface FallbackGroup {
   readonly urls: readonly URL[];
   readonly names: readonly string[];
   /** Monotonic time of the last failure of each URL, by index. */
@@ -268,22 +268,22 @@ export function createFailoverReader(
   const known = groups
     .filter((endpoints) => endpoints.length > 1)
     .map(
-      (endpoints): Group => ({
+      (endpoints): FallbackGroup => ({
         urls: endpoints.map(({ url }) => new URL(url)),
         names: endpointNames(endpoints),
         failedMs: new Map(),
         used: 0,
       }),
     );
-  const groupOf = (url: URL): Group | undefined =>
+  const groupOf = (url: URL): FallbackGroup | undefined =>
     known.find(({ urls }) => urls[0]?.href === url.href) ??
     known.find(({ urls: [first] }) => first !== undefined && pathBelow(first, url) !== undefined);
-  const isUp = ({ failedMs }: Group, index: number): boolean => {
+  const isUp = ({ failedMs }: FallbackGroup, index: number): boolean => {
     const atMs = failedMs.get(index);
     return atMs === undefined || clock.monotonicMs() - atMs >= FAILED_MS;
   };
   const readGroup = async (
-    group: Group,
+    group: FallbackGroup,
     url: URL,
     signal: AbortSignal,
     sent: Parameters<PageReader>[2],
@@ -337,7 +337,7 @@ export function createFailoverReader(
 }
 
 /** Returns the URL with this index. A path below the first URL is mapped to the same path below this one. */
-function urlOf({ urls: [first, ...others] }: Group, index: number, requested: URL): URL {
+function urlOf({ urls: [first, ...others] }: FallbackGroup, index: number, requested: URL): URL {
   const url = others[index - 1];
   if (first === undefined || url === undefined) return requested;
   return urlBelow(url.href, pathBelow(first, requested) ?? "");

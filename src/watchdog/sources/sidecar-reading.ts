@@ -54,7 +54,7 @@ function isWanted(name: string): boolean {
 }
 
 /** Returns true for a metric that {@link toOracleReading} recognises. */
-export function isOracleMetric(name: string): boolean {
+function isOracleMetric(name: string): boolean {
   return isSidecarFamily(name) || name.startsWith("app_");
 }
 
