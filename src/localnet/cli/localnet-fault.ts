@@ -5,7 +5,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
-import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./ask-localnet.ts";
+import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./control-commands.ts";
 
 interface Options extends LocalnetOptions {
   readonly for?: number;

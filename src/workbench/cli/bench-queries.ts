@@ -1,8 +1,9 @@
-import type { Command } from "commander";
-import { unchecked } from "../../localnet/cli/command-inputs.ts";
+import { type Command, Option } from "commander";
+import { unchecked, parseCoin, parseObject, requiredOption } from "../../localnet/cli/command-inputs.ts";
 import { query, queryCommands, type QueryGroup } from "../../localnet/cli/module-query.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { forOptionalModule } from "../../localnet/cli/chain-connection.ts";
+import { message, messageCommands, type MessageGroup } from "../../localnet/cli/module-tx.ts";
 
 /** `relaywatch query MODULE`, for the workbench's modules. */
 const BENCH_QUERIES = {
@@ -93,6 +94,97 @@ const IF_ABSENT =
   "a local chain has this module with --contract, with --profile deployed, or when its --chain-config names it in local.modules";
 
 /** Creates a workbench module's command. If the chain lacks the module, the error explains how to add it. */
-export function benchCommand(create: (context: CliContext) => Command): (context: CliContext) => Command {
+function benchCommand(create: (context: CliContext) => Command): (context: CliContext) => Command {
   return (context) => create(forOptionalModule(context, IF_ABSENT));
+}
+
+/** `relaywatch tx MODULE`, for the workbench's modules. */
+const BENCH_MESSAGES = {
+  tokenfactory: {
+    service: "osmosis.tokenfactory.v1beta1.Msg",
+    fields: {
+      subdenom: "<subdenom> up to 44 characters",
+      denom: "<denom> factory/<creator>/<subdenom>",
+      new_admin: "<new-admin> address of the new admin",
+      transferFromAddress: "<from> address that loses the coins",
+      transferToAddress: "<to> address that receives them",
+      contract_addr: "[contract] address of the contract; none: no contract is called",
+      metadata:
+        '<metadata> JSON: {"base":"factory/…","display":"…","name":"…","symbol":"…","denom_units":[{"denom":"factory/…","exponent":0}]}',
+    },
+    messages: {
+      "create-denom": message("CreateDenom", "create the denomination factory/<your address>/<subdenom>", {
+        prints: { denomination: "new_token_denom" },
+      }),
+      mint: message("Mint", "create coins; only the admin of the denomination can", {
+        options: {
+          mintToAddress: ["--to <address>", "who receives the coins; default: the signing account"],
+        },
+      }),
+      burn: message("Burn", "destroy coins; only the admin of the denomination can", {
+        options: {
+          burnFromAddress: ["--from-address <address>", "whose coins; default: the signing account's"],
+        },
+      }),
+      "force-transfer": message(
+        "ForceTransfer",
+        "move coins of any account; only the admin of the denomination can",
+      ),
+      "change-admin": message("ChangeAdmin", "change a denomination's admin"),
+      "set-denom-metadata": message("SetDenomMetadata", "describe a denomination: name, symbol, units"),
+      "set-before-send-hook": message(
+        "SetBeforeSendHook",
+        "choose the contract that is called before payments",
+        { note: "\nThe params must allow the contract's code for the creator of the denomination." },
+      ),
+      "update-params": message("UpdateParams", "replace all params: fee, gas, allowed hooks", {
+        takes: [],
+        options: {
+          "params.denom_creation_fee": listOption(
+            "--fee <json>",
+            'a coin: {"denom":"untrn","amount":"1000"}; can be given several times',
+          ),
+          "params.fee_collector_address": ["--fee-collector <address>", "who receives the fee"],
+          "params.denom_creation_gas_consume": () =>
+            new Option("--creation-gas <n>", "gas of a new denomination").default("0"),
+          "params.whitelisted_hooks": listOption(
+            "--hook <json>",
+            'a code that may be a hook: {"code_id":"1","denom_creator":"…"}; can be given several times',
+          ),
+        },
+      }),
+    },
+  },
+  feerefunder: {
+    service: "neutron.feerefunder.Msg",
+    messages: {
+      "update-params": message("UpdateParams", "set the minimum fee for a contract's packet", {
+        takes: [],
+        options: {
+          "params.min_fee.ack_fee": feeOption("--ack-fee <coin>", "for an acknowledgement"),
+          "params.min_fee.timeout_fee": feeOption("--timeout-fee <coin>", "for a timeout"),
+        },
+      }),
+    },
+  },
+} as const satisfies Readonly<Record<string, MessageGroup>>;
+
+/** Creates `relaywatch tx NAME`. If the chain lacks the module, the error explains how to add it to a local chain. */
+export function benchMessages(name: keyof typeof BENCH_MESSAGES): (context: CliContext) => Command {
+  return benchCommand(messageCommands(BENCH_MESSAGES[name]));
+}
+
+function listOption(flags: string, description: string): () => Option {
+  return () =>
+    new Option(flags, description)
+      .default([], "none")
+      .argParser((text: string, previous: readonly unknown[]) => [...previous, parseObject(text)]);
+}
+
+function feeOption(flags: string, description: string): () => Option {
+  const words = `${description}, such as 1000untrn; can be given several times`;
+  return requiredOption(flags, words, (text, previous) => [
+    ...(Array.isArray(previous) ? previous : []),
+    parseCoin(text),
+  ]);
 }

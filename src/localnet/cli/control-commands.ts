@@ -1,21 +1,67 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { portOffsetOption, parseDuration } from "../../platform/cli/options.ts";
+import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { parseDuration } from "../../platform/cli/options.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
-import {
-  askLocalnet,
-  localnetCommand,
-  type LocalnetOptions,
-  parseChains,
-  withLocalnetOptions,
-} from "./ask-localnet.ts";
 import { parseAddress } from "./command-inputs.ts";
+
+export interface LocalnetOptions {
+  readonly json?: true;
+  readonly portOffset: number;
+}
+
+/** Creates a command for a running localnet whose own options, if any, come last in its help. */
+export function localnetCommand(name?: string): Command {
+  return withLocalnetOptions(new Command(name));
+}
+
+export function withLocalnetOptions(command: Command): Command {
+  return command.addOption(jsonOption()).addOption(portOffsetOption());
+}
+
+/** Deadline for one request, including the time for any blocks it makes. */
+const DEADLINE_MS = 120_000;
+
+/** Sends a request to the control API: a POST with the token if there is a body. Throws `CliError`. */
+export function askLocalnet(
+  path: string,
+  body: unknown,
+  { portOffset }: LocalnetOptions,
+  { signal }: Pick<CliContext, "signal">,
+): Promise<unknown> {
+  return askDaemon(
+    {
+      daemon: "the localnet's control API",
+      url: `http://127.0.0.1:${portsAt(portOffset).control}`,
+      path,
+      deadlineMs: DEADLINE_MS,
+      hint: "start relaywatch up or relaywatch localnet start, or select one with --port-offset",
+      tokenHint: `the token in ${controlTokenFile(portOffset)} was ${body === undefined ? "not " : ""}sent`,
+      ...(body === undefined ? {} : { body, token: controlToken(portOffset) }),
+    },
+    signal,
+  );
+}
+
+const chainsReply = z.object({
+  chains: z.array(
+    z.object({ chain_id: z.string(), prefix: z.string(), height: z.coerce.string(), halted: z.boolean() }),
+  ),
+});
+
+/** Parses the response to `GET /chains` or `POST /blocks`. */
+export function parseChains(reply: unknown): z.output<typeof chainsReply>["chains"] {
+  return chainsReply.parse(reply).chains;
+}
 
 const timeReply = z.object({ time: z.string(), rate: z.number() });
 
@@ -155,4 +201,67 @@ interface Recipient {
 function parseRecipient(text: string): Recipient {
   const address = parseAddress(text);
   return { address, prefix: decodeBech32(address).prefix };
+}
+
+const snapshot = z.object({
+  id: z.number(),
+  time: z.string(),
+  heights: z.record(z.string(), z.coerce.string()),
+});
+const snapshotList = z.object({ snapshots: z.array(snapshot) });
+
+type Snapshot = z.output<typeof snapshot>;
+
+/** `relaywatch localnet snapshot [take | list | remove ID]`. */
+export function snapshotCommand(context: CliContext): Command {
+  const printList = (reply: unknown, options: LocalnetOptions): void => {
+    if (options.json) return context.print(stringifyJson(reply, 2));
+    const { snapshots } = snapshotList.parse(reply);
+    if (snapshots.length === 0) context.print("there is no snapshot");
+    for (const one of snapshots) context.print(textOf(one));
+  };
+  return new Command()
+    .addCommand(
+      localnetCommand("take")
+        .description("take a snapshot of the current state of both chains")
+        .action(async (options: LocalnetOptions) => {
+          const reply = await askLocalnet("/snapshots", {}, options, context);
+          context.print(options.json ? stringifyJson(reply, 2) : textOf(snapshot.parse(reply)));
+        }),
+      { isDefault: true },
+    )
+    .addCommand(
+      localnetCommand("list")
+        .description("list the snapshots")
+        .action(async (options: LocalnetOptions) =>
+          printList(await askLocalnet("/snapshots", undefined, options, context), options),
+        ),
+    )
+    .addCommand(
+      localnetCommand("remove")
+        .description("remove a snapshot")
+        .argument("<id>", "its number", parseId)
+        .action(async (id: number, options: LocalnetOptions) =>
+          printList(await askLocalnet("/snapshots/remove", { id }, options, context), options),
+        ),
+    );
+}
+
+/** `relaywatch localnet revert ID`. */
+export function revertCommand(context: CliContext): Command {
+  const command = localnetCommand().argument("<id>", "number of a snapshot", parseId);
+  return command.action(async (id: number, options: LocalnetOptions) => {
+    const reply = await askLocalnet("/snapshots/revert", { id }, options, context);
+    context.print(options.json ? stringifyJson(reply, 2) : `back at ${textOf(snapshot.parse(reply))}`);
+  });
+}
+
+function textOf({ id, time, heights }: Snapshot): string {
+  const places = Object.entries(heights).map(([chainId, height]) => `${chainId} at height ${height}`);
+  return `snapshot ${id}: ${places.join(", ")}, ${time}`;
+}
+
+function parseId(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("the number of a snapshot was expected, 1 or more");
 }
