@@ -1,7 +1,7 @@
 import { parsePrecDec, PREC_ONE, quoPrec } from "../../src/platform/base/decimal.ts";
 import { calcPrice } from "../../src/localnet/chain/modules/dex/price.ts";
 import * as store from "../../src/localnet/chain/modules/dex/store.ts";
-import type { PoolReserves } from "../../src/localnet/chain/modules/dex/keys.ts";
+import type { PoolReserves } from "../../src/localnet/chain/modules/dex/types.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import {
   LimitOrderType,

@@ -1,4 +1,4 @@
-import { poolDenom } from "../../src/localnet/chain/modules/dex/keys.ts";
+import { poolDenom } from "../../src/localnet/chain/modules/dex/types.ts";
 import * as store from "../../src/localnet/chain/modules/dex/store.ts";
 import { parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { createStandInBank } from "../support/dex-stand-in-bank.ts";

@@ -14,8 +14,7 @@ import { concat, fromHex, fromUtf8, toBase64, toHex, utf8 } from "../../src/plat
 import { type JsonObject, type JsonValue, stringifyJson } from "../../src/platform/base/json.ts";
 import { GAS_MULTIPLIER } from "../../src/localnet/vm/gas.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
-import { profileLastTx } from "../../src/workbench/profile/profile-tx.ts";
-import { createProfiler, type Profiler } from "../../src/workbench/profile/profiler.ts";
+import { profileLastTx, createProfiler, type Profiler } from "../../src/workbench/profile/profile-tx.ts";
 import type { GasNode } from "../../src/workbench/profile/gas-recorder.ts";
 import {
   QueryAllContractStateRequest,

@@ -2,7 +2,7 @@ import { concat, toHex } from "../../src/platform/base/bytes.ts";
 import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
 import * as prec from "../../src/platform/base/decimal.ts";
 import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
-import * as keys from "../../src/localnet/chain/modules/dex/keys.ts";
+import * as keys from "../../src/localnet/chain/modules/dex/types.ts";
 import { matchReserves } from "../../src/localnet/chain/modules/dex/pool.ts";
 import {
   calcPrice,

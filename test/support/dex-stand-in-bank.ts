@@ -1,5 +1,5 @@
 import { coinEvent, messageSender, transfer } from "../../src/localnet/chain/modules/bank/keeper.ts";
-import type { DexBank } from "../../src/localnet/chain/modules/dex/keys.ts";
+import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";

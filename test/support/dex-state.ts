@@ -1,6 +1,6 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
 import { formatRfc3339Ns } from "../../src/platform/base/time.ts";
-import type { Tranche } from "../../src/localnet/chain/modules/dex/keys.ts";
+import type { Tranche } from "../../src/localnet/chain/modules/dex/types.ts";
 import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import {
   toWireTick,

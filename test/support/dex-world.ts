@@ -3,7 +3,7 @@ import { balances as storedBalances, supplies } from "../../src/localnet/chain/m
 import { createBankModule } from "../../src/localnet/chain/modules/bank/module.ts";
 import { createDexModule } from "../../src/localnet/chain/modules/dex/module.ts";
 import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
-import type { DexBank } from "../../src/localnet/chain/modules/dex/keys.ts";
+import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import { profileNamed } from "../../src/localnet/chain/deviations/profile-named.ts";
 import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";

@@ -15,31 +15,31 @@ const COMMANDS: LazyCommands = {
   },
   time: {
     description: "show the time of both chains, move it ahead or speed it up",
-    load: async () => (await import("../../localnet/cli/localnet-time.ts")).timeCommand,
+    load: async () => (await import("../../localnet/cli/control-commands.ts")).timeCommand,
   },
   mine: {
     description: "make blocks on both chains immediately",
-    load: async () => (await import("../../localnet/cli/localnet-time.ts")).mineCommand,
+    load: async () => (await import("../../localnet/cli/control-commands.ts")).mineCommand,
   },
   halt: {
     description: "stop making blocks until resumed",
-    load: async () => (await import("../../localnet/cli/localnet-time.ts")).haltCommand,
+    load: async () => (await import("../../localnet/cli/control-commands.ts")).haltCommand,
   },
   resume: {
     description: "resume making blocks",
-    load: async () => (await import("../../localnet/cli/localnet-time.ts")).resumeCommand,
+    load: async () => (await import("../../localnet/cli/control-commands.ts")).resumeCommand,
   },
   snapshot: {
     description: "save the current state of both chains, so that you can return to it later",
-    load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).snapshotCommand,
+    load: async () => (await import("../../localnet/cli/control-commands.ts")).snapshotCommand,
   },
   revert: {
     description: "return both chains to a snapshot; everything after it is lost",
-    load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).revertCommand,
+    load: async () => (await import("../../localnet/cli/control-commands.ts")).revertCommand,
   },
   faucet: {
     description: "send coins from the faucet test account to an address",
-    load: async () => (await import("../../localnet/cli/localnet-time.ts")).faucetCommand,
+    load: async () => (await import("../../localnet/cli/control-commands.ts")).faucetCommand,
   },
   rehearse: {
     description:

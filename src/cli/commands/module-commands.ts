@@ -4,8 +4,7 @@ import type { moduleQueries } from "../../localnet/cli/query/modules.ts";
 import type { moduleMessages } from "../../localnet/cli/tx/modules.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommands } from "../../platform/cli/lazy-command.ts";
-import type { benchMessages } from "../../workbench/cli/bench-messages.ts";
-import type { benchQueries } from "../../workbench/cli/bench-queries.ts";
+import type { benchMessages, benchQueries } from "../../workbench/cli/bench-queries.ts";
 
 /** One query group per chain module. */
 const QUERIES: LazyCommands = {
@@ -127,11 +126,11 @@ const MESSAGES: LazyCommands = {
   harpoon: { description: "choose the hook types for which a contract is called", load: messages("harpoon") },
   transfer: {
     description: "send coins to an account on another chain",
-    load: async () => (await import("../../localnet/cli/tx/transfer.ts")).txTransferCommand,
+    load: async () => (await import("../../localnet/cli/tx/ibc.ts")).txTransferCommand,
   },
   "ibc-transfer": {
     description: "the same, with ibc-go's arguments",
-    load: async () => (await import("../../localnet/cli/tx/transfer.ts")).txIbcTransferCommand,
+    load: async () => (await import("../../localnet/cli/tx/ibc.ts")).txIbcTransferCommand,
   },
   ibc: {
     description: "update a light client, open and close channels",
@@ -151,12 +150,12 @@ const MESSAGES: LazyCommands = {
   },
   vesting: {
     description: "create accounts whose coins vest",
-    load: async () => (await import("../../localnet/cli/tx/vesting.ts")).txVestingCommand,
+    load: async () => (await import("../../localnet/cli/tx/modules.ts")).txVestingCommand,
   },
   upgrade: { description: "plan an upgrade, or cancel the plan", load: messages("upgrade") },
   gov: {
     description: "governance of the remote chain: propose, deposit, vote",
-    load: async () => (await import("../../localnet/cli/tx/gov.ts")).txGovCommand,
+    load: async () => (await import("../../localnet/cli/tx/modules.ts")).txGovCommand,
   },
 };
 
@@ -171,7 +170,7 @@ function messages(name: Parameters<typeof moduleMessages>[0]): Load {
 
 /** Like {@link messages}, for a workbench module. */
 function benchMessagesOf(name: Parameters<typeof benchMessages>[0]): Load {
-  return async () => (await import("../../workbench/cli/bench-messages.ts")).benchMessages(name);
+  return async () => (await import("../../workbench/cli/bench-queries.ts")).benchMessages(name);
 }
 
 /** The workbench's gas reports, whose code is loaded on first use. */

@@ -11,14 +11,7 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
-import {
-  type ChainKey,
-  type ChainPart,
-  type ChainProfile,
-  CHAINS,
-  type LocalnetChains,
-  type LocalnetRoles,
-} from "../accounts/chains.ts";
+import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
@@ -31,10 +24,10 @@ const FILE = "file:";
 
 /** A localnet configured by a chain file, or the default localnet. */
 export interface ConfiguredLocalnet {
-  readonly chains: LocalnetChains;
-  readonly roles: LocalnetRoles;
+  readonly chains: localnet.LocalnetChains;
+  readonly roles: localnet.LocalnetRoles;
   readonly profile: ProfileName;
-  readonly validators: Readonly<Record<ChainPart, readonly bigint[]>>;
+  readonly validators: Readonly<Record<localnet.ChainPart, readonly bigint[]>>;
   readonly blockTimeMs: number;
   readonly ports: Ports;
 }
@@ -53,8 +46,8 @@ export async function readChainConfig(file: string, portOffset = 0): Promise<Con
  * Returns a configuration's chains, or the default localnet's. Does not read the other files that the configuration refers to,
  * because only a new chain needs them. Throws `ConfigError`.
  */
-export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
-  return file === undefined ? CHAINS : (await readChainConfig(file)).chains;
+export async function chainsOf(file: string | undefined): Promise<localnet.LocalnetChains> {
+  return file === undefined ? localnet.CHAINS : (await readChainConfig(file)).chains;
 }
 
 /** Reads the chain file and the files that it refers to. Throws `ConfigError` and `CliError`. */
@@ -102,12 +95,12 @@ function portsOf(given: ChainFile["ports"], offset: number): Ports {
 }
 
 async function profileOf(
-  part: ChainPart,
+  part: localnet.ChainPart,
   section: ChainSection &
     Partial<Pick<ChainFile["local"], "admins" | "built_in_contracts" | "first_query" | "more_clients">>,
   modules: JsonObject,
-): Promise<ChainProfile> {
-  const { settings, chainName } = CHAINS[part];
+): Promise<localnet.ChainProfile> {
+  const { settings, chainName } = localnet.CHAINS[part];
   const {
     admins = [],
     built_in_contracts: builtInContracts = true,
@@ -144,9 +137,9 @@ async function profileOf(
 async function keyOf(
   { name: own, mnemonic, balances }: ChainSection["accounts"][number],
   { bech32_prefix: prefix, chain_id: chainId }: ChainSection,
-): Promise<ChainKey> {
+): Promise<localnet.ChainKey> {
   // The addresses of the test accounts are known.
-  const known = CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
+  const known = localnet.CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
   const addressHex = known?.addressHex ?? (await addressOf({ name: own, mnemonic, prefix, chainId }));
   return {
     name: own,

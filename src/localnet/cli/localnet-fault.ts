@@ -4,7 +4,7 @@ import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
-import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./ask-localnet.ts";
+import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./control-commands.ts";
 
 interface Options extends LocalnetOptions {
   readonly for?: number;

@@ -16,7 +16,7 @@ import { accountNamed, CHAINS, TEST_KEYS } from "../accounts/chains.ts";
 import { TREASURY } from "../chain/modules/revenue/keeper.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { isJsonObject } from "./command-inputs.ts";
-import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./ask-localnet.ts";
+import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./control-commands.ts";
 import { withChain } from "./chain-connection.ts";
 import { AUTHORITY, check, propose, requireDone } from "./localnet-scenario.ts";
 import { createScenarioChain, type ScenarioChain } from "./scenario/scenario-chain.ts";

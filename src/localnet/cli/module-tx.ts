@@ -1,22 +1,13 @@
 import { Command } from "commander";
 import { messageFromJson } from "../../cosmos/proto/json.ts";
-import { toChainTypeUrl, TYPE_URL } from "../../cosmos/proto/registry.ts";
-import { requireService, signerFields } from "../../cosmos/proto/registry.ts";
+import { toChainTypeUrl, TYPE_URL, requireService, signerFields } from "../../cosmos/proto/registry.ts";
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { cellText, fieldAt } from "../../platform/cli/table.ts";
 import { moduleAddress } from "../chain/runtime/address.ts";
-import {
-  addInputs,
-  type Fields,
-  type FieldTable,
-  type Inputs,
-  nestFields,
-  requireOwnAddresses,
-  textOf,
-} from "./command-inputs.ts";
+import * as inputs from "./command-inputs.ts";
 import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
@@ -26,20 +17,20 @@ export interface MessageGroup {
   /** Service name with the canonical chain name: `neutron.dex.Msg`. */
   readonly service: string;
   /** Names and help for arguments that `FIELD_WORDS` lacks or describes differently. */
-  readonly fields?: FieldTable;
+  readonly fields?: inputs.FieldTable;
   /** Messages by name, including the deployed command line's aliases: `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
   /** Settings that apply to all of the module's messages, except the authority's. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
 }
 
-interface MessageMore extends Inputs {
+interface MessageMore extends inputs.Inputs {
   /** Response fields to print: each label, with the path of its field. */
   readonly prints?: Readonly<Record<string, string>>;
   /** Text below the help. */
   readonly note?: string;
   /** Converts the given values to the message's fields, except the signer. Throws `CliError` if the combination is invalid. */
-  readonly complete?: (given: Fields, options: TxOptions) => Fields | Promise<Fields>;
+  readonly complete?: (given: inputs.Fields, options: TxOptions) => inputs.Fields | Promise<inputs.Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
   /** How to print the response and simulate the message if `prints` is not sufficient. */
@@ -73,18 +64,18 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   const command = addTxOptions(addConnectionOptions(new Command(name).description(more.description)));
   command.aliases(aliases);
   const [signer = unreachable(`${input.typeName} without a signer`)] = signerFields(input);
-  const read = addInputs(command, more, { message: input, words: group.fields, signer });
+  const read = inputs.addInputs(command, more, { message: input, words: group.fields, signer });
   const note = (signer === AUTHORITY ? [AUTHORITY_HELP] : []).concat(more.note ?? []).join("\n");
   if (note !== "") command.addHelpText("after", note);
   return command.action(async () => {
     const options = command.opts<TxOptions>();
     const given = read();
-    const fields = nestFields((await more.complete?.(given, options)) ?? given);
+    const fields = inputs.nestFields((await more.complete?.(given, options)) ?? given);
     const { sendMessage } = await import("./send-message.ts");
     const ready = { type: input.typeName, fields, signer, more };
     const outgoing = (signer === AUTHORITY ? proposal : signed)(ready, options);
     const encode = (sender: string): Uint8Array => {
-      requireOwnAddresses(input, fields, sender);
+      inputs.requireOwnAddresses(input, fields, sender);
       return outgoing.encode(sender);
     };
     await sendMessage({ ...group.sending, ...outgoing, encode }, options, context);
@@ -141,7 +132,11 @@ function proposal({ type, fields }: ReadyMessage, options: TxOptions): OutgoingM
     ...fields,
   });
   const encode = (json: JsonObject): Uint8Array =>
-    messageFromJson(submit, { ...json, messages: [proposed(textOf(json["proposer"]))] }, options.chainName);
+    messageFromJson(
+      submit,
+      { ...json, messages: [proposed(inputs.textOf(json["proposer"]))] },
+      options.chainName,
+    );
   const more = { encode, prints: { proposal: "proposal_id" } };
   return signed({ type: submit, fields: {}, signer: "proposer", more }, options);
 }

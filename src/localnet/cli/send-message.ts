@@ -1,7 +1,7 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
-import { encodeForSimulation, encodeUnsigned, type Signer } from "../../cosmos/client/tx/signer.ts";
+import * as txSigner from "../../cosmos/client/tx/signer.ts";
 import { endedAtDeadline, feeFor, readAccount } from "../../cosmos/client/tx/tx-queries.ts";
 import type {
   BroadcastOutcome,
@@ -13,7 +13,7 @@ import type {
 import { TxMsgData } from "../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import { messageToJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
-import { toBase64, toHex } from "../../platform/base/bytes.ts";
+import { toBase64, toHex, decodeBech32 } from "../../platform/base/bytes.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { ceilDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { CliError, EXIT } from "../../platform/base/errors.ts";
@@ -22,13 +22,18 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { withChain } from "./chain-connection.ts";
 import { gasReportsOf, type ProfileRequest } from "./gas-reports.ts";
-import { openAccount, requireAccountChoice, unsignedSender } from "./tx-account.ts";
-import { feeDenomOf, fixedPrice, type TxOptions } from "./tx-options.ts";
+import { feeDenomOf, fixedPrice, type TxOptions, type AccountOptions } from "./tx-options.ts";
+import { keyringPlace } from "../../cosmos/cli/keyring-options.ts";
+import type { SignerProgram } from "../../cosmos/client/tx/signer-program.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import { openPrompt } from "../../platform/cli/prompt.ts";
+import { readSecret } from "../../platform/cli/state-home.ts";
+import { localnetAccounts } from "../accounts/chains.ts";
 
 /** A connection and the signing account. */
 interface Sending {
   readonly client: PooledChainClient;
-  readonly signer: Signer;
+  readonly signer: txSigner.Signer;
   readonly sender: TxSender;
   readonly options: TxOptions;
   readonly context: CliContext;
@@ -198,7 +203,7 @@ async function simulationOf(
 ): Promise<ProfileRequest> {
   const { sequence } = await readAccount(client, signer.address, context.signal);
   const draft = { messages, memo: options.note, sequence };
-  return { kind: "simulation", tx: toBase64(encodeForSimulation(draft, signer)) };
+  return { kind: "simulation", tx: toBase64(txSigner.encodeForSimulation(draft, signer)) };
 }
 
 async function openSender(
@@ -240,7 +245,7 @@ async function printUnsigned(
   const value = encode(await unsignedSender(options));
   const amount = fees?.amount ?? (gasPrices === undefined ? 0n : feeFor(gasPrices.price, gas));
   const fee = { denom: feeDenomOf(options), amount };
-  const bytes = encodeUnsigned({
+  const bytes = txSigner.encodeUnsigned({
     messages: [{ typeUrl, value }],
     memo: note,
     timeoutHeight: 0n,
@@ -284,4 +289,89 @@ function refused(
   stacks = "",
 ): CliError {
   return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
+}
+
+/** Throws `CliError` if no account is selected. Called before the first request to the chain. */
+function requireAccountChoice(options: AccountOptions): void {
+  const { from, mnemonicFile, mnemonicEnv, signer } = options;
+  if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
+  throw new CliError(
+    EXIT.usage,
+    "no signing account; pass --from (a localnet test account or, with --keyring-backend, a key), --mnemonic-file, --mnemonic-env or --signer",
+  );
+}
+
+/** Opens the signing account. Throws `CliError` if it cannot be opened, and `ClientError` "bad-key" for an invalid mnemonic. */
+function openAccount(options: AccountOptions, chainId: string): Promise<txSigner.Signer> {
+  const { from, keyringBackend, addressPrefix = "neutron" } = options;
+  if (from !== undefined && keyringBackend === undefined) return openTestAccount(from, chainId);
+  return openOwnKey(options, addressPrefix);
+}
+
+/** Opens a key that is not tied to a chain. */
+async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSigner.Signer> {
+  const { from, keyringBackend: backend, signer } = options;
+  if (signer !== undefined)
+    return txSigner.createSigner({ kind: "external", ...signerProgram(options) }, prefix);
+  if (from === undefined || backend === undefined)
+    return txSigner.createSigner({ kind: "mnemonic", mnemonic: readMnemonic(options) }, prefix);
+  const prompt = openPrompt();
+  try {
+    const place = await keyringPlace({ ...options, keyringBackend: backend }, prompt);
+    return await txSigner.createSigner({ kind: "keyring", ...place, name: from }, prefix);
+  } finally {
+    prompt.close();
+  }
+}
+
+/** Time allowed for a person to confirm on a device. */
+const SIGNER_DEADLINE_MS = 60_000;
+
+function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
+  return {
+    command: [signer, ...signerArg],
+    deadlineMs: SIGNER_DEADLINE_MS,
+    concurrency: 1,
+    environment: signerEnv,
+  };
+}
+
+/** Returns the address that would sign. `--from` may also be an address. */
+async function unsignedSender(options: AccountOptions): Promise<string> {
+  const { from, keyringBackend, addressPrefix = "neutron" } = options;
+  if (from === undefined || keyringBackend !== undefined)
+    return (await openOwnKey(options, addressPrefix)).address;
+  if (isAddress(from, addressPrefix)) return from;
+  const account = localnetAccounts().find(
+    ({ name, address }) => name === from && address.startsWith(`${addressPrefix}1`),
+  );
+  if (account !== undefined) return account.address;
+  throw new CliError(EXIT.usage, `--from ${from}: expected an address or a test account name`);
+}
+
+function isAddress(text: string, prefix: string): boolean {
+  try {
+    return decodeBech32(text).prefix === prefix;
+  } catch {
+    return false;
+  }
+}
+
+/** Test account keys are public. On any other chain, anyone could spend the account's coins. */
+function openTestAccount(name: string, chainId: string): Promise<txSigner.Signer> {
+  const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
+  const account = ofChain.find((one) => one.name === name);
+  if (account === undefined) {
+    const known =
+      ofChain.length === 0
+        ? "test accounts exist only on localnet chains; for a key from relaywatch keys, add --keyring-backend test or file"
+        : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
+    throw new CliError(EXIT.usage, `no test account is named ${name} on ${chainId}: ${known}`);
+  }
+  const prefix = account.address.slice(0, account.address.lastIndexOf("1"));
+  return txSigner.createSigner({ kind: "mnemonic", mnemonic: new Secret(account.mnemonic) }, prefix);
+}
+
+function readMnemonic({ mnemonicFile: file, mnemonicEnv: env }: AccountOptions): Secret {
+  return readSecret({ file, env }, file === undefined ? "--mnemonic-env" : "--mnemonic-file");
 }

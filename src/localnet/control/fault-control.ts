@@ -13,14 +13,7 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { isoTimeOrNull, NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/setting-texts.ts";
 import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
-import {
-  type ApiRoute,
-  errorOf,
-  getJson,
-  postJson,
-  serveRoute,
-  time,
-} from "../../platform/http/route-about.ts";
+import * as about from "../../platform/http/route-about.ts";
 import { SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
@@ -136,31 +129,31 @@ function parseFaults(reply: unknown): readonly FaultState[] {
 
 const faultList = z.strictObject({
   faults: z.array(
-    z.strictObject({ name: z.string(), on: z.boolean(), until: time.nullable(), effect: z.string() }),
+    z.strictObject({ name: z.string(), on: z.boolean(), until: about.time.nullable(), effect: z.string() }),
   ),
 });
 
 export const FAULT_API = {
-  list: getJson("/faults", "all faults with their effects; `until` is null if no end is set", faultList),
-  switch: postJson(
+  list: about.getJson("/faults", "all faults with their effects; `until` is null if no end is set", faultList),
+  switch: about.postJson(
     "/faults/:name",
     'switches a fault: `{"on": true}`, `{"on": true, "for": "2m"}` or `{"on": false}`',
     faultList,
     {
       body: z.object({ on: z.boolean(), for: z.string().optional() }),
       replies: {
-        400: errorOf("invalid body"),
-        404: errorOf("no such fault"),
-        502: errorOf("the sidecar's process does not respond"),
+        400: about.errorOf("invalid body"),
+        404: about.errorOf("no such fault"),
+        502: about.errorOf("the sidecar's process does not respond"),
       },
     },
   ),
 };
 
-export function createFaultRoutes(control: FaultControl): readonly ApiRoute[] {
+export function createFaultRoutes(control: FaultControl): readonly about.ApiRoute[] {
   return [
-    serveRoute(FAULT_API.list, async () => listReply(control)),
-    serveRoute(FAULT_API.switch, (call) => switchFault(call, control)),
+    about.serveRoute(FAULT_API.list, async () => listReply(control)),
+    about.serveRoute(FAULT_API.switch, (call) => switchFault(call, control)),
   ];
 }
 

@@ -1,8 +1,4 @@
-import {
-  LimitOrderType,
-  type MsgDeposit,
-  type MsgPlaceLimitOrder,
-} from "../../cosmos/proto/gen/neutron/dex/tx.ts";
+import * as wire from "../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { HookType } from "../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import { encodeBech32, sha256, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
@@ -94,10 +90,10 @@ const POOLS = [
 
 /** Bob's orders: token to sell, token to buy, tick from in to out, whole coins. */
 const ORDERS = [
-  ["untrn", ATOM, 22_900n, 3_000n, LimitOrderType.GOOD_TIL_CANCELLED],
-  ["untrn", ATOM, 22_800n, 4_000n, LimitOrderType.GOOD_TIL_TIME],
-  [ATOM, "untrn", -23_200n, 250n, LimitOrderType.GOOD_TIL_CANCELLED],
-  [USDC, "untrn", -7_200n, 1_500n, LimitOrderType.GOOD_TIL_CANCELLED],
+  ["untrn", ATOM, 22_900n, 3_000n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
+  ["untrn", ATOM, 22_800n, 4_000n, wire.LimitOrderType.GOOD_TIL_TIME],
+  [ATOM, "untrn", -23_200n, 250n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
+  [USDC, "untrn", -7_200n, 1_500n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
 ] as const;
 
 /** State for the scenario `dex-demo`: pools for three pairs, and limit orders on both sides of the market. */
@@ -119,7 +115,7 @@ export function seedDexDemo(chain: ChainProfile, timeNs: bigint, profile?: Profi
 function depositOf(
   creator: string,
   [tokenA, tokenB, tick, fee, amountA, amountB]: (typeof POOLS)[number],
-): MsgDeposit {
+): wire.MsgDeposit {
   const options = {
     disableAutoswap: false,
     failTxOnBel: true,
@@ -143,8 +139,8 @@ function orderOf(
   creator: string,
   [tokenIn, tokenOut, tickIndexInToOut, amount, orderType]: (typeof ORDERS)[number],
   timeNs: bigint,
-): MsgPlaceLimitOrder {
-  const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
+): wire.MsgPlaceLimitOrder {
+  const isTimed = orderType === wire.LimitOrderType.GOOD_TIL_TIME;
   const seconds = timeNs / NS_PER_SECOND + THIRTY_DAYS_S;
   return {
     creator,

@@ -1,11 +1,5 @@
 import { Order, State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import {
-  MsgChannelCloseConfirm,
-  MsgChannelOpenAck,
-  MsgChannelOpenConfirm,
-  MsgChannelOpenInit,
-  MsgChannelOpenTry,
-} from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import * as wire from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import { channelMessage, channelPath, type Work } from "./work.ts";
 
@@ -65,7 +59,7 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
       kind: "channel",
       name: `open-init ${port}`,
       paths: [],
-      message: channelMessage("MsgChannelOpenInit", MsgChannelOpenInit, ({ at: { signer } }) => ({
+      message: channelMessage("MsgChannelOpenInit", wire.MsgChannelOpenInit, ({ at: { signer } }) => ({
         portId: port,
         channel,
         signer,
@@ -84,7 +78,7 @@ export function sameEnd(one: ChannelEnd, other: ChannelEnd): boolean {
 }
 
 function openTry(theirs: ChannelView, connectionId: string): Work {
-  const message = channelMessage("MsgChannelOpenTry", MsgChannelOpenTry, ({ first, at }) => ({
+  const message = channelMessage("MsgChannelOpenTry", wire.MsgChannelOpenTry, ({ first, at }) => ({
     portId: theirs.counterparty.portId,
     previousChannelId: "",
     channel: {
@@ -103,7 +97,7 @@ function openTry(theirs: ChannelView, connectionId: string): Work {
 }
 
 function openAck({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
-  const message = channelMessage("MsgChannelOpenAck", MsgChannelOpenAck, ({ first, at }) => ({
+  const message = channelMessage("MsgChannelOpenAck", wire.MsgChannelOpenAck, ({ first, at }) => ({
     portId,
     channelId,
     counterpartyChannelId: theirs.channelId,
@@ -115,7 +109,7 @@ function openAck({ portId, channelId }: ChannelView, theirs: ChannelView): Work 
 }
 
 function openConfirm({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
-  const message = channelMessage("MsgChannelOpenConfirm", MsgChannelOpenConfirm, ({ first, at }) => ({
+  const message = channelMessage("MsgChannelOpenConfirm", wire.MsgChannelOpenConfirm, ({ first, at }) => ({
     portId,
     channelId,
     proofAck: first,
@@ -125,7 +119,7 @@ function openConfirm({ portId, channelId }: ChannelView, theirs: ChannelView): W
 }
 
 function closeConfirm({ portId, channelId }: ChannelView, theirs: ChannelView): Work {
-  const message = channelMessage("MsgChannelCloseConfirm", MsgChannelCloseConfirm, ({ first, at }) => ({
+  const message = channelMessage("MsgChannelCloseConfirm", wire.MsgChannelCloseConfirm, ({ first, at }) => ({
     portId,
     channelId,
     proofInit: first,

@@ -1,10 +1,5 @@
 import { Order, type Packet, State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
-import {
-  MsgAcknowledgement,
-  MsgRecvPacket,
-  MsgTimeout,
-  MsgTimeoutOnClose,
-} from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import * as wire from "../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { sameEnd } from "./channel-work.ts";
 import type { Snapshot } from "./ibc-chain.ts";
 import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
@@ -225,7 +220,7 @@ export function receive(packet: Packet): Work {
     kind: "receive",
     name: `receive ${nameOf(packet)}`,
     paths: [packetPath("commitments", sourceOf(packet), packet.sequence)],
-    message: channelMessage("MsgRecvPacket", MsgRecvPacket, ({ first, at }) => ({
+    message: channelMessage("MsgRecvPacket", wire.MsgRecvPacket, ({ first, at }) => ({
       packet,
       proofCommitment: first,
       ...at,
@@ -239,7 +234,7 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
     kind: "acknowledge",
     name: `acknowledge ${nameOf(packet)}`,
     paths: [packetPath("acks", destinationOf(packet), packet.sequence)],
-    message: channelMessage("MsgAcknowledgement", MsgAcknowledgement, ({ first, at }) => ({
+    message: channelMessage("MsgAcknowledgement", wire.MsgAcknowledgement, ({ first, at }) => ({
       packet,
       acknowledgement,
       proofAcked: first,
@@ -254,7 +249,7 @@ export function timeOut(packet: Packet, destination: Destination): Work {
     kind: "time_out",
     name: `time-out ${nameOf(packet)}`,
     paths: [missingPath(packet, destination)],
-    message: channelMessage("MsgTimeout", MsgTimeout, ({ first, at }) => ({
+    message: channelMessage("MsgTimeout", wire.MsgTimeout, ({ first, at }) => ({
       packet,
       proofUnreceived: first,
       nextSequenceRecv: nextReceiveOf(destination),
@@ -269,7 +264,7 @@ export function timeOutOnClose(packet: Packet, destination: Destination): Work {
     kind: "time_out",
     name: `time-out-on-close ${nameOf(packet)}`,
     paths: [missingPath(packet, destination), channelPath(destination.end)],
-    message: channelMessage("MsgTimeoutOnClose", MsgTimeoutOnClose, ({ first, second, at }) => ({
+    message: channelMessage("MsgTimeoutOnClose", wire.MsgTimeoutOnClose, ({ first, second, at }) => ({
       packet,
       proofUnreceived: first,
       proofClose: second,

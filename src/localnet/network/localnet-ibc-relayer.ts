@@ -15,20 +15,13 @@ import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createIbcChain, type IbcChain } from "../ibc-relayer/ibc-chain.ts";
 import { createIbcRelayer, type IbcRelayer, unstartedStatus } from "../ibc-relayer/ibc-relayer.ts";
 import { IBC_RELAYER_ROUTE, ibcRelayerJson } from "../ibc-relayer/status.ts";
-import {
-  accountNamed,
-  type ChainProfile,
-  CHAINS,
-  DEFAULT_ROLES,
-  type LocalnetChains,
-  type LocalnetRoles,
-} from "../accounts/chains.ts";
+import * as localnet from "../accounts/chains.ts";
 
 const CONNECTION = "connection-0";
 /** The IBC relayer pays up to this price, since it must work even when blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
-const DEFAULT = { chains: CHAINS, roles: DEFAULT_ROLES };
+const DEFAULT = { chains: localnet.CHAINS, roles: localnet.DEFAULT_ROLES };
 /** A block takes a second. The IBC relayer polls more often, because it waits for its transactions. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
@@ -38,7 +31,10 @@ export function createLocalnetIbcRelayer(
   ports: Pick<Ports, "localRpc" | "remoteRpc">,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,
   ready: Promise<unknown> | undefined,
-  { chains, roles }: { readonly chains: LocalnetChains; readonly roles: LocalnetRoles } = DEFAULT,
+  {
+    chains,
+    roles,
+  }: { readonly chains: localnet.LocalnetChains; readonly roles: localnet.LocalnetRoles } = DEFAULT,
 ): IbcRelayer {
   const { clock, random } = context;
   const notStarted = unstartedStatus([chains.local.chainId, chains.remote.chainId]);
@@ -71,8 +67,8 @@ export function ibcRelayerRoutes(
 }
 
 async function openChain(
-  chain: ChainProfile,
-  roles: LocalnetRoles,
+  chain: localnet.ChainProfile,
+  roles: localnet.LocalnetRoles,
   port: number,
   { clock, random, logger }: Pick<DaemonContext, "clock" | "random" | "logger">,
 ): Promise<{ readonly chain: IbcChain; readonly close: () => void }> {
@@ -82,7 +78,7 @@ async function openChain(
     { endpoints: [{ url: `http://127.0.0.1:${port}`, name: chainId }], chainId, limits: { connections: 8 } },
     { ...deps, observer: silentObserver, readLightBlock },
   );
-  const mnemonic = new Secret(accountNamed(chain, roles.ibcRelayer[part]).mnemonic);
+  const mnemonic = new Secret(localnet.accountNamed(chain, roles.ibcRelayer[part]).mnemonic);
   const signer = await createSigner({ kind: "mnemonic", mnemonic }, bech32Prefix);
   const gasPrice = { denom, multiplier: PRICE_MULTIPLIER, cap: MAX_GAS_PRICE };
   const limits = { pollMs: CONFIRM_POLL_MS, confirmDeadlineMs: CONFIRM_DEADLINE_MS };

@@ -19,12 +19,21 @@ import { createEngine, type ProducedBlock } from "./consensus/engine.ts";
 import { createMempool, DEFAULT_MEMPOOL, type Mempool } from "./consensus/mempool.ts";
 import { createProduction } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
-import { createBlockListeners, createSetCache, createView } from "./create-view.ts";
+import {
+  createBlockListeners,
+  createSetCache,
+  createView,
+  createNodeControl,
+  type NodeControl,
+} from "./create-view.ts";
 import { type CallRouter, createCallRouter, type ServerFactory } from "./grpc/call-router.ts";
-import { createNodeControl, type NodeControl } from "./node-control.ts";
 import { createMetricsServer, createNodeMetrics, type NodeMetrics } from "./node-metrics.ts";
-import { createOracleClient, type OracleOptions } from "./oracle/oracle-client.ts";
-import { createExtendedCommits, type ExtendedCommits } from "./oracle/extended-commits.ts";
+import {
+  createOracleClient,
+  type OracleOptions,
+  createExtendedCommits,
+  type ExtendedCommits,
+} from "./oracle/oracle-client.ts";
 import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
 import { createRpcServer, type RpcServerOptions } from "./rpc/rpc-server.ts";
 import { type BlockStore, openBlockStore } from "./storage/block-store.ts";

@@ -4,11 +4,10 @@ import type { ListenAddress } from "../../platform/config/config-fields.ts";
 import type { HttpReply, HttpRoute, RouteRequest } from "../../platform/http/http-route.ts";
 import type { OpenHttpServer } from "../../platform/http/http-server.ts";
 import { openRouteServer } from "../../platform/http/route-server.ts";
-import { type Family, writeExposition } from "./exposition.ts";
+import { type Family, writeExposition, type OracleFamilies } from "./sidecar-families.ts";
 import type { FaultSet } from "./faults.ts";
 import type { Market } from "./markets.ts";
 import type { PriceSnapshot } from "./price-loop.ts";
-import type { OracleFamilies } from "./sidecar-families.ts";
 
 /** Both API versions return the same responses. */
 const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;

@@ -1,15 +1,6 @@
 import type { ByteReader } from "./byte-reader.ts";
 import { moduleError, type VmError } from "./errors.ts";
-import {
-  type FunctionType,
-  type GlobalType,
-  isValueType,
-  type Kind,
-  KINDS,
-  type Limits,
-  typeName,
-  type WasmModule,
-} from "./module.ts";
+import * as wasm from "./module.ts";
 import { I32, newOperator, OP, readOperator } from "./operators.ts";
 
 /** Maximum number of items per kind in a module. */
@@ -37,7 +28,7 @@ export function unknownType(type: number, offset: number): VmError {
   return moduleError(`unknown type ${type}: type index out of bounds`, offset);
 }
 
-export function typeOfFunction(module: WasmModule, index: number, offset: number): FunctionType {
+export function typeOfFunction(module: wasm.WasmModule, index: number, offset: number): wasm.FunctionType {
   const type = module.types[module.functions[index] ?? -1];
   if (type === undefined) throw moduleError(`unknown function ${index}: func index out of bounds`, offset);
   return type;
@@ -49,12 +40,12 @@ function readValueType(reader: ByteReader, offset: number): number {
   if (byte === 0x7b) throw moduleError("SIMD support is not enabled", offset);
   if (byte >= 0x63 && byte <= 0x73 && byte !== 0x65 && byte !== 0x66 && byte !== 0x67 && byte !== 0x68)
     throw moduleError("reference types support is not enabled", offset);
-  if (!isValueType(byte)) throw moduleError("invalid value type", reader.position);
+  if (!wasm.isValueType(byte)) throw moduleError("invalid value type", reader.position);
   reader.position++;
   return byte;
 }
 
-export function readFunctionType(reader: ByteReader, offset: number): FunctionType {
+export function readFunctionType(reader: ByteReader, offset: number): wasm.FunctionType {
   const form = reader.u8();
   if (form === 0x4e) throw moduleError("rec group usage requires `gc` proposal to be enabled", offset);
   if (form !== 0x60) throw reader.errorAtLast(`invalid leading byte (0x${form.toString(16)}) for type`);
@@ -67,15 +58,15 @@ export function readFunctionType(reader: ByteReader, offset: number): FunctionTy
   return { params: read("params"), results: read("returns") };
 }
 
-export function readKind(reader: ByteReader): Kind {
+export function readKind(reader: ByteReader): wasm.Kind {
   const byte = reader.u8();
-  const kind = KINDS[byte];
+  const kind = wasm.KINDS[byte];
   if (kind === undefined)
     throw reader.errorAtLast(`invalid leading byte (0x${byte.toString(16)}) for external kind`);
   return kind;
 }
 
-export function readImport(reader: ByteReader, module: WasmModule, offset: number): void {
+export function readImport(reader: ByteReader, module: wasm.WasmModule, offset: number): void {
   const from = reader.string();
   const name = reader.string();
   const kind = readKind(reader);
@@ -106,17 +97,17 @@ export function readImport(reader: ByteReader, module: WasmModule, offset: numbe
   module.imports.push({ module: from, name, kind, type });
 }
 
-function readLimits(reader: ByteReader, hasMaximum: boolean): Limits {
+function readLimits(reader: ByteReader, hasMaximum: boolean): wasm.Limits {
   const minimum = reader.varU32();
   return { minimum, maximum: hasMaximum ? reader.varU32() : undefined };
 }
 
-function checkLimits({ minimum, maximum }: Limits, offset: number): void {
+function checkLimits({ minimum, maximum }: wasm.Limits, offset: number): void {
   if (maximum !== undefined && minimum > maximum)
     throw moduleError("size minimum must not be greater than maximum", offset);
 }
 
-export function readTableType(reader: ByteReader, offset: number): Limits {
+export function readTableType(reader: ByteReader, offset: number): wasm.Limits {
   if (reader.peek() === 0x40)
     throw moduleError("tables with expression initializers require the function-references proposal", offset);
   const element = reader.u8();
@@ -129,7 +120,7 @@ export function readTableType(reader: ByteReader, offset: number): Limits {
   return limits;
 }
 
-export function readMemoryType(reader: ByteReader, offset: number): Limits {
+export function readMemoryType(reader: ByteReader, offset: number): wasm.Limits {
   const flags = reader.u8();
   if (flags > 7) throw reader.errorAtLast("invalid memory limits flags");
   const limits = readLimits(reader, (flags & 1) !== 0);
@@ -141,7 +132,7 @@ export function readMemoryType(reader: ByteReader, offset: number): Limits {
   return limits;
 }
 
-export function readGlobalType(reader: ByteReader, offset: number): GlobalType {
+export function readGlobalType(reader: ByteReader, offset: number): wasm.GlobalType {
   const type = readValueType(reader, offset);
   const flag = reader.u8();
   if (flag > 1) throw reader.errorAtLast("malformed mutability");
@@ -149,7 +140,11 @@ export function readGlobalType(reader: ByteReader, offset: number): GlobalType {
 }
 
 /** Checks a constant expression of type `expected`. For an `i32.const`, returns its unsigned value. */
-export function readConstant(reader: ByteReader, module: WasmModule, expected: number): number | undefined {
+export function readConstant(
+  reader: ByteReader,
+  module: wasm.WasmModule,
+  expected: number,
+): number | undefined {
   const operator = newOperator();
   let found: number | undefined;
   let value: number | undefined;
@@ -158,7 +153,7 @@ export function readConstant(reader: ByteReader, module: WasmModule, expected: n
     const { opcode, start, index } = operator;
     if (opcode === OP.end) {
       if (found === undefined)
-        throw moduleError(`type mismatch: expected ${typeName(expected)} but nothing on stack`, start);
+        throw moduleError(`type mismatch: expected ${wasm.typeName(expected)} but nothing on stack`, start);
       return value;
     }
     if (found !== undefined)
@@ -172,14 +167,14 @@ export function readConstant(reader: ByteReader, module: WasmModule, expected: n
       );
     if (found !== expected)
       throw moduleError(
-        `type mismatch: expected ${typeName(expected)}, found ${typeName(found)}`,
+        `type mismatch: expected ${wasm.typeName(expected)}, found ${wasm.typeName(found)}`,
         reader.position,
       );
     value = opcode === OP.i32Const ? index >>> 0 : undefined;
   }
 }
 
-function typeOfConstantGlobal(module: WasmModule, index: number, offset: number): number {
+function typeOfConstantGlobal(module: wasm.WasmModule, index: number, offset: number): number {
   const global = module.globals[index];
   if (global === undefined) throw moduleError(`unknown global ${index}: global index out of bounds`, offset);
   const refused = index >= module.importedGlobals ? "locally defined" : "mutable";
@@ -188,7 +183,7 @@ function typeOfConstantGlobal(module: WasmModule, index: number, offset: number)
   return global.type;
 }
 
-export function readElementSegment(reader: ByteReader, module: WasmModule, offset: number): void {
+export function readElementSegment(reader: ByteReader, module: wasm.WasmModule, offset: number): void {
   const flags = reader.varU32();
   if (flags > 7) throw reader.errorAtLast("invalid flags byte in element segment");
   if ((flags & 1) !== 0) throw moduleError("bulk memory must be enabled", offset);
@@ -209,7 +204,7 @@ export function readElementSegment(reader: ByteReader, module: WasmModule, offse
   module.elementSegments.push({ offset: at, length: count, items });
 }
 
-export function readDataSegment(reader: ByteReader, module: WasmModule, offset: number): void {
+export function readDataSegment(reader: ByteReader, module: wasm.WasmModule, offset: number): void {
   const flags = reader.varU32();
   if (flags > 2) throw moduleError("invalid flags byte in data segment", offset);
   let address: number | undefined;

@@ -1,20 +1,6 @@
 import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { ByteReader } from "./byte-reader.ts";
-import {
-  checkCount,
-  MAX_ITEMS,
-  readConstant,
-  readDataSegment,
-  readElementSegment,
-  readFunctionType,
-  readGlobalType,
-  readImport,
-  readKind,
-  readMemoryType,
-  readTableType,
-  typeOfFunction,
-  unknownType,
-} from "./decode-items.ts";
+import * as items from "./decode-items.ts";
 import { moduleError, vmError } from "./errors.ts";
 import { SECTION, WasmModule } from "./module.ts";
 
@@ -136,12 +122,12 @@ function readSingleItem(content: ByteReader, state: DecoderState, id: number): v
     );
   enterSection(state, id, offset);
   if (id === SECTION.dataCount) {
-    if (value > MAX_ITEMS["data segments"])
+    if (value > items.MAX_ITEMS["data segments"])
       throw moduleError("data count section specifies too many data segments", offset);
     state.dataCount = value;
     return;
   }
-  const { params, results } = typeOfFunction(module, value, offset);
+  const { params, results } = items.typeOfFunction(module, value, offset);
   if (params.length > 0 || results.length > 0) throw moduleError("invalid start function type", offset);
   module.start = value;
 }
@@ -178,32 +164,32 @@ interface SectionHead {
 function readItems(reader: ByteReader, state: DecoderState, head: SectionHead): void {
   const { module } = state;
   const { id, count, start } = head;
-  const limit = (present: number, what: keyof typeof MAX_ITEMS): void =>
-    checkCount(present + count, what, start);
+  const limit = (present: number, what: keyof typeof items.MAX_ITEMS): void =>
+    items.checkCount(present + count, what, start);
   const each = (read: (offset: number) => void): void => {
     for (let at = 0; at < count; at++) read(reader.position);
   };
   switch (id) {
     case SECTION.type:
       limit(module.types.length, "types");
-      each((offset) => module.types.push(readFunctionType(reader, offset)));
+      each((offset) => module.types.push(items.readFunctionType(reader, offset)));
       return;
     case SECTION.import:
-      each((offset) => readImport(reader, module, offset));
+      each((offset) => items.readImport(reader, module, offset));
       return;
     case SECTION.function:
       limit(module.functions.length, "functions");
       state.expectedBodies = count;
       each((offset) => {
         const type = reader.varU32();
-        if (module.types[type] === undefined) throw unknownType(type, offset);
+        if (module.types[type] === undefined) throw items.unknownType(type, offset);
         module.functions.push(type);
       });
       return;
     case SECTION.table:
       limit(module.tables.length, "tables");
       each((offset) => {
-        const table = readTableType(reader, offset);
+        const table = items.readTableType(reader, offset);
         module.tables.push(table);
         module.ownTables.push(table);
       });
@@ -211,7 +197,7 @@ function readItems(reader: ByteReader, state: DecoderState, head: SectionHead): 
     case SECTION.memory:
       limit(module.memories.length, "memories");
       each((offset) => {
-        const memory = readMemoryType(reader, offset);
+        const memory = items.readMemoryType(reader, offset);
         module.memories.push(memory);
         module.ownMemories.push(memory);
       });
@@ -219,8 +205,8 @@ function readItems(reader: ByteReader, state: DecoderState, head: SectionHead): 
     case SECTION.global:
       limit(module.globals.length, "globals");
       each((offset) => {
-        const type = readGlobalType(reader, offset);
-        readConstant(reader, module, type.type);
+        const type = items.readGlobalType(reader, offset);
+        items.readConstant(reader, module, type.type);
         module.globals.push(type);
       });
       return;
@@ -229,11 +215,11 @@ function readItems(reader: ByteReader, state: DecoderState, head: SectionHead): 
       return;
     case SECTION.element:
       limit(module.elementSegments.length, "element segments");
-      each((offset) => readElementSegment(reader, module, offset));
+      each((offset) => items.readElementSegment(reader, module, offset));
       return;
     case SECTION.data:
       limit(0, "data segments");
-      each((offset) => readDataSegment(reader, module, offset));
+      each((offset) => items.readDataSegment(reader, module, offset));
       return;
     default:
       throw moduleError(`malformed section id: ${id}`, start);
@@ -241,12 +227,12 @@ function readItems(reader: ByteReader, state: DecoderState, head: SectionHead): 
 }
 
 function readExports(reader: ByteReader, module: WasmModule, { count, start }: SectionHead): void {
-  checkCount(module.exports.length + count, "exports", start);
+  items.checkCount(module.exports.length + count, "exports", start);
   const names = new Set<string>();
   for (let at = 0; at < count; at++) {
     const offset = reader.position;
     const name = reader.string();
-    const kind = readKind(reader);
+    const kind = items.readKind(reader);
     const index = reader.varU32();
     const spaces = {
       func: ["function", module.functions.length],

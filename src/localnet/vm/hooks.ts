@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { ByteWriter } from "./byte-writer.ts";
+import { ByteWriter } from "./byte-reader.ts";
 import { SECTION } from "./module.ts";
 import { I32, OP } from "./operators.ts";
 

@@ -1,4 +1,4 @@
-import type { ByteWriter } from "./byte-writer.ts";
+import type { ByteWriter } from "./byte-reader.ts";
 import { vmError } from "./errors.ts";
 import { type HookPlaces, writeHookCall } from "./hooks.ts";
 import { ENTRY_POINTS } from "./host.ts";

@@ -1,29 +1,10 @@
 import { Buffer } from "node:buffer";
-import { ByteReader } from "./byte-reader.ts";
-import { ByteWriter } from "./byte-writer.ts";
+import { ByteReader, ByteWriter } from "./byte-reader.ts";
 import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, type Variant, writeEnter, writeHookCall } from "./hooks.ts";
 import { ACCOUNTING_COST, GAS_COSTS, isAccounting, OPERATOR_COST } from "./gas.ts";
 import { type ByteRange, functionType, SECTION, type WasmModule } from "./module.ts";
 import { I32, I64, newOperator, OP, readOperator } from "./operators.ts";
-import {
-  CHARGE,
-  floatHelper,
-  globalAccess,
-  type Globals,
-  GROW,
-  type Helper,
-  helperOf,
-  indexOfDebug,
-  isCallable,
-  OP_I32_ADD,
-  OP_I32_SUB,
-  OP_I64_SUB,
-  restoredGlobals,
-  resultBlock,
-  segmentsOf,
-  trapWithoutGas,
-  trapWithoutStack,
-} from "./rewrite-helpers.ts";
+import * as rewriteHelpers from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { frameSize, type FunctionShape } from "./validate-function.ts";
 
@@ -73,7 +54,7 @@ export function rewriteModule(
 class Rewriter {
   private readonly module: WasmModule;
   private readonly output: ByteWriter;
-  private readonly globals: Globals;
+  private readonly globals: rewriteHelpers.Globals;
   private readonly helpers = new Map<string, number>();
   /** Hooks to which functions report their beginning and end, for a trace. */
   private readonly reportTo: HookPlaces | undefined;
@@ -84,7 +65,7 @@ class Rewriter {
   constructor(module: WasmModule, variant: Variant, hostCall: bigint) {
     this.module = module;
     this.hostCall = Number(hostCall);
-    this.silent = variant === "traced" ? undefined : indexOfDebug(module);
+    this.silent = variant === "traced" ? undefined : rewriteHelpers.indexOfDebug(module);
     const hooks =
       variant === "plain" ? undefined : { table: module.tables.length, type: module.types.length };
     this.reportTo = variant === "traced" ? hooks : undefined;
@@ -143,8 +124,8 @@ class Rewriter {
     this.writeSection(id, writer);
   }
 
-  private usedHelpers(): Helper[] {
-    return [...this.helpers.keys()].map((name) => helperOf(name));
+  private usedHelpers(): rewriteHelpers.Helper[] {
+    return [...this.helpers.keys()].map((name) => rewriteHelpers.helperOf(name));
   }
 
   private writeTypes(): void {
@@ -202,8 +183,10 @@ class Rewriter {
 
   private writeExports(): void {
     const { module, globals } = this;
-    const functions = module.exports.filter(({ kind, name }) => kind === "func" && isCallable(name));
-    const restored = restoredGlobals(module) ?? [];
+    const functions = module.exports.filter(
+      ({ kind, name }) => kind === "func" && rewriteHelpers.isCallable(name),
+    );
+    const restored = rewriteHelpers.restoredGlobals(module) ?? [];
     const hasTable = module.tables.length > 0;
     const tables = (hasTable ? 1 : 0) + (globals.hooks === undefined ? 0 : 1);
     const writer = new ByteWriter(4096);
@@ -241,7 +224,7 @@ class Rewriter {
       if (offset + length <= size)
         for (let at = offset; at < offset + length; at++) table[at] = reader.varU32();
     }
-    const segments = segmentsOf(table);
+    const segments = rewriteHelpers.segmentsOf(table);
     const writer = new ByteWriter(size * 3 + 64);
     writer.varU32(segments.length);
     for (const { start, end } of segments) {
@@ -290,16 +273,16 @@ class Rewriter {
     const writer = new ByteWriter((end - start) * 3 + 64);
     writer.copy(module.bytes, start, shape.code);
     if (isCounted) {
-      this.addToStack(writer, OP_I32_SUB, size);
-      trapWithoutStack(writer, globals);
+      this.addToStack(writer, rewriteHelpers.OP_I32_SUB, size);
+      rewriteHelpers.trapWithoutStack(writer, globals);
     }
     if (reportTo !== undefined) writeEnter(writer, reportTo, index);
     if (hasBlock) {
       writer.u8(OP.block);
-      writer.u8(resultBlock(functionType(module, index)?.results ?? []));
+      writer.u8(rewriteHelpers.resultBlock(functionType(module, index)?.results ?? []));
     }
     this.rewriteOperators(writer, { start: shape.code, end }, hasBlock);
-    if (isCounted) this.addToStack(writer, OP_I32_ADD, size);
+    if (isCounted) this.addToStack(writer, rewriteHelpers.OP_I32_ADD, size);
     if (reportTo !== undefined) writeHookCall(writer, "leave", reportTo);
     if (hasBlock) writer.u8(OP.end);
     return writer;
@@ -307,11 +290,11 @@ class Rewriter {
 
   private addToStack(writer: ByteWriter, operation: number, size: number): void {
     const { stack } = this.globals;
-    globalAccess(writer, OP.globalGet, stack);
+    rewriteHelpers.globalAccess(writer, OP.globalGet, stack);
     writer.u8(OP.i32Const);
     writer.varSigned(size);
     writer.u8(operation);
-    globalAccess(writer, OP.globalSet, stack);
+    rewriteHelpers.globalAccess(writer, OP.globalSet, stack);
   }
 
   /** Copies the operators of a body, adding each basic block's gas before the block's last operator. */
@@ -350,7 +333,7 @@ class Rewriter {
       else if (opcode === OP.memoryGrow) {
         writer.copy(bytes, copied, start);
         copied = reader.position;
-        this.callHelper(writer, GROW);
+        this.callHelper(writer, rewriteHelpers.GROW);
       } else if (opcode >= 0x8b)
         copied = this.replaceFloat(writer, { opcode, start, end: reader.position }, copied);
     }
@@ -363,24 +346,24 @@ class Rewriter {
       return;
     }
     const { gas } = this.globals;
-    globalAccess(writer, OP.globalGet, gas);
+    rewriteHelpers.globalAccess(writer, OP.globalGet, gas);
     writer.u8(OP.i64Const);
     writer.varSigned(cost);
-    writer.u8(OP_I64_SUB);
-    globalAccess(writer, OP.globalSet, gas);
-    trapWithoutGas(writer, this.globals);
+    writer.u8(rewriteHelpers.OP_I64_SUB);
+    rewriteHelpers.globalAccess(writer, OP.globalSet, gas);
+    rewriteHelpers.trapWithoutGas(writer, this.globals);
   }
 
   private chargeByCall(writer: ByteWriter, cost: number): void {
     writer.u8(OP.i64Const);
     writer.varSigned(cost);
-    this.callHelper(writer, CHARGE);
+    this.callHelper(writer, rewriteHelpers.CHARGE);
   }
 
   /** V8 uses the same error for an empty element and a wrong signature. The index distinguishes the two. */
   private noteTableIndex(writer: ByteWriter): void {
-    globalAccess(writer, OP.globalSet, this.globals.tableIndex);
-    globalAccess(writer, OP.globalGet, this.globals.tableIndex);
+    rewriteHelpers.globalAccess(writer, OP.globalSet, this.globals.tableIndex);
+    rewriteHelpers.globalAccess(writer, OP.globalGet, this.globals.tableIndex);
   }
 
   /** Adds or substitutes a helper for operators with an undetermined NaN. Returns where the copied part of the original ends. */
@@ -389,7 +372,7 @@ class Rewriter {
     { opcode, start, end }: ByteRange & { readonly opcode: number },
     copied: number,
   ): number {
-    const helper = floatHelper(opcode);
+    const helper = rewriteHelpers.floatHelper(opcode);
     if (helper === undefined) return copied;
     writer.copy(this.module.bytes, copied, helper.isInstead ? start : end);
     this.callHelper(writer, helper.name);

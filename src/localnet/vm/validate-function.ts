@@ -1,16 +1,7 @@
 import { ByteReader } from "./byte-reader.ts";
 import { moduleError } from "./errors.ts";
 import { type FunctionType, functionType, isValueType, typeName, type WasmModule } from "./module.ts";
-import {
-  EMPTY_BLOCK,
-  I32,
-  newOperator,
-  OP,
-  type Operator,
-  readOperator,
-  SIGNATURE_OF,
-  UNKNOWN,
-} from "./operators.ts";
+import * as operators from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
 /** Number of locals that are looked up by index; others by group, since a few bytes may declare 50,000. */
@@ -70,7 +61,7 @@ class FunctionValidator {
   private localCount: number;
   private readonly operands: number[] = [];
   private readonly frames: Frame[] = [];
-  private readonly operator: Operator = newOperator();
+  private readonly operator: operators.Operator = operators.newOperator();
   private height = 0;
   private calls = false;
   private arguments = 0;
@@ -81,7 +72,7 @@ class FunctionValidator {
     this.locals = [...type.params];
     this.localCount = type.params.length;
     this.frames.push({
-      kind: OP.block,
+      kind: operators.OP.block,
       params: NO_TYPES,
       results: type.results,
       height: 0,
@@ -95,7 +86,7 @@ class FunctionValidator {
     const code = reader.position;
     let ended = -1;
     while (!reader.eof()) {
-      readOperator(reader, operator);
+      operators.readOperator(reader, operator);
       if (frames.length === 0) throw this.error("operators remaining after end of function");
       this.check(operator);
       if (frames.length === 0) ended = reader.position;
@@ -147,18 +138,18 @@ class FunctionValidator {
     const { operands } = this;
     const frame = this.frame();
     if (operands.length === frame.height) {
-      if (frame.isUnreachable) return UNKNOWN;
-      const wanted = expected === UNKNOWN ? "a type" : typeName(expected);
+      if (frame.isUnreachable) return operators.UNKNOWN;
+      const wanted = expected === operators.UNKNOWN ? "a type" : typeName(expected);
       throw this.error(`type mismatch: expected ${wanted} but nothing on stack`);
     }
-    const actual = operands.pop() ?? UNKNOWN;
-    if (actual !== expected && actual !== UNKNOWN && expected !== UNKNOWN)
+    const actual = operands.pop() ?? operators.UNKNOWN;
+    if (actual !== expected && actual !== operators.UNKNOWN && expected !== operators.UNKNOWN)
       throw this.error(`type mismatch: expected ${typeName(expected)}, found ${typeName(actual)}`);
     return actual;
   }
 
   private popAll(types: readonly number[]): void {
-    for (let at = types.length - 1; at >= 0; at--) this.pop(types[at] ?? UNKNOWN);
+    for (let at = types.length - 1; at >= 0; at--) this.pop(types[at] ?? operators.UNKNOWN);
   }
 
   private pushAll(types: readonly number[]): void {
@@ -189,12 +180,12 @@ class FunctionValidator {
   private labelTypes(depth: number): readonly number[] {
     const frame = this.frames[this.frames.length - 1 - depth];
     if (frame === undefined) throw this.error("unknown label: branch depth too large");
-    return frame.kind === OP.loop ? frame.params : frame.results;
+    return frame.kind === operators.OP.loop ? frame.params : frame.results;
   }
 
-  private check(operator: Operator): void {
+  private check(operator: operators.Operator): void {
     const { opcode } = operator;
-    const signature = SIGNATURE_OF[opcode];
+    const signature = operators.SIGNATURE_OF[opcode];
     if (signature === undefined) {
       this.checkOther(operator);
       return;
@@ -204,36 +195,36 @@ class FunctionValidator {
     if (signature.result !== undefined) this.operands.push(signature.result);
   }
 
-  private checkOther(operator: Operator): void {
+  private checkOther(operator: operators.Operator): void {
     switch (operator.opcode) {
-      case OP.nop:
+      case operators.OP.nop:
         return;
-      case OP.unreachable:
+      case operators.OP.unreachable:
         this.leave();
         return;
-      case OP.drop:
-        this.pop(UNKNOWN);
+      case operators.OP.drop:
+        this.pop(operators.UNKNOWN);
         return;
-      case OP.select:
+      case operators.OP.select:
         this.checkSelect();
         return;
-      case OP.localGet:
-      case OP.localSet:
-      case OP.localTee:
+      case operators.OP.localGet:
+      case operators.OP.localSet:
+      case operators.OP.localTee:
         this.checkLocal(operator);
         return;
-      case OP.globalGet:
-      case OP.globalSet:
+      case operators.OP.globalGet:
+      case operators.OP.globalSet:
         this.checkGlobal(operator);
         return;
-      case OP.memorySize:
-      case OP.memoryGrow:
+      case operators.OP.memorySize:
+      case operators.OP.memoryGrow:
         if (this.module.memories.length === 0) throw this.error("unknown memory 0");
-        if (operator.opcode === OP.memoryGrow) this.pop(I32);
-        this.operands.push(I32);
+        if (operator.opcode === operators.OP.memoryGrow) this.pop(operators.I32);
+        this.operands.push(operators.I32);
         return;
-      case OP.call:
-      case OP.callIndirect:
+      case operators.OP.call:
+      case operators.OP.callIndirect:
         this.checkCall(operator);
         return;
       default:
@@ -242,19 +233,19 @@ class FunctionValidator {
   }
 
   private checkSelect(): void {
-    this.pop(I32);
-    const second = this.pop(UNKNOWN);
-    const first = this.pop(UNKNOWN);
-    if (first !== second && first !== UNKNOWN && second !== UNKNOWN)
+    this.pop(operators.I32);
+    const second = this.pop(operators.UNKNOWN);
+    const first = this.pop(operators.UNKNOWN);
+    if (first !== second && first !== operators.UNKNOWN && second !== operators.UNKNOWN)
       throw this.error("type mismatch: select operands have different types");
-    this.operands.push(first === UNKNOWN ? second : first);
+    this.operands.push(first === operators.UNKNOWN ? second : first);
   }
 
-  private checkLocal({ opcode, index }: Operator): void {
+  private checkLocal({ opcode, index }: operators.Operator): void {
     const type = this.locals[index] ?? this.typeOfFarLocal(index);
     if (type === undefined) throw this.error(`unknown local ${index}: local index out of bounds`);
-    if (opcode !== OP.localGet) this.pop(type);
-    if (opcode !== OP.localSet) this.operands.push(type);
+    if (opcode !== operators.OP.localGet) this.pop(type);
+    if (opcode !== operators.OP.localSet) this.operands.push(type);
   }
 
   /** Finds a local's group by binary search. */
@@ -270,10 +261,10 @@ class FunctionValidator {
     return groups[low]?.type;
   }
 
-  private checkGlobal({ opcode, index }: Operator): void {
+  private checkGlobal({ opcode, index }: operators.Operator): void {
     const global = this.module.globals[index];
     if (global === undefined) throw this.error("unknown global: global index out of bounds");
-    if (opcode === OP.globalGet) {
+    if (opcode === operators.OP.globalGet) {
       this.operands.push(global.type);
       return;
     }
@@ -281,55 +272,55 @@ class FunctionValidator {
     this.pop(global.type);
   }
 
-  private checkCall({ opcode, index }: Operator): void {
+  private checkCall({ opcode, index }: operators.Operator): void {
     const { module } = this;
-    if (opcode === OP.callIndirect && module.tables.length === 0)
+    if (opcode === operators.OP.callIndirect && module.tables.length === 0)
       throw this.error("unknown table: table index out of bounds");
-    const type = opcode === OP.call ? functionType(module, index) : module.types[index];
+    const type = opcode === operators.OP.call ? functionType(module, index) : module.types[index];
     if (type === undefined)
       throw this.error(
-        opcode === OP.call
+        opcode === operators.OP.call
           ? `unknown function ${index}: function index out of bounds`
           : "unknown type: type index out of bounds",
       );
-    if (opcode === OP.callIndirect) this.pop(I32);
+    if (opcode === operators.OP.callIndirect) this.pop(operators.I32);
     this.popAll(type.params);
     this.pushAll(type.results);
     this.calls = true;
     if (type.params.length > this.arguments) this.arguments = type.params.length;
   }
 
-  private checkControl(operator: Operator): void {
+  private checkControl(operator: operators.Operator): void {
     switch (operator.opcode) {
-      case OP.block:
-      case OP.loop:
-      case OP.if:
+      case operators.OP.block:
+      case operators.OP.loop:
+      case operators.OP.if:
         this.checkBlock(operator);
         return;
-      case OP.else: {
+      case operators.OP.else: {
         const frame = this.popFrame();
-        if (frame.kind !== OP.if) throw this.error("else found outside of an `if` block");
-        this.enter(OP.else, frame.params, frame.results);
+        if (frame.kind !== operators.OP.if) throw this.error("else found outside of an `if` block");
+        this.enter(operators.OP.else, frame.params, frame.results);
         return;
       }
-      case OP.end:
+      case operators.OP.end:
         this.checkEnd();
         return;
-      case OP.br:
+      case operators.OP.br:
         this.popAll(this.labelTypes(operator.index));
         this.leave();
         return;
-      case OP.brIf: {
-        this.pop(I32);
+      case operators.OP.brIf: {
+        this.pop(operators.I32);
         const types = this.labelTypes(operator.index);
         this.popAll(types);
         this.pushAll(types);
         return;
       }
-      case OP.brTable:
+      case operators.OP.brTable:
         this.checkBranchTable(operator);
         return;
-      case OP.return:
+      case operators.OP.return:
         this.popAll(this.frames[0]?.results ?? NO_TYPES);
         this.leave();
         return;
@@ -338,28 +329,28 @@ class FunctionValidator {
     }
   }
 
-  private checkBlock({ opcode, index, blockType }: Operator): void {
+  private checkBlock({ opcode, index, blockType }: operators.Operator): void {
     const type = index < 0 ? undefined : this.module.types[index];
     if (index >= 0 && type === undefined) throw this.error("unknown type: type index out of bounds");
-    if (opcode === OP.if) this.pop(I32);
+    if (opcode === operators.OP.if) this.pop(operators.I32);
     const params = type?.params ?? NO_TYPES;
     this.popAll(params);
-    const result = blockType === EMPTY_BLOCK ? NO_TYPES : (ONE_TYPE[blockType] ?? NO_TYPES);
+    const result = blockType === operators.EMPTY_BLOCK ? NO_TYPES : (ONE_TYPE[blockType] ?? NO_TYPES);
     this.enter(opcode, params, type?.results ?? result);
   }
 
   private checkEnd(): void {
     let frame = this.popFrame();
-    if (frame.kind === OP.if) {
+    if (frame.kind === operators.OP.if) {
       // For an `if` without `else`, the parameters must equal the results.
-      this.enter(OP.else, frame.params, frame.results);
+      this.enter(operators.OP.else, frame.params, frame.results);
       frame = this.popFrame();
     }
     this.pushAll(frame.results);
   }
 
-  private checkBranchTable({ index, targets }: Operator): void {
-    this.pop(I32);
+  private checkBranchTable({ index, targets }: operators.Operator): void {
+    this.pop(operators.I32);
     const defaults = this.labelTypes(index);
     // Only the first of equal label types can fail, so a table of 131,072 equal targets is checked once.
     const checked = new Set<readonly number[]>();
@@ -369,7 +360,7 @@ class FunctionValidator {
       checked.add(types);
       if (types.length !== defaults.length)
         throw this.error("type mismatch: br_table target labels have different number of types");
-      const popped = types.map((_, at) => this.pop(types[types.length - 1 - at] ?? UNKNOWN));
+      const popped = types.map((_, at) => this.pop(types[types.length - 1 - at] ?? operators.UNKNOWN));
       this.pushAll(popped.toReversed());
     }
     this.popAll(defaults);

@@ -1,20 +1,17 @@
 import { equalBytes, fromBase64, fromHex, fromUtf8, toHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError, errorText, unreachable } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import type {
-  Application,
-  FinalizeBlockRequest,
-  QueryRequest,
-  QueryResponse,
-  RunAround,
-  TxResult,
-} from "../../localnet/chain/runtime/abci.ts";
+import type * as abci from "../../localnet/chain/runtime/abci.ts";
 import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { ErrInvalidRequest } from "../../localnet/chain/runtime/errors.ts";
-import { type Interrupt, InterruptedError } from "../../localnet/chain/runtime/gas.ts";
+import {
+  type Interrupt,
+  InterruptedError,
+  type GasObserver,
+  observeMeter,
+} from "../../localnet/chain/runtime/gas.ts";
 import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-router.ts";
-import { type GasProfile, ProfileTooLargeError } from "./gas-recorder.ts";
-import { createProfiler, type Profiled, type Profiler } from "./profiler.ts";
+import { type GasProfile, ProfileTooLargeError, recordCalls, GasRecorder } from "./gas-recorder.ts";
 import { createDeadline } from "../../localnet/node/base/deadline.ts";
 import { parseProfileRequest, PROFILE_PATH, type ProfileReport, profileReportJson } from "./profile-json.ts";
 import { toRequest } from "../../localnet/node/consensus/make-block.ts";
@@ -22,8 +19,11 @@ import { validatorsAt } from "../../localnet/node/consensus/chain-state.ts";
 import type { BlockStore } from "../../localnet/node/storage/block-store.ts";
 import { txAt } from "../../localnet/node/storage/search.ts";
 import type { NodeQueries } from "../../localnet/node/base/node-view.ts";
+import type { Context } from "../../localnet/chain/runtime/context.ts";
+import type { GasTracer, SpanKind } from "../../localnet/chain/runtime/gas-trace.ts";
+import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 
-export type ProfileErrorFacts =
+type ProfileErrorFacts =
   | { readonly code: "profile-no-tx"; readonly hash: string }
   | { readonly code: "profile-no-state"; readonly height: bigint }
   | { readonly code: "profile-differs"; readonly height: bigint }
@@ -35,7 +35,7 @@ export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
 /** A node's application and blocks, and the profiler to which the application reports. */
 interface ProfileDeps {
-  readonly app: Pick<Application, "rerun" | "simulate" | "query">;
+  readonly app: Pick<abci.Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
   /** Processor time allowed for a query or simulation without a profile. */
   readonly queryTimeMs: number;
@@ -58,7 +58,7 @@ function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport 
       case "query": {
         const { path } = request;
         const data = decode(request.request);
-        const run = (): QueryResponse => app.query({ path, data, height: 0n, prove: false }, deadline);
+        const run = (): abci.QueryResponse => app.query({ path, data, height: 0n, prove: false }, deadline);
         return reportOf(
           profiler.record("query", run, () => undefined),
           null,
@@ -84,18 +84,18 @@ export function profileSimulation(
   tx: Uint8Array,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
   interrupt?: Interrupt,
-): Profiled<TxResult> {
+): Profiled<abci.TxResult> {
   return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
 }
 
 /** Reruns a block and profiles its last transaction; undefined without the state before it, or without gas left for it. */
 export function profileLastTx(
-  block: FinalizeBlockRequest,
+  block: abci.FinalizeBlockRequest,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
   interrupt?: Interrupt,
-): Profiled<readonly TxResult[]> | undefined {
+): Profiled<readonly abci.TxResult[]> | undefined {
   let profile: GasProfile | undefined;
-  const around: RunAround = (run) => {
+  const around: abci.RunAround = (run) => {
     const recorded = profiler.record("transaction", run, gasOf);
     ({ profile } = recorded);
     return recorded.result;
@@ -104,7 +104,7 @@ export function profileLastTx(
   return result && profile && { result, profile };
 }
 
-function gasOf({ gasUsed }: TxResult): bigint {
+function gasOf({ gasUsed }: abci.TxResult): bigint {
   return gasUsed;
 }
 
@@ -135,7 +135,7 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
  * Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. Its evidence never
  * is: if that made a difference, {@link requireSame} rejects the block.
  */
-function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBlockRequest | undefined {
+function blockUpTo(store: BlockStore, height: bigint, index: number): abci.FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
   // There is no signing validator set before the first block.
@@ -144,7 +144,7 @@ function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBl
 }
 
 /** Throws unless the rerun transactions have the same results as in their block. Otherwise the profile would be useless. */
-function requireSame(store: BlockStore, height: bigint, results: readonly TxResult[]): void {
+function requireSame(store: BlockStore, height: bigint, results: readonly abci.TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
     return (
@@ -162,7 +162,7 @@ function requireSame(store: BlockStore, height: bigint, results: readonly TxResu
 }
 
 function reportOf(
-  { result, profile }: Profiled<Pick<TxResult, "code" | "codespace" | "log">>,
+  { result, profile }: Profiled<Pick<abci.TxResult, "code" | "codespace" | "log">>,
   height: bigint | null,
 ): ProfileReport {
   const { code, codespace, log } = result;
@@ -171,9 +171,9 @@ function reportOf(
 
 /** Answers an `abci_query` on {@link PROFILE_PATH}. The request and the response are JSON. */
 function queryProfile(
-  { data }: QueryRequest,
+  { data }: abci.QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,
-): QueryResponse {
+): abci.QueryResponse {
   const request = parseProfileRequest(readJson(data));
   if (request === undefined) return errorResponse(ErrInvalidRequest(`no request of ${PROFILE_PATH}`));
   try {
@@ -208,5 +208,114 @@ export function createGasProfiles() {
     },
     /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
     make,
+  };
+}
+
+/** The result of a rerun transaction or query, and its gas by place. */
+export interface Profiled<T> {
+  readonly result: T;
+  readonly profile: GasProfile;
+}
+
+/** Breaks down a transaction's gas by place, on request. It changes no result. */
+export type Profiler = ReturnType<typeof createProfiler>;
+
+/** Creates a profiler. All code that uses it is synchronous, so a single variable for the recorder is safe. */
+export function createProfiler() {
+  let recorder: GasRecorder | undefined;
+  return {
+    /** The tracer to which the state machine reports. */
+    tracer: {
+      call: () => recorder && recordCalls(recorder),
+      span: (context, kind, name, work) =>
+        recorder === undefined ? work(context) : runSpan(recorder, context, { kind, name: name() }, work),
+    } satisfies GasTracer,
+    /** Runs work with a recorder. `gasUsedBy` returns the gas to break down; undefined means the recorded gas. */
+    record: <T>(name: string, run: () => T, gasUsedBy: (result: T) => bigint | undefined): Profiled<T> => {
+      const outer = recorder;
+      const own = new GasRecorder(name);
+      recorder = own;
+      try {
+        const result = run();
+        own.leaveTo(1);
+        const gasUsed = gasUsedBy(result) ?? own.total / GAS_MULTIPLIER;
+        balance(own, gasUsed * GAS_MULTIPLIER);
+        const { root, failures } = own;
+        return { result, profile: { gasUsed, root, failures } };
+      } finally {
+        recorder = outer;
+      }
+    },
+  };
+}
+
+function runSpan<T>(
+  recorder: GasRecorder,
+  context: Context,
+  { kind, name }: { readonly kind: SpanKind; readonly name: string },
+  work: (context: Context) => T,
+): T {
+  const depth = recorder.depth();
+  recorder.enter(kind, name);
+  const node = recorder.current();
+  const { total } = recorder;
+  const used = context.gas.used();
+  try {
+    return work(observed(recorder, context));
+  } catch (thrown) {
+    node.error ??= errorText(thrown);
+    throw thrown;
+  } finally {
+    recorder.leaveTo(depth + 1);
+    balance(recorder, total + (context.gas.used() - used) * GAS_MULTIPLIER);
+    recorder.leaveTo(depth);
+  }
+}
+
+/** Always less than one unit of the chain's gas. */
+const ROUNDING = "rounding of VM gas";
+/** Gas without a place, or used but not consumed: above a message's gas limit, or in a Go panic. */
+const REST = "other";
+
+/** Adds the difference between `total` and the recorded gas, so that the sum is exact. */
+function balance(recorder: GasRecorder, total: bigint): void {
+  const rest = total - recorder.total;
+  if (rest === 0n) return;
+  const isRounding = recorder.current().place === "wasm" && rest < 0n && -rest < GAS_MULTIPLIER;
+  recorder.addBelow("cost", isRounding ? ROUNDING : REST, rest);
+}
+
+/** Gas that another meter has already recorded when it is consumed: by Wasm code in a call, or by work with its own meter. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "From limited Sub-Message",
+  "Sub-Message OutOfGas panic",
+  "contract sub-query",
+  "consume gas from cached context",
+]);
+
+/** Kinds of store access, keyed by the SDK's cost descriptors. */
+const STORAGE: Readonly<Record<string, string>> = {
+  ReadFlat: "store read",
+  ReadPerByte: "store read",
+  Has: "store has",
+  WriteFlat: "store write",
+  WritePerByte: "store write",
+  Delete: "store delete",
+  IterNextFlat: "store iteration",
+  ValuePerByte: "store iteration",
+};
+
+function observed(recorder: GasRecorder, context: Context): Context {
+  if (context.gas.observer !== undefined) return context;
+  return context.withGas(observeMeter(context.gas, createObserver(recorder)));
+}
+
+function createObserver(recorder: GasRecorder): GasObserver {
+  return (amount, location) => {
+    if (amount === 0n || ELSEWHERE.has(location)) return;
+    if (location === "wasm contract" && recorder.current().place === "wasm") return;
+    const storage = STORAGE[location];
+    if (storage === undefined) recorder.addBelow("cost", location, amount * GAS_MULTIPLIER);
+    else recorder.addBelow("storage", storage, amount * GAS_MULTIPLIER);
   };
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { expect, it } from "vitest";
-import { parseHeight, timeoutFields } from "../../../src/localnet/cli/tx/transfer.ts";
+import { parseHeight, timeoutFields } from "../../../src/localnet/cli/tx/ibc.ts";
 
 it("a height is a revision and a height, and nothing else", () => {
   expect(parseHeight("1-5000")).toEqual({ revisionNumber: 1n, revisionHeight: 5000n });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
-import type { PublishedEvent } from "../../../src/localnet/node/rpc/published-events.ts";
+import type { PublishedEvent } from "../../../src/localnet/node/rpc/result-json.ts";
 import {
   createSubscriptions,
   DEFAULT_SUBSCRIPTION_LIMITS,

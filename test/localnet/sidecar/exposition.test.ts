@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createFamily, formatGoFloat, writeExposition } from "../../../src/localnet/sidecar/exposition.ts";
+import {
+  createFamily,
+  formatGoFloat,
+  writeExposition,
+} from "../../../src/localnet/sidecar/sidecar-families.ts";
 
 describe("formatGoFloat", () => {
   it.each([

@@ -7,11 +7,10 @@ import {
   type SidecarTransport,
 } from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { createOracleMetrics } from "../../../src/localnet/node/oracle/oracle-metrics.ts";
-import { writeExposition } from "../../../src/localnet/sidecar/exposition.ts";
+import { writeExposition, pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
 import { createPriceRoutes, NOT_FOUND } from "../../../src/localnet/sidecar/sidecar-listeners.ts";
-import { pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
 import { createSidecarProcess } from "../../../src/localnet/sidecar/sidecar.ts";
 import { createFaultSwitches } from "../../../src/platform/base/fault-switches.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";

@@ -1,4 +1,4 @@
-import { ByteWriter } from "../../../src/localnet/vm/byte-writer.ts";
+import { ByteWriter } from "../../../src/localnet/vm/byte-reader.ts";
 import { I32, OP } from "../../../src/localnet/vm/operators.ts";
 
 /** A function of a module under test. `body` has no final `end`. */

@@ -2,10 +2,13 @@ import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { FaultName } from "../../../src/localnet/sidecar/faults.ts";
-import { writeExposition } from "../../../src/localnet/sidecar/exposition.ts";
+import {
+  writeExposition,
+  type MetricNames,
+  pageFamilies,
+} from "../../../src/localnet/sidecar/sidecar-families.ts";
 import { createProcessState } from "../../../src/localnet/sidecar/sidecar.ts";
 import { DEFAULT_MARKETS } from "../../../src/localnet/sidecar/markets.ts";
-import { type MetricNames, pageFamilies } from "../../../src/localnet/sidecar/sidecar-families.ts";
 
 const read = (path: string): string =>
   readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), "utf8");

@@ -7,8 +7,12 @@ import type { TxResult } from "../../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress } from "../../../src/localnet/chain/runtime/address.ts";
 import { GAS_MULTIPLIER } from "../../../src/localnet/vm/gas.ts";
 import type { GasNode } from "../../../src/workbench/profile/gas-recorder.ts";
-import { profileLastTx, profileSimulation } from "../../../src/workbench/profile/profile-tx.ts";
-import { createProfiler, type Profiled } from "../../../src/workbench/profile/profiler.ts";
+import {
+  profileLastTx,
+  profileSimulation,
+  createProfiler,
+  type Profiled,
+} from "../../../src/workbench/profile/profile-tx.ts";
 import { I32, OP } from "../../../src/localnet/vm/operators.ts";
 import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { profileProblem, profileSum } from "../../support/contract-chain.ts";

@@ -3,16 +3,7 @@ import type { Coin as WireCoin } from "../../../cosmos/proto/gen/cosmos/base/v1b
 import { MsgExecuteContract, MsgInstantiateContract } from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
-import {
-  type ContractAttribute,
-  type ContractCode,
-  ContractError,
-  type ContractMessage,
-  type ContractResponse,
-  NO_RESPONSE,
-  type ReplyOn,
-  type SubMessage,
-} from "../modules/wasm/contract.ts";
+import * as wasm from "../modules/wasm/contract.ts";
 import { copyMessage, printMessageJson } from "../modules/wasm/message-json.ts";
 import { any, wasmAny } from "../modules/wasm/contract-message.ts";
 import { asUintNumber } from "../modules/wasm/custom-json.ts";
@@ -23,15 +14,15 @@ import { parseCoins, toWireCoin } from "../runtime/coins.ts";
  * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make it emit any sub-message. `sudo` returns the message in
  * the attribute `sudo`, `reply` returns nothing, and `query` returns its own message.
  */
-export const echo: ContractCode = {
+export const echo: wasm.ContractCode = {
   name: "echo",
-  instantiate: () => NO_RESPONSE,
+  instantiate: () => wasm.NO_RESPONSE,
   execute: ({ address }, _caller, message) => parseContractResult(message, address),
   sudo: (_scope, message) => ({
-    ...NO_RESPONSE,
+    ...wasm.NO_RESPONSE,
     attributes: [{ key: "sudo", value: printMessageJson(message) }],
   }),
-  reply: () => NO_RESPONSE,
+  reply: () => wasm.NO_RESPONSE,
   query: (_scope, message) => message,
 };
 
@@ -41,10 +32,10 @@ const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "ne
  * Parses a contract's result from CosmWasm's JSON: `{"ok":{messages,attributes,events,data}}` or `{"error":text}`. Throws
  * `ContractError` with the text of `error` or the path of an invalid field.
  */
-function parseContractResult(json: unknown, sender: string): ContractResponse {
+function parseContractResult(json: unknown, sender: string): wasm.ContractResponse {
   const result = new JsonField(json, "", fieldError);
   const error = result.member("error");
-  if (typeof error.value === "string") throw new ContractError(error.value);
+  if (typeof error.value === "string") throw new wasm.ContractError(error.value);
   const { value: ok } = requireRecord(result.member("ok"));
   // Paths below begin at "ok": texts read "messages[0].reply_on".
   const response = new JsonField(ok, "", fieldError);
@@ -67,9 +58,9 @@ function parseContractResult(json: unknown, sender: string): ContractResponse {
   };
 }
 
-function parseSubMessage(field: JsonField, sender: string): SubMessage {
+function parseSubMessage(field: JsonField, sender: string): wasm.SubMessage {
   const replyOn = requiredText(field, "reply_on");
-  if (!isReplyOn(replyOn)) throw new ContractError(`${field.path}.reply_on: unknown variant ${replyOn}`);
+  if (!isReplyOn(replyOn)) throw new wasm.ContractError(`${field.path}.reply_on: unknown variant ${replyOn}`);
   const gasLimit = field.member("gas_limit");
   return {
     id: asUintNumber(field.member("id").required()),
@@ -79,11 +70,11 @@ function parseSubMessage(field: JsonField, sender: string): SubMessage {
   };
 }
 
-function isReplyOn(value: string): value is ReplyOn {
+function isReplyOn(value: string): value is wasm.ReplyOn {
   return REPLY_ON.has(value);
 }
 
-function parseMessage(field: JsonField, sender: string): ContractMessage {
+function parseMessage(field: JsonField, sender: string): wasm.ContractMessage {
   const variant = onlyVariant(field);
   switch (variant.name) {
     case "custom":
@@ -102,7 +93,7 @@ function parseMessage(field: JsonField, sender: string): ContractMessage {
   }
 }
 
-function parseModuleMessage(kind: string, field: JsonField, sender: string): ContractMessage {
+function parseModuleMessage(kind: string, field: JsonField, sender: string): wasm.ContractMessage {
   switch (kind) {
     case "bank.send":
       return any(TYPE_URL.send, MsgSend, {
@@ -127,7 +118,7 @@ function parseModuleMessage(kind: string, field: JsonField, sender: string): Con
         funds: requiredCoins(field, "funds"),
       });
     default:
-      throw new ContractError(`${field.path}: not implemented: messages of kind ${kind}`);
+      throw new wasm.ContractError(`${field.path}: not implemented: messages of kind ${kind}`);
   }
 }
 
@@ -139,7 +130,7 @@ function onlyVariant(field: JsonField): { readonly name: string; readonly body: 
   return { name, body: field.member(name) };
 }
 
-function parseAttribute(field: JsonField): ContractAttribute {
+function parseAttribute(field: JsonField): wasm.ContractAttribute {
   return { key: requiredText(field, "key"), value: requiredText(field, "value") };
 }
 
@@ -159,6 +150,6 @@ function requireRecord(field: JsonField): JsonField {
   return field;
 }
 
-function fieldError(path: string, expected: string): ContractError {
-  return new ContractError(`${path === "" ? "result" : path}: not ${expected}`);
+function fieldError(path: string, expected: string): wasm.ContractError {
+  return new wasm.ContractError(`${path === "" ? "result" : path}: not ${expected}`);
 }

@@ -8,15 +8,7 @@ import {
   utf8,
 } from "../../../platform/base/bytes.ts";
 import { isRecord, type JsonField, type JsonObject } from "../../../platform/base/json.ts";
-import {
-  type ContractCode,
-  ContractError,
-  type ContractResponse,
-  type ContractScope,
-  NO_RESPONSE,
-  subMessage,
-  type MessageJson,
-} from "../modules/wasm/contract.ts";
+import * as wasm from "../modules/wasm/contract.ts";
 import { copyMessage, parseMessageJson, printMessageJson } from "../modules/wasm/message-json.ts";
 import { byName, respond, text } from "./messages.ts";
 
@@ -33,12 +25,12 @@ const BALANCES = new Uint8Array([0x02]);
  * update_period, recipient}`, `update_interchain_query`, `remove_interchain_query`, `set_failure {kv, tx}`. Query: `kv_result
  * {query_id}`, `transactions {query_id}`, `failure {}`.
  */
-export const icqConsumer: ContractCode = {
+export const icqConsumer: wasm.ContractCode = {
   name: "icq-consumer",
-  instantiate: () => NO_RESPONSE,
+  instantiate: () => wasm.NO_RESPONSE,
   execute: (scope, _caller, message) => execute(scope, message),
   sudo: (scope, message) => sudo(scope, message),
-  reply: () => NO_RESPONSE,
+  reply: () => wasm.NO_RESPONSE,
   query: (scope, message) => queryState(scope, message),
 };
 
@@ -62,20 +54,23 @@ const execute = byName("ExecuteMsg", {
       kv: fields.member("kv").asBoolean(),
       tx: fields.member("tx").asBoolean(),
     });
-    return NO_RESPONSE;
+    return wasm.NO_RESPONSE;
   },
 });
 
 const sudo = byName("SudoMsg", { kv_query_result: recordKvResult, tx_query_result: recordTx });
 
-const queryState = byName<MessageJson>("QueryMsg", {
+const queryState = byName<wasm.MessageJson>("QueryMsg", {
   kv_result: (scope, fields) => kvResult(scope, queryIdOf(fields)),
   transactions: (scope, fields) => transactions(scope, queryIdOf(fields)),
   failure: (scope) => ({ ...callbackFailures.get(scope) }),
 });
 
 /** Registers a query. `connection_id` and `update_period` are passed on unchecked, because the chain checks them. */
-function register(fields: JsonField, query: Readonly<Record<string, MessageJson>>): ContractResponse {
+function register(
+  fields: JsonField,
+  query: Readonly<Record<string, wasm.MessageJson>>,
+): wasm.ContractResponse {
   return binding({
     register_interchain_query: {
       ...query,
@@ -85,8 +80,8 @@ function register(fields: JsonField, query: Readonly<Record<string, MessageJson>
   });
 }
 
-function binding(message: MessageJson): ContractResponse {
-  return { ...NO_RESPONSE, messages: [subMessage({ kind: "custom", message })] };
+function binding(message: wasm.MessageJson): wasm.ContractResponse {
+  return { ...wasm.NO_RESPONSE, messages: [wasm.subMessage({ kind: "custom", message })] };
 }
 
 /** Builds the bank store key for a balance: prefix, address length, address, denomination. */
@@ -101,7 +96,7 @@ function addressBytes(address: string): Uint8Array {
   try {
     return decodeBech32(address).bytes;
   } catch {
-    throw new ContractError(`${address} is not an address`);
+    throw new wasm.ContractError(`${address} is not an address`);
   }
 }
 
@@ -122,11 +117,11 @@ const TRANSACTION = utf8("tx/");
 
 /** The stored setting that makes callbacks fail. */
 const callbackFailures = {
-  get: ({ storage }: ContractScope): CallbackFailures => {
+  get: ({ storage }: wasm.ContractScope): CallbackFailures => {
     const bits = storage.get(FAILURE_KEY)?.[0] ?? 0;
     return { kv: (bits & 1) !== 0, tx: (bits & 2) !== 0 };
   },
-  set: ({ storage }: ContractScope, { kv, tx }: CallbackFailures): void =>
+  set: ({ storage }: wasm.ContractScope, { kv, tx }: CallbackFailures): void =>
     storage.set(FAILURE_KEY, new Uint8Array([(kv ? 1 : 0) | (tx ? 2 : 0)])),
 };
 
@@ -136,8 +131,8 @@ function queryIdOf(fields: JsonField): bigint {
 }
 
 /** Handles `kv_query_result`: reads the result from the chain, stores it and counts it. */
-function recordKvResult(scope: ContractScope, fields: JsonField): ContractResponse {
-  if (callbackFailures.get(scope).kv) throw new ContractError("kv callbacks are set to fail");
+function recordKvResult(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
+  if (callbackFailures.get(scope).kv) throw new wasm.ContractError("kv callbacks are set to fail");
   const queryId = queryIdOf(fields);
   const { storage } = scope;
   // The callback contains only the query id, so the contract queries the result.
@@ -149,8 +144,8 @@ function recordKvResult(scope: ContractScope, fields: JsonField): ContractRespon
 }
 
 /** Handles `tx_query_result`: stores the transaction under the next number for its query. */
-function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
-  if (callbackFailures.get(scope).tx) throw new ContractError("tx callbacks are set to fail");
+function recordTx(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
+  if (callbackFailures.get(scope).tx) throw new wasm.ContractError("tx callbacks are set to fail");
   const queryId = queryIdOf(fields);
   const prefix = concat(TRANSACTION, uint64BigEndian(queryId));
   const [last] = scope.storage.iterateReverse(prefix, prefixEnd(prefix));
@@ -164,7 +159,7 @@ function recordTx(scope: ContractScope, fields: JsonField): ContractResponse {
 }
 
 /** Returns the last result (null if there is none yet) and the number of callbacks. */
-function kvResult(scope: ContractScope, id: bigint): MessageJson {
+function kvResult(scope: wasm.ContractScope, id: bigint): wasm.MessageJson {
   const bytes = scope.storage.get(concat(KV_RESULT, uint64BigEndian(id)));
   const stored = bytes === undefined ? null : parseMessageJson(bytes);
   return {
@@ -173,7 +168,7 @@ function kvResult(scope: ContractScope, id: bigint): MessageJson {
   };
 }
 
-function transactions(scope: ContractScope, id: bigint): MessageJson {
+function transactions(scope: wasm.ContractScope, id: bigint): wasm.MessageJson {
   const prefix = concat(TRANSACTION, uint64BigEndian(id));
   const entries = [...scope.storage.iterate(prefix, prefixEnd(prefix))].map(([, value]) =>
     parseMessageJson(value),
@@ -181,7 +176,7 @@ function transactions(scope: ContractScope, id: bigint): MessageJson {
   return { transactions: entries };
 }
 
-function countAt({ storage }: ContractScope, key: Uint8Array): bigint {
+function countAt({ storage }: wasm.ContractScope, key: Uint8Array): bigint {
   const bytes = storage.get(key);
   return bytes === undefined ? 0n : readUint64BigEndian(bytes);
 }

@@ -1,31 +1,25 @@
 import { isRecord, JsonField } from "../../../platform/base/json.ts";
-import {
-  ContractError,
-  type ContractResponse,
-  type ContractScope,
-  type MessageJson,
-  NO_RESPONSE,
-} from "../modules/wasm/contract.ts";
+import * as wasm from "../modules/wasm/contract.ts";
 
 /** Wraps a message's fields. A field with the wrong type throws a `ContractError` that names it. */
 export function messageFields(value: unknown): JsonField {
-  return new JsonField(value, "", (path, expected) => new ContractError(`${path}: not ${expected}`));
+  return new JsonField(value, "", (path, expected) => new wasm.ContractError(`${path}: not ${expected}`));
 }
 
 /** Returns a message's name and fields. A message is an object with one member, as serde serializes a Rust enum. */
-function readMessage(message: MessageJson): readonly [name: string, fields: JsonField] {
+function readMessage(message: wasm.MessageJson): readonly [name: string, fields: JsonField] {
   const entries = isRecord(message) ? Object.entries(message) : [];
   const [name, fields] = entries[0] ?? ["", undefined];
   if (entries.length !== 1 || !isRecord(fields))
-    throw new ContractError("Error parsing into type Message: expected one variant with fields");
+    throw new wasm.ContractError("Error parsing into type Message: expected one variant with fields");
   return [name, messageFields(fields)];
 }
 
 /** Creates an entry point from functions by message name. Errors for other names contain `type`, the Rust enum's name. */
 export function byName<T>(
   type: string,
-  handlers: Readonly<Record<string, (scope: ContractScope, fields: JsonField) => T>>,
-): (scope: ContractScope, message: MessageJson) => T {
+  handlers: Readonly<Record<string, (scope: wasm.ContractScope, fields: JsonField) => T>>,
+): (scope: wasm.ContractScope, message: wasm.MessageJson) => T {
   return (scope, message) => {
     const [name, fields] = readMessage(message);
     const handle = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
@@ -35,9 +29,9 @@ export function byName<T>(
 }
 
 /** Creates a response with only attributes. */
-export function respond(attributes: Readonly<Record<string, string>>): ContractResponse {
+export function respond(attributes: Readonly<Record<string, string>>): wasm.ContractResponse {
   return {
-    ...NO_RESPONSE,
+    ...wasm.NO_RESPONSE,
     attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
   };
 }
@@ -48,10 +42,10 @@ export function text(fields: JsonField, name: string): string {
 }
 
 /** Creates the error for an unknown message name, worded as in a Rust contract. */
-export function unknownVariant(type: string, name: string, known: readonly string[]): ContractError {
+export function unknownVariant(type: string, name: string, known: readonly string[]): wasm.ContractError {
   const expected = known.map((each) => `\`${each}\``).join(known.length === 2 ? " or " : ", ");
   const list = known.length <= 2 ? `expected ${expected}` : `expected one of ${expected}`;
-  return new ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
+  return new wasm.ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
 }
 
 /** Reads a required list of texts. */

@@ -13,14 +13,7 @@ import {
 } from "../../../platform/base/bytes.ts";
 import { type Dec18, parseDec18, quoDec18, truncateDec18 } from "../../../platform/base/decimal.ts";
 import type { JsonField, JsonObject, JsonValue } from "../../../platform/base/json.ts";
-import {
-  type ContractCode,
-  ContractError,
-  type ContractResponse,
-  type ContractScope,
-  type MessageJson,
-  NO_RESPONSE,
-} from "../modules/wasm/contract.ts";
+import * as wasm from "../modules/wasm/contract.ts";
 import { byName, messageFields, respond, text } from "./messages.ts";
 
 /**
@@ -31,13 +24,13 @@ import { byName, messageFields, respond, text } from "./messages.ts";
  * Query: `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`.
  * The default is the current height; a height refers to the end of its block.
  */
-export const votingPowerContract: ContractCode = {
+export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",
-  instantiate: () => NO_RESPONSE,
+  instantiate: () => wasm.NO_RESPONSE,
   execute: (scope, _caller, message) => execute(scope, message),
   sudo: (scope, message) => {
     runHook(scope, message);
-    return NO_RESPONSE;
+    return wasm.NO_RESPONSE;
   },
   query: (scope, message) => query(scope, message),
 };
@@ -73,11 +66,11 @@ const runHook = byName<void>("SudoMsg", {
   after_unbonding_initiated: ignore,
 });
 
-function loadValidator(scope: ContractScope, address: string): void {
+function loadValidator(scope: wasm.ContractScope, address: string): void {
   validatorOf(address).set(scope, queryValidator(scope, address));
 }
 
-function setBonded(scope: ContractScope, fields: JsonField, bonded: boolean): void {
+function setBonded(scope: wasm.ContractScope, fields: JsonField, bonded: boolean): void {
   const validator = validatorOf(text(fields, "val_addr"));
   const known = validator.get(scope);
   if (known !== undefined) validator.set(scope, { ...known, bonded });
@@ -87,7 +80,7 @@ function setBonded(scope: ContractScope, fields: JsonField, bonded: boolean): vo
  * Stores a delegation's shares and updates the validator. When the chain calls this hook, the validator already includes any new
  * shares but also still includes the shares being removed.
  */
-function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): void {
+function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigint): void {
   const address = text(fields, "val_addr");
   const known = validatorOf(address).get(scope);
   if (known === undefined) return;
@@ -99,9 +92,9 @@ function changeShares(scope: ContractScope, fields: JsonField, shares: bigint): 
 }
 
 /** Starts tracking an existing validator. Linear in its number of delegations, which the caller's gas bounds. */
-function sync(scope: ContractScope, address: string): ContractResponse {
+function sync(scope: wasm.ContractScope, address: string): wasm.ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
-    throw new ContractError(`${address} is followed already`);
+    throw new wasm.ContractError(`${address} is followed already`);
   loadValidator(scope, address);
   let delegations = 0;
   for (const { delegator, shares } of queryDelegations(scope, address)) {
@@ -111,7 +104,7 @@ function sync(scope: ContractScope, address: string): ContractResponse {
   return respond({ method: "sync", delegations: delegations.toString() });
 }
 
-const query = byName<MessageJson>("QueryMsg", {
+const query = byName<wasm.MessageJson>("QueryMsg", {
   voting_power_at_height: (scope, fields) => {
     const height = heightOf(scope, fields);
     return powerAt(votingPower(scope, text(fields, "address"), height), height);
@@ -128,11 +121,11 @@ const query = byName<MessageJson>("QueryMsg", {
   },
 });
 
-function heightOf(scope: ContractScope, fields: JsonField): bigint {
+function heightOf(scope: wasm.ContractScope, fields: JsonField): bigint {
   const field = fields.member("height");
   const height = field.isPresent() ? field.asUint64() : scope.height;
   if (height <= scope.height) return height;
-  throw new ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
+  throw new wasm.ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
 
 /** Builds a response like that of a DAO voting contract, in which the height is a number. */
@@ -147,7 +140,7 @@ const SERVICE = "/cosmos.staking.v1beta1.Query";
 const PAGE = 100n;
 
 /** Reads a validator from the staking module. */
-function queryValidator(scope: ContractScope, validatorAddr: string): TrackedValidator {
+function queryValidator(scope: wasm.ContractScope, validatorAddr: string): TrackedValidator {
   const response = queryStaking(scope, "Validator", QueryValidatorRequest.encode({ validatorAddr }));
   const validator = response.member("validator");
   return {
@@ -158,7 +151,7 @@ function queryValidator(scope: ContractScope, validatorAddr: string): TrackedVal
 }
 
 /** Reads the shares of an existing delegation. */
-function queryShares(scope: ContractScope, delegatorAddr: string, validatorAddr: string): Dec18 {
+function queryShares(scope: wasm.ContractScope, delegatorAddr: string, validatorAddr: string): Dec18 {
   const request = QueryDelegationRequest.encode({ delegatorAddr, validatorAddr });
   return delegationOf(queryStaking(scope, "Delegation", request).member("delegation_response")).shares;
 }
@@ -169,7 +162,7 @@ interface Delegation {
 }
 
 /** Reads all delegations to a validator. */
-function* queryDelegations(scope: ContractScope, validatorAddr: string): IterableIterator<Delegation> {
+function* queryDelegations(scope: wasm.ContractScope, validatorAddr: string): IterableIterator<Delegation> {
   let key = new Uint8Array(0);
   do {
     const pagination = { key, offset: 0n, limit: PAGE, countTotal: false, reverse: false };
@@ -189,7 +182,7 @@ function delegationOf(response: JsonField): Delegation {
   };
 }
 
-function queryStaking(scope: ContractScope, rpc: string, request: { finish(): Uint8Array }): JsonField {
+function queryStaking(scope: wasm.ContractScope, rpc: string, request: { finish(): Uint8Array }): JsonField {
   const stargate = { path: `${SERVICE}/${rpc}`, data: toBase64(request.finish()) };
   return messageFields(scope.query({ stargate }));
 }
@@ -251,12 +244,12 @@ function powerOf(validator: TrackedValidator | undefined): bigint {
 }
 
 /** Returns the total power of all bonded validators at the end of a block. */
-function totalPower(scope: ContractScope, height: bigint): bigint {
+function totalPower(scope: wasm.ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
 /** Returns a delegator's tokens at bonded validators at the end of a block. Linear in its validators, including former ones. */
-function votingPower(scope: ContractScope, delegator: string, height: bigint): bigint {
+function votingPower(scope: wasm.ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {
     const validator = validatorOf(name).get(scope, height);
@@ -266,7 +259,7 @@ function votingPower(scope: ContractScope, delegator: string, height: bigint): b
   return power;
 }
 
-function validatorsOf({ storage }: ContractScope, delegator: string): readonly string[] {
+function validatorsOf({ storage }: wasm.ContractScope, delegator: string): readonly string[] {
   const prefix = concat(VALIDATORS_OF, utf8(`${delegator}/`));
   return [...storage.iterate(prefix, prefixEnd(prefix))].map(([key]) =>
     fromUtf8(key.subarray(prefix.length)),
@@ -286,8 +279,8 @@ function withoutShares(validator: TrackedValidator, shares: Dec18): TrackedValid
 
 /** A value and its history. `get` returns the value at the end of a block, or the current value by default. */
 interface History<T> {
-  readonly get: (scope: ContractScope, height?: bigint) => T | undefined;
-  readonly set: (scope: ContractScope, value: T) => void;
+  readonly get: (scope: wasm.ContractScope, height?: bigint) => T | undefined;
+  readonly set: (scope: wasm.ContractScope, value: T) => void;
 }
 
 interface JsonCodec<T> {

@@ -2,14 +2,7 @@ import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { type Profile, SPECIFICATION } from "../deviations/deviations.ts";
 import { type Branch, createBranch } from "../store/cache-store.ts";
-import {
-  type CommitChanges,
-  createMultiStore,
-  type MultiStoreOptions,
-  type MultiStore,
-  type StateStorage,
-  type StoreView,
-} from "../store/multi-store.ts";
+import * as multiStore from "../store/multi-store.ts";
 import type { AnteStep } from "./ante-step.ts";
 import {
   BLOCK_RECORD_STORE,
@@ -60,7 +53,10 @@ export interface ApplicationOptions {
  * Opens an application on its saved state. Without storage, it starts empty and stays in memory. Throws `StoreSetError` if the
  * saved state's stores differ from the modules' stores and no upgrade explains the difference.
  */
-export function createApplication(options: ApplicationOptions, storage?: StateStorage): abci.Application {
+export function createApplication(
+  options: ApplicationOptions,
+  storage?: multiStore.StateStorage,
+): abci.Application {
   const { tracer = UNTRACED, profile = SPECIFICATION } = options;
   const stores = options.modules.flatMap((module) => module.stores);
   const { keepRecent } = options;
@@ -251,7 +247,7 @@ function rerunBlock(
 }
 
 /** Creates a query's context. As in the SDK, handlers may write, but their writes are dropped with the branch. */
-function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt): Context {
+function queryContext(machine: Machine, view: multiStore.StoreView, interrupt?: Interrupt): Context {
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
   const { profile } = machine.lastBlock();
@@ -263,7 +259,7 @@ function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt):
 }
 
 /** Returns a stored height. The multistore already contains a finalized height before its commit, but queries must not see it. */
-function committedView(machine: Machine, height: bigint): StoreView | undefined {
+function committedView(machine: Machine, height: bigint): multiStore.StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.view(height);
 }
 
@@ -273,9 +269,9 @@ type Machine = ReturnType<typeof createMachine>;
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
 
 /** Opens the saved state, or an empty one without storage. */
-function createMachine(options: Omit<MultiStoreOptions, "initialHeight">, profile: Profile) {
+function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeight">, profile: Profile) {
   const open = () => {
-    const saved = createMultiStore({ ...options, initialHeight: 1n });
+    const saved = multiStore.createMultiStore({ ...options, initialHeight: 1n });
     const latest = viewAt(saved, saved.height());
     return {
       stores: saved,
@@ -286,9 +282,9 @@ function createMachine(options: Omit<MultiStoreOptions, "initialHeight">, profil
   };
   let { stores, committed, lastBlock, checkState } = open();
   let genesis: Branch | undefined;
-  let finalized: CommitChanges | undefined;
+  let finalized: multiStore.CommitChanges | undefined;
   return {
-    view: (height: bigint): StoreView | undefined => stores.view(height),
+    view: (height: bigint): multiStore.StoreView | undefined => stores.view(height),
     /** Returns the latest committed height, which queries read. */
     committed: () => committed,
     /** Returns the last committed block's record or, before the first block, the genesis record. */
@@ -303,21 +299,21 @@ function createMachine(options: Omit<MultiStoreOptions, "initialHeight">, profil
     /** Starts with an empty state and returns the genesis branch, above which the first block runs. */
     beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
-      stores = createMultiStore({ ...options, initialHeight: record.height + 1n });
+      stores = multiStore.createMultiStore({ ...options, initialHeight: record.height + 1n });
       genesis = stores.branch();
       lastBlock = { ...record, profile };
       checkState = genesis.branch();
       return genesis;
     },
     /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
-    finalize: (block: Branch): CommitChanges => {
+    finalize: (block: Branch): multiStore.CommitChanges => {
       block.write();
       genesis = undefined;
       finalized = stores.commit();
       return finalized;
     },
     /** Makes the finalized height the latest height and starts a new check state. */
-    commit: (): CommitChanges => {
+    commit: (): multiStore.CommitChanges => {
       const changes = finalized ?? unreachable("commit was called without a finalized block");
       finalized = undefined;
       committed = viewAt(stores, changes.height);
@@ -332,7 +328,7 @@ function createMachine(options: Omit<MultiStoreOptions, "initialHeight">, profil
   };
 }
 
-function viewAt(stores: MultiStore, height: bigint): StoreView {
+function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.StoreView {
   return stores.view(height) ?? unreachable(`height ${height} is not stored`);
 }
 

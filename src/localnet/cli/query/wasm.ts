@@ -1,10 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { Argument, Command } from "commander";
-import {
-  QueryCodeRequest,
-  QueryCodeResponse,
-  QuerySmartContractStateRequest,
-} from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import * as wire from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { fromBase64, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
 import { CliError, EXIT } from "../../../platform/base/errors.ts";
 import { stringifyJson } from "../../../platform/base/json.ts";
@@ -106,7 +102,7 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
     const options = command.opts<ProfileOptions & ConnectionOptions>();
     if (options.profile === undefined) return;
     const [address = "", queryData = ""] = command.processedArgs.map(String);
-    const request = QuerySmartContractStateRequest.encode({ address, queryData: fromBase64(queryData) });
+    const request = wire.QuerySmartContractStateRequest.encode({ address, queryData: fromBase64(queryData) });
     const path = "/cosmwasm.wasm.v1.Query/SmartContractState";
     const subject = { kind: "query", path, request: toBase64(request.finish()) } as const;
     await withChain(options, context, async (client) =>
@@ -122,9 +118,9 @@ function downloadCommand(context: CliContext): Command {
     .argument("<file>", "file for the uncompressed code")
     .action((codeId: bigint, file: string, options: ConnectionOptions) =>
       withChain(options, context, async (client) => {
-        const request = QueryCodeRequest.encode({ codeId }).finish();
+        const request = wire.QueryCodeRequest.encode({ codeId }).finish();
         const response = await client.grpcQuery("/cosmwasm.wasm.v1.Query/Code", request, context.signal, 0n);
-        const { data } = QueryCodeResponse.decode(response);
+        const { data } = wire.QueryCodeResponse.decode(response);
         if (data.length === 0)
           throw new CliError(EXIT.fatal, `code ${codeId} is built into the localnet and has no WebAssembly`);
         writeFileSync(file, data);

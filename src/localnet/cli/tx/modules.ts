@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option, Argument } from "commander";
 import { messageFromJson } from "../../../cosmos/proto/json.ts";
-import { CliError, EXIT } from "../../../platform/base/errors.ts";
-import type { JsonObject } from "../../../platform/base/json.ts";
+import { CliError, errorText, EXIT } from "../../../platform/base/errors.ts";
+import { type JsonObject, isRecord } from "../../../platform/base/json.ts";
 import { readTextFile } from "../../../platform/base/read-text.ts";
 import type { CliContext } from "../../../platform/cli/cli-context.ts";
-import { queryIdArgument } from "../../../platform/cli/options.ts";
-import { type Fields, isJsonObject, textOf, unchecked } from "../command-inputs.ts";
+import { queryIdArgument, parseUint64 } from "../../../platform/cli/options.ts";
+import * as inputs from "../command-inputs.ts";
 import { type MessageGroup, message, messageCommands } from "../module-tx.ts";
 import { parseHookType } from "../query/modules.ts";
 
@@ -75,14 +75,14 @@ const MODULE_MESSAGES = {
     service: "neutron.interchainqueries.Msg",
     fields: {
       query_id: queryIdArgument,
-      result: ["<result-file> QueryResult in proto JSON, with proofs", unchecked],
+      result: ["<result-file> QueryResult in proto JSON, with its proofs", inputs.unchecked],
     },
     messages: {
       "submit-query-result|submit|s": message("SubmitQueryResult", "submit a query's result", {
         takes: ["query_id", "result"],
         complete: ({ query_id, result }, { chainName }) => ({
           query_id,
-          result: readResult(textOf(result), chainName),
+          result: readResult(inputs.textOf(result), chainName),
         }),
       }),
       "remove-interchain-query|remove|r": message(
@@ -103,7 +103,7 @@ function parseHeight(text: string): string {
 }
 
 /** The chain accepts any address, but then rejects every transfer if it is not a contract. An empty address must be explicit. */
-function checkedContract({ [CONTRACT]: contract, none }: Fields): Fields {
+function checkedContract({ [CONTRACT]: contract, none }: inputs.Fields): inputs.Fields {
   if ((contract === undefined) !== (none === true))
     throw new CliError(EXIT.usage, "specify a contract address or --none");
   return { [CONTRACT]: contract ?? "" };
@@ -116,7 +116,7 @@ function readResult(file: string, chainName: string): JsonObject {
   } catch (cause) {
     throw unusable(file, cause);
   }
-  if (isJsonObject(json)) return json;
+  if (inputs.isJsonObject(json)) return json;
   throw unusable(file, undefined);
 }
 
@@ -131,4 +131,138 @@ function readJson(file: string): unknown {
 
 function unusable(file: string, cause: unknown): CliError {
   return new CliError(EXIT.fatal, `failed to unmarshal query result: ${file}`, { cause });
+}
+
+/** Command-line names for votes. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  yes: "VOTE_OPTION_YES",
+  abstain: "VOTE_OPTION_ABSTAIN",
+  no: "VOTE_OPTION_NO",
+  no_with_veto: "VOTE_OPTION_NO_WITH_VETO",
+};
+
+const legacyCommands = messageCommands({
+  service: "cosmos.gov.v1beta1.Msg",
+  messages: {
+    "submit-legacy-proposal": message("SubmitProposal", "propose a text", {
+      takes: [],
+      options: {
+        "content.title": inputs.requiredOption("--title <text>", "title, up to 140 bytes"),
+        "content.description": inputs.requiredOption("--description <text>", "summary, up to 10,000 bytes"),
+        initial_deposit: inputs.requiredOption(
+          "--deposit <coin>",
+          "first deposit, such as 10000000uatom",
+          parseOneCoin,
+        ),
+      },
+      complete: (given) => ({ ...given, "content.@type": "/cosmos.gov.v1beta1.TextProposal" }),
+      prints: { proposal: "proposal_id" },
+    }),
+  },
+});
+
+const govCommands = messageCommands({
+  service: "cosmos.gov.v1.Msg",
+  fields: {
+    proposal_id: "<proposal-id> number of the proposal",
+    amount: ["<amount> amount with its denomination: 1000000untrn", parseOneCoin],
+    option: () => new Argument("<option>", "the vote").choices(Object.keys(OPTIONS)),
+    options: ["<options> options with their weights, such as yes=0.6,no=0.4", parseWeights],
+  },
+  messages: {
+    deposit: message("Deposit", "add to a proposal's deposit; the vote starts once it is large enough"),
+    vote: message("Vote", "vote for or against a proposal; replaces an earlier vote", {
+      takes: ["proposal_id", "option"],
+      complete: (given) => ({ ...given, option: OPTIONS[inputs.textOf(given["option"])] }),
+    }),
+    "weighted-vote": message("VoteWeighted", "split a vote", { takes: ["proposal_id", "options"] }),
+    "cancel-proposal": message("CancelProposal", "withdraw your proposal; part of its deposit is lost"),
+  },
+});
+
+/** `relaywatch tx gov`. Uses the same names as a Cosmos SDK binary. */
+export function txGovCommand(context: CliContext): Command {
+  const group = legacyCommands(context);
+  for (const command of govCommands(context).commands) group.addCommand(command);
+  return group;
+}
+
+function parseOneCoin(text: string): readonly JsonObject[] {
+  return [inputs.parseCoin(text)];
+}
+
+function parseWeights(text: string): readonly JsonObject[] {
+  return text.split(",").map((part) => {
+    const [name = "", weight = ""] = part.split("=");
+    const option = OPTIONS[name];
+    if (option !== undefined && /^\d+(\.\d{1,18})?$/.test(weight)) return { option, weight };
+    throw new InvalidArgumentError(
+      `${JSON.stringify(part)} is not an option with its weight, such as yes=0.5 (options: ${Object.keys(OPTIONS).join(", ")})`,
+    );
+  });
+}
+
+/** Upper bound that detects a wrong file; no chain accepts a transaction of this size. */
+const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
+
+/** `relaywatch tx vesting`. Uses the same names and arguments as a Cosmos SDK binary. */
+export const txVestingCommand = messageCommands({
+  service: "cosmos.vesting.v1beta1.Msg",
+  fields: {
+    to_address: "<to> bech32 address that has no account yet",
+    amount: "<coins> coins: 1000untrn, or 5uatom,1000untrn",
+    end_time: "<end-time> Unix time in seconds",
+  },
+  messages: {
+    "create-vesting-account": message(
+      "CreateVestingAccount",
+      "fund an account whose coins vest until a time",
+      {
+        options: { delayed: ["--delayed", "vest all coins at the end instead of evenly from now on"] },
+      },
+    ),
+    "create-permanent-locked-account": message(
+      "CreatePermanentLockedAccount",
+      "fund an account whose coins can be delegated, but never spent",
+    ),
+    "create-periodic-vesting-account": message(
+      "CreatePeriodicVestingAccount",
+      "fund an account whose coins vest in parts",
+      {
+        takes: ["to_address", "vesting_periods"],
+        fields: { vesting_periods: ["<periods-file> JSON file with the parts", inputs.unchecked] },
+        complete: ({ vesting_periods: file, ...rest }) => ({ ...rest, ...readPeriods(inputs.textOf(file)) }),
+        note: `
+Each part starts when the previous part ends, the first at start_time (Unix seconds):
+{"start_time": 1790000000, "periods": [{"coins": "10untrn", "length_seconds": 2592000}]}`,
+      },
+    ),
+  },
+});
+
+/** Reads a file in the SDK's format. Throws `CliError` if the content has any other format. */
+function readPeriods(file: string): inputs.Fields {
+  try {
+    const json: unknown = JSON.parse(readTextFile(file, MAX_PERIODS_FILE_BYTES));
+    if (!isRecord(json) || !Array.isArray(json["periods"]))
+      throw new Error('expected an object with "start_time" and "periods"');
+    return {
+      start_time: secondsOf(json, "start_time"),
+      vesting_periods: json["periods"].map(readPeriod),
+    };
+  } catch (cause) {
+    throw new CliError(EXIT.fatal, `cannot read the periods in ${file}: ${errorText(cause)}`, { cause });
+  }
+}
+
+function readPeriod(period: unknown): JsonObject {
+  if (!isRecord(period) || typeof period["coins"] !== "string")
+    throw new Error('expected periods with "coins" and "length_seconds"');
+  return { length: secondsOf(period, "length_seconds"), amount: [...inputs.parseCoins(period["coins"])] };
+}
+
+function secondsOf(object: Readonly<Record<string, unknown>>, name: string): string {
+  const value = object[name];
+  if (typeof value === "number" || typeof value === "string") return parseUint64(String(value)).toString();
+  throw new Error(`${name}: expected seconds`);
 }

@@ -1,10 +1,5 @@
 import { resultsHash } from "../../../cosmos/comet/block-hashes.ts";
-import {
-  type BlockId,
-  type Commit,
-  NO_BLOCK_ID,
-  type ValidatorSet,
-} from "../../../cosmos/comet/block-types.ts";
+import * as comet from "../../../cosmos/comet/block-types.ts";
 import { createValidatorSet, rotateProposer } from "../../../cosmos/comet/validator-set.ts";
 import { equalBytes } from "../../../platform/base/bytes.ts";
 import type { Application } from "../../chain/runtime/abci.ts";
@@ -19,17 +14,17 @@ export interface ChainState {
   /** Height of the last block; before the first block, the initial height minus 1. */
   readonly height: bigint;
   readonly initialHeight: bigint;
-  readonly lastBlockId: BlockId;
+  readonly lastBlockId: comet.BlockId;
   /** Time of the last block; before the first block, the genesis time. */
   readonly lastTimeNs: bigint;
   /** Commit for the last block. Empty before the first block. */
-  readonly lastCommit: Commit;
+  readonly lastCommit: comet.Commit;
   /** The validator set that signed the last block. */
-  readonly lastValidators: ValidatorSet;
+  readonly lastValidators: comet.ValidatorSet;
   /** The validator set that signs the next block. */
-  readonly validators: ValidatorSet;
+  readonly validators: comet.ValidatorSet;
   /** The validator set that signs the block after the next one. */
-  readonly nextValidators: ValidatorSet;
+  readonly nextValidators: comet.ValidatorSet;
   readonly appHash: Uint8Array;
   readonly lastResultsHash: Uint8Array;
 }
@@ -46,8 +41,8 @@ export function loadChainState(store: BlockStore, app: Application, genesis: Gen
   return latest === undefined ? startChain(store, app, genesis) : continueChain(store, app, genesis, latest);
 }
 
-const NO_COMMIT: Commit = { height: 0n, round: 0, blockId: NO_BLOCK_ID, signatures: [] };
-const NO_VALIDATORS: ValidatorSet = { validators: [], proposer: undefined };
+const NO_COMMIT: comet.Commit = { height: 0n, round: 0, blockId: comet.NO_BLOCK_ID, signatures: [] };
+const NO_VALIDATORS: comet.ValidatorSet = { validators: [], proposer: undefined };
 
 function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const { chainId, initialHeight, genesisTimeNs: timeNs, validators: initial, appState } = genesis;
@@ -66,7 +61,7 @@ function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): C
     chainId,
     initialHeight,
     height: initialHeight - 1n,
-    lastBlockId: NO_BLOCK_ID,
+    lastBlockId: comet.NO_BLOCK_ID,
     lastTimeNs: timeNs,
     lastCommit: NO_COMMIT,
     lastValidators: NO_VALIDATORS,
@@ -99,7 +94,7 @@ function continueChain(store: BlockStore, app: Application, genesis: GenesisDoc,
   };
 }
 
-function requireSet(store: BlockStore, height: bigint): ValidatorSet {
+function requireSet(store: BlockStore, height: bigint): comet.ValidatorSet {
   const set = validatorsAt(store, height);
   if (set === undefined) throw mismatch(height);
   return set;
@@ -121,14 +116,14 @@ const STORE_EVERY = 64n;
 /** Returns the validator sets to store with a block: either the set for `height` or none. */
 export function setsToKeep(
   height: bigint,
-  set: ValidatorSet,
+  set: comet.ValidatorSet,
   changed: boolean,
 ): HeightRecord["validatorSets"] {
   return changed || height % STORE_EVERY === 0n ? [{ height, set }] : [];
 }
 
 /** Returns the set for a height, with proposer and priorities; undefined below the first stored set. At most 64 rotations. */
-export function validatorsAt(store: BlockStore, height: bigint): ValidatorSet | undefined {
+export function validatorsAt(store: BlockStore, height: bigint): comet.ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);
   if (stored === undefined) return undefined;
   let set = stored.set;

@@ -1,21 +1,6 @@
 import { dataHash } from "../../../cosmos/merkle/simple-tree.ts";
-import {
-  commitHash,
-  commitSignBytes,
-  consensusHash,
-  evidenceHash,
-  headerHash,
-  partSetHeader,
-  validatorsHash,
-} from "../../../cosmos/comet/block-hashes.ts";
-import {
-  BLOCK_ID_FLAG,
-  type Commit,
-  type CommitSig,
-  type Header,
-  type Validator,
-  type ValidatorSet,
-} from "../../../cosmos/comet/block-types.ts";
+import * as hashes from "../../../cosmos/comet/block-hashes.ts";
+import * as comet from "../../../cosmos/comet/block-types.ts";
 import { medianTimeNs, rotateProposer, totalPower } from "../../../cosmos/comet/validator-set.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
@@ -54,26 +39,26 @@ export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
     header,
     txs: proposal.txs,
     lastCommit: state.lastCommit,
-    blockId: { hash: headerHash(header), parts: partSetHeader(bytes) },
+    blockId: { hash: hashes.headerHash(header), parts: hashes.partSetHeader(bytes) },
     sizeBytes: bytes.length,
   };
 }
 
-function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Proposal): Header {
+function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Proposal): comet.Header {
   return {
     version: { block: BLOCK_PROTOCOL, app: appVersion },
     chainId: state.chainId,
     height: state.height + 1n,
     timeNs: blockTimeNs(state),
     lastBlockId: state.lastBlockId,
-    lastCommitHash: commitHash(state.lastCommit),
+    lastCommitHash: hashes.commitHash(state.lastCommit),
     dataHash: dataHash(txs),
-    validatorsHash: validatorsHash(state.validators.validators),
-    nextValidatorsHash: validatorsHash(state.nextValidators.validators),
-    consensusHash: consensusHash(params),
+    validatorsHash: hashes.validatorsHash(state.validators.validators),
+    nextValidatorsHash: hashes.validatorsHash(state.nextValidators.validators),
+    consensusHash: hashes.consensusHash(params),
     appHash: state.appHash,
     lastResultsHash: state.lastResultsHash,
-    evidenceHash: evidenceHash([]),
+    evidenceHash: hashes.evidenceHash([]),
     proposerAddress: turn.proposer.address,
   };
 }
@@ -93,14 +78,19 @@ export interface Signers {
 }
 
 /** Signs a block with all present validators. The commit has one entry per validator, in set order. */
-export function signCommit(state: ChainState, block: StoredBlock, round: number, signers: Signers): Commit {
+export function signCommit(
+  state: ChainState,
+  block: StoredBlock,
+  round: number,
+  signers: Signers,
+): comet.Commit {
   // Use a time at least 1 ms after the block, so that the next block's time increases.
   const firstNs = maxInt(signers.nowNs, block.header.timeNs + MIN_VOTE_DELAY_NS);
-  const unsigned = state.validators.validators.map(({ address }, index): CommitSig => {
+  const unsigned = state.validators.validators.map(({ address }, index): comet.CommitSig => {
     if (signers.keyOf(address) === undefined) return ABSENT;
     const timestampNs = firstNs + BigInt(index) * VOTE_SPACING_NS;
     return {
-      flag: BLOCK_ID_FLAG.commit,
+      flag: comet.BLOCK_ID_FLAG.commit,
       validatorAddress: address,
       timestampNs,
       signature: new Uint8Array(),
@@ -108,7 +98,7 @@ export function signCommit(state: ChainState, block: StoredBlock, round: number,
   });
   const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
   // The sign bytes cover height, round, block id, time and chain id, not the other signatures. An unsigned commit suffices.
-  const signBytes = commitSignBytes(state.chainId, commit);
+  const signBytes = hashes.commitSignBytes(state.chainId, commit);
   const signatures = unsigned.map((one, index) => {
     const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);
     return key === undefined ? one : { ...one, signature: key.sign(signBytes(index)) };
@@ -116,18 +106,18 @@ export function signCommit(state: ChainState, block: StoredBlock, round: number,
   return { ...commit, signatures };
 }
 
-const ABSENT: CommitSig = {
-  flag: BLOCK_ID_FLAG.absent,
+const ABSENT: comet.CommitSig = {
+  flag: comet.BLOCK_ID_FLAG.absent,
   validatorAddress: new Uint8Array(),
   timestampNs: GO_ZERO_TIME_NS,
   signature: new Uint8Array(),
 };
 
 /** Returns the addresses of a commit's signers, in lower-case hex. */
-export function signersOf(commit: Commit): ReadonlySet<string> {
+export function signersOf(commit: comet.Commit): ReadonlySet<string> {
   return new Set(
     commit.signatures
-      .filter((one) => one.flag === BLOCK_ID_FLAG.commit)
+      .filter((one) => one.flag === comet.BLOCK_ID_FLAG.commit)
       .map((one) => toHex(one.validatorAddress)),
   );
 }
@@ -135,7 +125,7 @@ export function signersOf(commit: Commit): ReadonlySet<string> {
 /** Returns the request that executes a block. `voters` are the validators of its last commit. The evidence is not included. */
 export function toRequest(
   { header, txs, lastCommit }: StoredBlock,
-  voters: readonly Pick<Validator, "address" | "power">[],
+  voters: readonly Pick<comet.Validator, "address" | "power">[],
 ): FinalizeBlockRequest {
   const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
   const signed = signersOf(lastCommit);
@@ -152,7 +142,7 @@ export function toRequest(
 /** The consensus round in which a block is decided, and the proposer of that round. */
 interface Turn {
   readonly round: number;
-  readonly proposer: Validator;
+  readonly proposer: comet.Validator;
 }
 
 /**
@@ -164,7 +154,7 @@ const MAX_ROUNDS = 10_000;
 
 /** Returns the first round whose proposer is present. Throws `NodeError` `no-quorum` if at most 2/3 of the power is present. */
 export function chooseProposer(
-  set: ValidatorSet,
+  set: comet.ValidatorSet,
   height: bigint,
   isPresent: (address: Uint8Array) => boolean,
 ): Turn {

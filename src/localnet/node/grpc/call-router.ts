@@ -20,8 +20,7 @@ import {
   requireQueryHeight,
   type ServiceContext,
 } from "./node-method.ts";
-import { INTERFACE_METHODS, NODE_METHODS } from "./node-service.ts";
-import { TENDERMINT_METHODS } from "./tendermint-service.ts";
+import { INTERFACE_METHODS, NODE_METHODS, TENDERMINT_METHODS } from "./node-services.ts";
 import { TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {

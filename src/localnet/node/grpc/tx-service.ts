@@ -19,7 +19,7 @@ import { goHexDecode } from "../base/go-decoding.ts";
 import type { NodeView, SearchPage, StoredTx } from "../base/node-view.ts";
 import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-query.ts";
 import { nodeMethods, type ServiceContext } from "./node-method.ts";
-import { protoBlock, protoBlockId } from "./tendermint-service.ts";
+import { protoBlock, protoBlockId } from "./node-services.ts";
 
 /** `cosmos.tx.v1beta1.Service`, except Simulate (served by the application) and the two unused methods for amino bytes. */
 export const TX_METHODS = nodeMethods<typeof wire>("cosmos.tx.v1beta1.Service", wire, {

@@ -1,20 +1,10 @@
 import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
 import { goKind } from "../base/go-decoding.ts";
-import { BLOCK_METHODS, CHAIN_METHODS } from "./chain-methods.ts";
-import {
-  type CallTurn,
-  JsonText,
-  parametersFromJson,
-  type RpcContext,
-  RpcError,
-  rpcErrorToJson,
-  type RpcMethod,
-  toRpcError,
-} from "./method.ts";
-import { TX_METHODS } from "./tx-methods.ts";
+import { BLOCK_METHODS, CHAIN_METHODS, TX_METHODS } from "./node-methods.ts";
+import * as rpc from "./method.ts";
 
 /** Methods that are available over every transport: POST, URI and WebSocket. */
-export const RPC_METHODS: ReadonlyMap<string, RpcMethod> = new Map(
+export const RPC_METHODS: ReadonlyMap<string, rpc.RpcMethod> = new Map(
   Object.entries({ ...BLOCK_METHODS, ...CHAIN_METHODS, ...TX_METHODS }),
 );
 
@@ -47,7 +37,7 @@ export function isQueued(method: string): boolean {
 }
 
 /** Returns a turn that does not use the queue. */
-export function turnOf(signal: AbortSignal): CallTurn {
+export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
 
@@ -84,17 +74,17 @@ function parseId(id: unknown): RpcId | undefined {
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
 }
 
-export function resultResponse(id: RpcId, result: JsonValue | JsonText): string {
-  if (!(result instanceof JsonText)) return JSON.stringify({ jsonrpc: "2.0", id, result });
+export function resultResponse(id: RpcId, result: JsonValue | rpc.JsonText): string {
+  if (!(result instanceof rpc.JsonText)) return JSON.stringify({ jsonrpc: "2.0", id, result });
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
 /** Formats an error response. As in CometBFT, the response has no `id` if the request's id is unreadable. */
-export function errorResponse(id: RpcId | undefined, error: RpcError): string {
+export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",
     ...(id === undefined ? {} : { id }),
-    error: rpcErrorToJson(error),
+    error: rpc.rpcErrorToJson(error),
   });
 }
 
@@ -108,7 +98,7 @@ export function readParameters<T>(
     return read();
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    throw new RpcError(kind, `error converting ${source} params to arguments: ${text}`);
+    throw new rpc.RpcError(kind, `error converting ${source} params to arguments: ${text}`);
   }
 }
 
@@ -119,17 +109,17 @@ export function readParameters<T>(
  */
 export async function handleRequest(
   request: RpcRequest & { readonly id: RpcId },
-  context: RpcContext,
-  turn: CallTurn,
+  context: rpc.RpcContext,
+  turn: rpc.CallTurn,
   invalidParams: "invalid-params" | "internal" = "invalid-params",
 ): Promise<string> {
   try {
     const method = RPC_METHODS.get(request.method);
-    if (method === undefined) throw new RpcError("method-not-found");
-    const read = () => parametersFromJson(method.parameters, request.params);
+    if (method === undefined) throw new rpc.RpcError("method-not-found");
+    const read = () => rpc.parametersFromJson(method.parameters, request.params);
     const parameters = readParameters(read, invalidParams, "json");
     return resultResponse(request.id, await method.call(parameters, context, turn));
   } catch (thrown) {
-    return errorResponse(request.id, toRpcError(thrown));
+    return errorResponse(request.id, rpc.toRpcError(thrown));
   }
 }

@@ -13,23 +13,9 @@ import {
   type ServerAddress,
 } from "../base/node-server.ts";
 import type { Waiter } from "../base/work-queue.ts";
-import {
-  errorResponse,
-  handleRequest,
-  isQueued,
-  URI_CALL_ID,
-  parseRequest,
-  readParameters,
-  resultResponse,
-  RPC_METHODS,
-  type RpcId,
-  type RpcRequest,
-  turnOf,
-  waitsForBlock,
-  WEBSOCKET_METHODS,
-} from "./json-rpc.ts";
+import * as jsonRpc from "./json-rpc.ts";
 import { type CallTurn, parametersFromUri, type RpcContext, RpcError, toRpcError } from "./method.ts";
-import { publishedEvents } from "./published-events.ts";
+import { publishedEvents } from "./result-json.ts";
 import {
   createSubscriptions,
   DEFAULT_SUBSCRIPTION_LIMITS,
@@ -116,37 +102,40 @@ interface Caller {
 }
 
 async function callJson(body: string, context: RpcContext, { waiter, signal }: Caller): Promise<HttpReply> {
-  let requests: readonly RpcRequest[];
+  let requests: readonly jsonRpc.RpcRequest[];
   try {
     const parsed = goJsonParse(body);
-    requests = (Array.isArray(parsed) ? parsed : [parsed]).map(parseRequest);
+    requests = (Array.isArray(parsed) ? parsed : [parsed]).map(jsonRpc.parseRequest);
   } catch (error) {
     // One invalid request fails the entire batch, because Go decodes the array as one value.
     const text = `error unmarshaling request: ${errorText(error)}`;
-    return jsonText(500, errorResponse(undefined, new RpcError("parse", text)));
+    return jsonText(500, jsonRpc.errorResponse(undefined, new RpcError("parse", text)));
   }
   if (requests.length > MAX_BATCH) {
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
-    return jsonText(500, errorResponse(undefined, new RpcError("invalid-request", text)));
+    return jsonText(500, jsonRpc.errorResponse(undefined, new RpcError("invalid-request", text)));
   }
   // A notification (no id) gets no response. CometBFT does not even call the method.
   const calls = requests.flatMap(({ id, method, params }) =>
     id === undefined ? [] : [{ id, method, params }],
   );
-  const isWaiting = calls.some(({ method }) => waitsForBlock(method));
+  const isWaiting = calls.some(({ method }) => jsonRpc.waitsForBlock(method));
   const limited = createLengthBound(isWaiting ? MAX_WAITING_BATCH_LENGTH : MAX_BATCH_LENGTH);
   const run = (call: (typeof calls)[number], turn: CallTurn): Promise<string> =>
-    limited(call.id, () => handleRequest(call, context, turn));
+    limited(call.id, () => jsonRpc.handleRequest(call, context, turn));
   const queued = (some: typeof calls): Promise<readonly string[]> =>
     context.router.queue.run(
       some.map((call) => (pause) => run(call, { signal, pause })),
       waiter,
     );
   const texts: string[] = [];
-  if (!isWaiting && calls.some(({ method }) => isQueued(method))) texts.push(...(await queued(calls)));
+  if (!isWaiting && calls.some(({ method }) => jsonRpc.isQueued(method)))
+    texts.push(...(await queued(calls)));
   else {
     for (const call of calls)
-      texts.push(...(isQueued(call.method) ? await queued([call]) : [await run(call, turnOf(signal))]));
+      texts.push(
+        ...(jsonRpc.isQueued(call.method) ? await queued([call]) : [await run(call, jsonRpc.turnOf(signal))]),
+      );
   }
   const [first] = texts;
   if (first === undefined) return { status: 200, body: "" };
@@ -160,11 +149,13 @@ const MAX_BATCH_LENGTH = 33_554_432;
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
 /** Returns a function that runs the calls in a batch. Once the responses are too long in total, it returns errors instead. */
-function createLengthBound(maxLength: number): (id: RpcId, call: () => Promise<string>) => Promise<string> {
+function createLengthBound(
+  maxLength: number,
+): (id: jsonRpc.RpcId, call: () => Promise<string>) => Promise<string> {
   let length = 0;
   return async (id, call) => {
     const words = `the batch's responses exceed ${maxLength} bytes; request fewer or smaller pages`;
-    const text = length > maxLength ? errorResponse(id, new RpcError("server", words)) : await call();
+    const text = length > maxLength ? jsonRpc.errorResponse(id, new RpcError("server", words)) : await call();
     length += text.length;
     return text;
   };
@@ -177,23 +168,26 @@ async function callUri(
   context: RpcContext,
   { waiter, signal }: Caller,
 ): Promise<HttpReply> {
-  if (WEBSOCKET_METHODS.has(name))
-    return jsonText(404, errorResponse(URI_CALL_ID, new RpcError("method-not-found")));
-  const method = RPC_METHODS.get(name);
+  if (jsonRpc.WEBSOCKET_METHODS.has(name))
+    return jsonText(404, jsonRpc.errorResponse(jsonRpc.URI_CALL_ID, new RpcError("method-not-found")));
+  const method = jsonRpc.RPC_METHODS.get(name);
   if (method === undefined) return textReply(404, "404 page not found\n");
   try {
-    const parameters = readParameters(
+    const parameters = jsonRpc.readParameters(
       () => parametersFromUri(method.parameters, search),
       "invalid-params",
       "http",
     );
     const call = async (turn: CallTurn) =>
-      jsonText(200, resultResponse(URI_CALL_ID, await method.call(parameters, context, turn)));
-    if (!isQueued(name)) return await call(turnOf(signal));
+      jsonText(
+        200,
+        jsonRpc.resultResponse(jsonRpc.URI_CALL_ID, await method.call(parameters, context, turn)),
+      );
+    if (!jsonRpc.isQueued(name)) return await call(jsonRpc.turnOf(signal));
     const [reply] = await context.router.queue.run([(pause) => call({ signal, pause })], waiter);
-    return reply ?? jsonText(500, errorResponse(URI_CALL_ID, new RpcError("internal")));
+    return reply ?? jsonText(500, jsonRpc.errorResponse(jsonRpc.URI_CALL_ID, new RpcError("internal")));
   } catch (thrown) {
-    return jsonText(500, errorResponse(URI_CALL_ID, toRpcError(thrown)));
+    return jsonText(500, jsonRpc.errorResponse(jsonRpc.URI_CALL_ID, toRpcError(thrown)));
   }
 }
 
@@ -213,8 +207,10 @@ function jsonText(status: number, body: string): HttpReply {
 /** Returns the list of methods for a browser, with CometBFT's HTML, including its invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
-  const methods = [...RPC_METHODS].map(([name, { parameters }]) => [name, Object.keys(parameters)] as const);
-  const links = [...methods, ...WEBSOCKET_METHODS]
+  const methods = [...jsonRpc.RPC_METHODS].map(
+    ([name, { parameters }]) => [name, Object.keys(parameters)] as const,
+  );
+  const links = [...methods, ...jsonRpc.WEBSOCKET_METHODS]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, parameters]) => {
       const link = `//${host}/${name}?${parameters.map((parameter) => `${parameter}=_`).join("&")}`;

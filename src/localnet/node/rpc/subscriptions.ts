@@ -1,15 +1,9 @@
 import { concat, utf8 } from "../../../platform/base/bytes.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import {
-  type EventQuery,
-  matchesTags,
-  MAX_QUERY_LENGTH,
-  parseQuery,
-  QueryLanguageError,
-} from "../query-language/parse-query.ts";
+import * as eventQuery from "../query-language/parse-query.ts";
 import { errorResponse, type RpcId } from "./json-rpc.ts";
 import { internal, RpcError } from "./method.ts";
-import type { PublishedEvent } from "./published-events.ts";
+import type { PublishedEvent } from "./result-json.ts";
 
 export interface SubscriptionLimits extends EventLogLimits {
   readonly maxClients: number;
@@ -48,7 +42,7 @@ export interface SubscriptionDeps {
 }
 
 interface Subscription {
-  readonly query: EventQuery;
+  readonly query: eventQuery.EventQuery;
   readonly id: RpcId;
   /** The part of a notification that precedes its `data`. */
   readonly head: Uint8Array;
@@ -130,7 +124,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
         if (subscriptions.size >= limits.maxPerClient) {
           throw internal(`max_subscriptions_per_client ${limits.maxPerClient} reached`);
         }
-        if (text.length > MAX_QUERY_LENGTH) throw internal("maximum query length exceeded");
+        if (text.length > eventQuery.MAX_QUERY_LENGTH) throw internal("maximum query length exceeded");
         const query = readQuery(text);
         if (subscriptions.has(text)) throw internal("already subscribed");
         if (subscriptions.size === 0) client.next = log.end();
@@ -169,7 +163,7 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
     const event = log.at(client.next);
     if (event === undefined) break;
     for (const { query, head, from } of subscriptions.values()) {
-      if (client.next < from || !matchesTags(query, event.tags())) continue;
+      if (client.next < from || !eventQuery.matchesTags(query, event.tags())) continue;
       const notification = concat(head, event.tail());
       notifications.push(notification);
       bytes += notification.length;
@@ -197,11 +191,11 @@ function cancelAll({ outlet, subscriptions }: Client): void {
   outlet.send(messages);
 }
 
-function readQuery(text: string): EventQuery {
+function readQuery(text: string): eventQuery.EventQuery {
   try {
-    return parseQuery(text);
+    return eventQuery.parseQuery(text);
   } catch (error) {
-    if (!(error instanceof QueryLanguageError)) throw error;
+    if (!(error instanceof eventQuery.QueryLanguageError)) throw error;
     throw internal(`failed to parse query: ${errorText(error)}`);
   }
 }

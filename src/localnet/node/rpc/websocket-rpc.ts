@@ -7,17 +7,7 @@ import type { Logger } from "../../../platform/base/logger.ts";
 import { refuseUpgrade, type SendBudget } from "../../../platform/http/http-connections.ts";
 import { goJsonParse } from "../base/go-decoding.ts";
 import { BusyError } from "../base/work-queue.ts";
-import {
-  errorResponse,
-  handleRequest,
-  isQueued,
-  parseRequest,
-  resultResponse,
-  type RpcId,
-  type RpcRequest,
-  turnOf,
-  WEBSOCKET_METHODS,
-} from "./json-rpc.ts";
+import * as jsonRpc from "./json-rpc.ts";
 import { type CallTurn, type RpcContext, RpcError, toRpcError } from "./method.ts";
 import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
@@ -213,18 +203,22 @@ async function handleMessage(
   deps: WebSocketDeps,
   isGone: () => boolean,
 ): Promise<string | undefined> {
-  let request: RpcRequest;
+  let request: jsonRpc.RpcRequest;
   try {
-    request = parseRequest(goJsonParse(toText(data)));
+    request = jsonRpc.parseRequest(goJsonParse(toText(data)));
   } catch (error) {
-    return errorResponse(undefined, new RpcError("parse", `error unmarshaling request: ${errorText(error)}`));
+    return jsonRpc.errorResponse(
+      undefined,
+      new RpcError("parse", `error unmarshaling request: ${errorText(error)}`),
+    );
   }
   const { id, method, params } = request;
   if (id === undefined) return undefined;
-  if (WEBSOCKET_METHODS.has(method)) return subscribe({ id, method, params }, subscriptions);
-  const call = (turn: CallTurn) => handleRequest({ id, method, params }, deps.context, turn, "internal");
+  if (jsonRpc.WEBSOCKET_METHODS.has(method)) return subscribe({ id, method, params }, subscriptions);
+  const call = (turn: CallTurn) =>
+    jsonRpc.handleRequest({ id, method, params }, deps.context, turn, "internal");
   const { budget, context, signal } = deps;
-  if (!isQueued(method)) return call(turnOf(signal));
+  if (!jsonRpc.isQueued(method)) return call(jsonRpc.turnOf(signal));
   try {
     const [response] = await context.router.queue.run([(pause) => call({ signal, pause })], {
       isGone,
@@ -232,7 +226,7 @@ async function handleMessage(
     });
     return response;
   } catch (thrown) {
-    if (thrown instanceof BusyError) return errorResponse(id, new RpcError("server", thrown.message));
+    if (thrown instanceof BusyError) return jsonRpc.errorResponse(id, new RpcError("server", thrown.message));
     if (isGone()) return undefined;
     throw thrown;
   }
@@ -244,16 +238,16 @@ function toText(data: RawData): string {
 }
 
 function subscribe(
-  { id, method, params }: RpcRequest & { readonly id: RpcId },
+  { id, method, params }: jsonRpc.RpcRequest & { readonly id: jsonRpc.RpcId },
   subscriptions: ClientSubscriptions,
 ): string {
   try {
     if (method === "unsubscribe_all") subscriptions.unsubscribeAll();
     else if (method === "subscribe") subscriptions.subscribe(id, readQueryParameter(params));
     else subscriptions.unsubscribe(readQueryParameter(params));
-    return resultResponse(id, {});
+    return jsonRpc.resultResponse(id, {});
   } catch (thrown) {
-    return errorResponse(id, toRpcError(thrown));
+    return jsonRpc.errorResponse(id, toRpcError(thrown));
   }
 }
 

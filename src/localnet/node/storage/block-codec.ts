@@ -1,13 +1,6 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { BlockId, Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
-import {
-  commitFromProto,
-  commitToProto,
-  headerFromProto,
-  headerToProto,
-  validatorSetFromProto,
-  validatorSetToProto,
-} from "../../../cosmos/comet/proto-blocks.ts";
+import * as protoBlocks from "../../../cosmos/comet/proto-blocks.ts";
 import { Event, ExecTxResult, ValidatorUpdate } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts";
 import * as Types from "../../../cosmos/proto/gen/tendermint/types/types.ts";
@@ -19,10 +12,10 @@ import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 /** Encodes a block as `tendermint.types.Block`. The part set header in the block id contains a hash of these bytes. */
 export function encodeBlock(block: Pick<StoredBlock, "header" | "txs" | "lastCommit">): Uint8Array {
   return Block.encode({
-    header: headerToProto(block.header),
+    header: protoBlocks.headerToProto(block.header),
     data: { txs: [...block.txs] },
     evidence: { evidence: [] },
-    lastCommit: commitToProto(block.lastCommit),
+    lastCommit: protoBlocks.commitToProto(block.lastCommit),
   }).finish();
 }
 
@@ -31,9 +24,9 @@ export function decodeBlock(bytes: Uint8Array, blockId: BlockId): StoredBlock {
   const { header, data, lastCommit } = Block.decode(bytes);
   if (header === undefined || lastCommit === undefined) throw new Error("a stored block is damaged");
   return {
-    header: headerFromProto(header),
+    header: protoBlocks.headerFromProto(header),
     txs: data?.txs ?? [],
-    lastCommit: commitFromProto(lastCommit),
+    lastCommit: protoBlocks.commitFromProto(lastCommit),
     blockId,
     sizeBytes: bytes.length,
   };
@@ -41,22 +34,22 @@ export function decodeBlock(bytes: Uint8Array, blockId: BlockId): StoredBlock {
 
 /** Encodes a commit as `tendermint.types.Commit`. */
 export function encodeCommit(commit: Commit): Uint8Array {
-  return Types.Commit.encode(commitToProto(commit)).finish();
+  return Types.Commit.encode(protoBlocks.commitToProto(commit)).finish();
 }
 
 /** Decodes a stored commit. Throws on invalid bytes. */
 export function decodeCommit(bytes: Uint8Array): Commit {
-  return commitFromProto(Types.Commit.decode(bytes));
+  return protoBlocks.commitFromProto(Types.Commit.decode(bytes));
 }
 
 /** Encodes a validator set, with proposer and priorities, as `tendermint.types.ValidatorSet`. */
 export function encodeValidatorSet(set: ValidatorSet): Uint8Array {
-  return Validators.ValidatorSet.encode(validatorSetToProto(set)).finish();
+  return Validators.ValidatorSet.encode(protoBlocks.validatorSetToProto(set)).finish();
 }
 
 /** Decodes a stored validator set. Throws on invalid bytes. */
 export function decodeValidatorSet(bytes: Uint8Array): ValidatorSet {
-  return validatorSetFromProto(Validators.ValidatorSet.decode(bytes));
+  return protoBlocks.validatorSetFromProto(Validators.ValidatorSet.decode(bytes));
 }
 
 // Field numbers of `ResponseFinalizeBlock`. Parameter updates (4) are never stored.

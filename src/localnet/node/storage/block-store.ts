@@ -5,19 +5,7 @@ import { createRecentCache } from "../../../platform/base/caches.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
 import type { CommitChanges, StateStorage } from "../../chain/store/multi-store.ts";
 import type { StoredBlock, StoredResults } from "../base/node-view.ts";
-import {
-  decodeBlock,
-  decodeCommit,
-  decodeResults,
-  decodeTxResult,
-  decodeValidatorSet,
-  encodeBlock,
-  encodeCommit,
-  encodeResults,
-  encodeValidatorSet,
-  type HeightRecord,
-  splitTxResults,
-} from "./block-codec.ts";
+import * as codec from "./block-codec.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
@@ -57,10 +45,10 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
   const results = createRecentCache<bigint, StoredResults>(CACHED_HEIGHTS);
   const encodedTxResults = createRecentCache<bigint, readonly Uint8Array[]>(CACHED_HEIGHTS);
   const sql = statements(database);
-  const saveSets = (sets: HeightRecord["validatorSets"]): void => {
-    for (const { height, set } of sets) sql.saveSet.run(height, encodeValidatorSet(set));
+  const saveSets = (sets: codec.HeightRecord["validatorSets"]): void => {
+    for (const { height, set } of sets) sql.saveSet.run(height, codec.encodeValidatorSet(set));
   };
-  const saveAll = (record: HeightRecord): void => {
+  const saveAll = (record: codec.HeightRecord): void => {
     insertBlock(sql, record);
     saveSets(record.validatorSets);
     index.add(record);
@@ -81,7 +69,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     /** The stored genesis document, encoded. */
     genesis: (): Uint8Array | undefined => readRow(sql.meta.get("genesis"))?.bytes("value"),
     /** Stores the genesis document and the first validator sets. Throws if the store already has a genesis document. */
-    saveGenesis: (document: Uint8Array, sets: HeightRecord["validatorSets"]): void =>
+    saveGenesis: (document: Uint8Array, sets: codec.HeightRecord["validatorSets"]): void =>
       transaction(() => {
         sql.saveMeta.run("genesis", document);
         saveSets(sets);
@@ -90,7 +78,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     /** Lowest stored height: lower heights were pruned, or the chain started here. Undefined before the first block. */
     earliestHeight: pruning.earliestHeight,
     /** In one transaction, stores a height and removes heights that exceed `keepBlocks`. When it returns, the data is on disk. */
-    save: (record: HeightRecord) => {
+    save: (record: codec.HeightRecord) => {
       // One transaction: after a kill, a height is either complete or absent.
       transaction(() => saveAll(record));
       blocks.put(record.block.header.height, record.block);
@@ -104,7 +92,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     results: (height: bigint): StoredResults | undefined =>
       results.get(height, () => {
         const row = readRow(sql.results.get(height));
-        return row && decodeResults(height, row.bytes("results"));
+        return row && codec.decodeResults(height, row.bytes("results"));
       }),
     /** Returns one transaction's result without decoding the other results in its block. */
     txResult: (height: bigint, position: number): TxResult | undefined => {
@@ -112,13 +100,13 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
       if (decoded !== undefined) return decoded.txResults[position];
       const encoded = encodedTxResults.get(height, () => {
         const row = readRow(sql.results.get(height));
-        return row && splitTxResults(row.bytes("results"));
+        return row && codec.splitTxResults(row.bytes("results"));
       })?.[position];
-      return encoded && decodeTxResult(encoded);
+      return encoded && codec.decodeTxResult(encoded);
     },
     seenCommit: (height: bigint): Commit | undefined => {
       const row = readRow(sql.seenCommit.get(height));
-      return row === undefined ? undefined : decodeCommit(row.bytes("seen_commit"));
+      return row === undefined ? undefined : codec.decodeCommit(row.bytes("seen_commit"));
     },
     /** Returns the validator set stored at the highest height not above `height`. */
     validatorSetAtOrBelow: (
@@ -167,15 +155,15 @@ function statements(database: Database.Database) {
   };
 }
 
-function insertBlock(sql: Statements, { block, seenCommit, results }: HeightRecord): void {
+function insertBlock(sql: Statements, { block, seenCommit, results }: codec.HeightRecord): void {
   sql.insert.run(
     block.header.height,
     block.blockId.hash,
-    encodeBlock(block),
+    codec.encodeBlock(block),
     block.blockId.parts.total,
     block.blockId.parts.hash,
-    encodeCommit(seenCommit),
-    encodeResults(results),
+    codec.encodeCommit(seenCommit),
+    codec.encodeResults(results),
   );
 }
 
@@ -183,12 +171,12 @@ function readBlock(raw: unknown): StoredBlock | undefined {
   const row = readRow(raw);
   if (row === undefined) return undefined;
   const parts = { total: Number(row.integer("part_total")), hash: row.bytes("part_hash") };
-  return decodeBlock(row.bytes("block"), { hash: row.bytes("hash"), parts });
+  return codec.decodeBlock(row.bytes("block"), { hash: row.bytes("hash"), parts });
 }
 
 function readSet(row: Row | undefined): { readonly height: bigint; readonly set: ValidatorSet } | undefined {
   if (row === undefined) return undefined;
-  return { height: row.integer("height"), set: decodeValidatorSet(row.bytes("validators")) };
+  return { height: row.integer("height"), set: codec.decodeValidatorSet(row.bytes("validators")) };
 }
 
 /**
@@ -216,7 +204,7 @@ function createBlockPruning(
   let earliest = readRow(lowest.get())?.integer("height");
   const remove = (height: bigint): void => {
     const row = readRow(results.get(height));
-    if (row !== undefined) index.remove(decodeResults(height, row.bytes("results")));
+    if (row !== undefined) index.remove(codec.decodeResults(height, row.bytes("results")));
     removeBlock.run(height);
   };
   return {

@@ -1,29 +1,13 @@
 import { compareBytes, concat, sha256, toBase64, utf8 } from "../../../platform/base/bytes.ts";
 import { bad, good, type Result } from "../../../platform/base/errors.ts";
-import {
-  type GoJson,
-  GoJsonError,
-  parseGoJson,
-  printGoJson,
-  printGoString,
-} from "../../../platform/base/go-json.ts";
+import * as goJson from "../../../platform/base/go-json.ts";
 import { formatAddress, tryParseAddress } from "../../../localnet/chain/runtime/address.ts";
 import type { ContractHost } from "../../../localnet/chain/modules/wasm/contract-host.ts";
 import { type Context, event } from "../../../localnet/chain/runtime/context.ts";
 import * as errors from "../../../localnet/chain/runtime/errors.ts";
-import {
-  type Acknowledgement,
-  encodeReply,
-  type IBCModule,
-  type RelayedPacket,
-} from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";
+import * as ics4 from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";
 import { receivedDenom } from "../../../localnet/chain/modules/transfer/denom.ts";
-import {
-  errorAcknowledgement,
-  parseAmount,
-  readTransferData,
-  type TransferData,
-} from "../../../localnet/chain/modules/transfer/packet.ts";
+import * as packets from "../../../localnet/chain/modules/transfer/packet.ts";
 
 interface IbcHooksDeps {
   /** Bech32 prefix of account addresses. */
@@ -45,7 +29,7 @@ const ErrWasmError = register(6, "wasm error");
  * must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract fails, the
  * transfer is rejected.
  */
-export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCModule {
+export function ibcHooksMiddleware(inner: ics4.IBCModule, deps: IbcHooksDeps): ics4.IBCModule {
   return {
     ...inner,
     onReceive: (context, packet) => {
@@ -60,21 +44,21 @@ export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCMod
 }
 
 /** Reads a packet's transfer data. Returns undefined if the packet is not a transfer. */
-function transferOf({ data }: RelayedPacket): TransferData | undefined {
+function transferOf({ data }: ics4.RelayedPacket): packets.TransferData | undefined {
   try {
-    return readTransferData(data);
+    return packets.readTransferData(data);
   } catch {
     return undefined;
   }
 }
 
-type GoObject = Extract<GoJson, { kind: "object" }>;
+type GoObject = Extract<goJson.GoJson, { kind: "object" }>;
 
 /** Returns the member "wasm" of a memo; undefined without a memo or if the memo is not for this module. */
-function wasmMemo(memo: string): GoJson | undefined {
+function wasmMemo(memo: string): goJson.GoJson | undefined {
   if (memo === "") return undefined;
   try {
-    const json = parseGoJson(memo);
+    const json = goJson.parseGoJson(memo);
     // Go's decoder refuses a memo with a number above the float64 range, wherever it occurs.
     marshalGoAny(json);
     return json.kind === "object" ? memberOf(json, "wasm") : undefined;
@@ -83,7 +67,7 @@ function wasmMemo(memo: string): GoJson | undefined {
   }
 }
 
-function memberOf({ members }: GoObject, name: string): GoJson | undefined {
+function memberOf({ members }: GoObject, name: string): goJson.GoJson | undefined {
   return members.findLast(([own]) => own === name)?.[1];
 }
 
@@ -95,8 +79,8 @@ interface HookCall {
 
 /** Validates the call that a memo requests. Returns the call or the error text. */
 function parseCall(
-  wasm: GoJson,
-  { memo, receiver }: TransferData,
+  wasm: goJson.GoJson,
+  { memo, receiver }: packets.TransferData,
   { bech32Prefix }: IbcHooksDeps,
 ): Result<HookCall, string> {
   const wrong = (reason: string): Result<HookCall, string> =>
@@ -118,13 +102,13 @@ function parseCall(
 function receiveAndCall(
   context: Context,
   hooked: {
-    readonly packet: RelayedPacket;
-    readonly data: TransferData;
+    readonly packet: ics4.RelayedPacket;
+    readonly data: packets.TransferData;
     readonly call: HookCall;
-    readonly inner: IBCModule;
+    readonly inner: ics4.IBCModule;
   },
   { bech32Prefix, contracts }: IbcHooksDeps,
-): Acknowledgement {
+): ics4.Acknowledgement {
   const { packet, data, call, inner } = hooked;
   const sender = intermediateSender(packet.destination.channelId, data.sender, bech32Prefix);
   const rewritten = { ...packet, data: printTransfer({ ...data, receiver: sender }) };
@@ -132,7 +116,7 @@ function receiveAndCall(
   if (acknowledgement === undefined)
     throw errors.goPanic("runtime error: invalid memory address or nil pointer dereference");
   if (!acknowledgement.success) return acknowledgement;
-  const funds = [{ denom: receivedDenom(packet, data.denom), amount: parseAmount(data.amount) }];
+  const funds = [{ denom: receivedDenom(packet, data.denom), amount: packets.parseAmount(data.amount) }];
   try {
     const result = contracts.execute(context, call.contract, { sender, funds }, call.message);
     return { success: true, bytes: printResult(result, acknowledgement.bytes) };
@@ -151,22 +135,22 @@ export function intermediateSender(channelId: string, sender: string, bech32Pref
 }
 
 /** Prints transfer data as Go prints the struct: in field order, without empty members. */
-function printTransfer({ denom, amount, sender, receiver, memo }: TransferData): Uint8Array {
+function printTransfer({ denom, amount, sender, receiver, memo }: packets.TransferData): Uint8Array {
   const members = Object.entries({ denom, amount, sender, receiver, memo });
-  return utf8(printGoJson(Object.fromEntries(members.filter(([, text]) => text !== ""))));
+  return utf8(goJson.printGoJson(Object.fromEntries(members.filter(([, text]) => text !== ""))));
 }
 
 /** Returns the acknowledgement: the contract's response data and the transfer's acknowledgement, both in base64. */
 function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Array {
-  const json = printGoJson({
+  const json = goJson.printGoJson({
     contract_result: result.length === 0 ? null : toBase64(result),
     ibc_ack: toBase64(acknowledgement),
   });
-  return encodeReply({ kind: "result", result: utf8(json) });
+  return ics4.encodeReply({ kind: "result", result: utf8(json) });
 }
 
 /** Rejects a packet. The event contains the reason; the acknowledgement contains only the code. */
-function refuse(context: Context, kind: errors.ErrorKind, reason: string): Acknowledgement {
+function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.Acknowledgement {
   const error = kind();
   context.emit(
     event("ibc-acknowledgement-error", [
@@ -174,15 +158,15 @@ function refuse(context: Context, kind: errors.ErrorKind, reason: string): Ackno
       ["error-context", reason],
     ]),
   );
-  return errorAcknowledgement(error);
+  return packets.errorAcknowledgement(error);
 }
 
 /**
  * Prints a value as Go's `encoding/json` prints an `any` that it decoded. Names are sorted, duplicates keep the last value, numbers
- * are float64, and there are no spaces. Not recursive. Throws {@link GoJsonError} for a number above the float64 range.
+ * are float64, and there are no spaces. Not recursive. Throws {@link goJson.GoJsonError} for a number above the float64 range.
  */
-function marshalGoAny(value: GoJson): string {
-  const work: (GoJson | string)[] = [value];
+function marshalGoAny(value: goJson.GoJson): string {
+  const work: (goJson.GoJson | string)[] = [value];
   let text = "";
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     if (typeof next === "string") text += next;
@@ -190,7 +174,7 @@ function marshalGoAny(value: GoJson): string {
       work.push(...commaSeparated("[", next.items.map(alone), "]").toReversed());
     else if (next.kind === "object") {
       const members = sortedMembers(next.members).map(
-        ([name, member]) => [`${printGoString(name)}:`, member] as const,
+        ([name, member]) => [`${goJson.printGoString(name)}:`, member] as const,
       );
       work.push(...commaSeparated("{", members, "}").toReversed());
     } else text += marshalScalar(next);
@@ -198,32 +182,32 @@ function marshalGoAny(value: GoJson): string {
   return text;
 }
 
-function alone(value: GoJson): readonly [GoJson] {
+function alone(value: goJson.GoJson): readonly [goJson.GoJson] {
   return [value];
 }
 
 function commaSeparated(
   open: string,
-  parts: readonly (readonly (GoJson | string)[])[],
+  parts: readonly (readonly (goJson.GoJson | string)[])[],
   close: string,
-): readonly (GoJson | string)[] {
+): readonly (goJson.GoJson | string)[] {
   return [open, ...parts.flatMap((part, index) => (index === 0 ? part : [",", ...part])), close];
 }
 
-function marshalScalar(value: Exclude<GoJson, { kind: "array" | "object" }>): string {
+function marshalScalar(value: Exclude<goJson.GoJson, { kind: "array" | "object" }>): string {
   if (value.kind === "null") return "null";
   if (value.kind === "bool") return String(value.value);
-  if (value.kind === "string") return printGoString(value.value);
+  if (value.kind === "string") return goJson.printGoString(value.value);
   const number = Number(value.text);
   if (!Number.isFinite(number))
-    throw new GoJsonError(`json: cannot unmarshal number ${value.text} into Go value of type float64`);
+    throw new goJson.GoJsonError(`json: cannot unmarshal number ${value.text} into Go value of type float64`);
   // Go and JavaScript print the shortest digits and use an exponent in the same range.
   return Object.is(number, -0) ? "-0" : String(number);
 }
 
 /** Returns each name once, with its last value, sorted by UTF-8 bytes. */
 function sortedMembers(
-  members: readonly (readonly [string, GoJson])[],
-): readonly (readonly [string, GoJson])[] {
+  members: readonly (readonly [string, goJson.GoJson])[],
+): readonly (readonly [string, goJson.GoJson])[] {
   return [...new Map(members)].toSorted(([a], [b]) => compareBytes(utf8(a), utf8(b)));
 }

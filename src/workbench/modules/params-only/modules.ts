@@ -12,14 +12,9 @@ import { genesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
 import type { ChainModule } from "../../../localnet/chain/runtime/context.ts";
 import { defineParams } from "../../../localnet/chain/runtime/params.ts";
-import {
-  type ParamsModuleOptions,
-  exportParams,
-  initParams,
-  requireAuthorityAddress,
-} from "../../../localnet/chain/runtime/params-module.ts";
+import * as moduleParams from "../../../localnet/chain/runtime/params-module.ts";
 
-export interface ParamsOnlyOptions extends ParamsModuleOptions {
+export interface ParamsOnlyOptions extends moduleParams.ParamsModuleOptions {
   /** Denomination of fees. */
   readonly denom: string;
 }
@@ -59,8 +54,8 @@ function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
       UpdateParams: params.update({ authority, signerError: errors.ErrInvalidSigner }),
     }),
     queries: queryHandlers(globalfeeQuery.Query, { Params: params.query }),
-    initGenesis: (context, json) => initParams(context, json, schema, params),
-    exportGenesis: (context) => exportParams(context, schema, params),
+    initGenesis: (context, json) => moduleParams.initParams(context, json, schema, params),
+    exportGenesis: (context) => moduleParams.exportParams(context, schema, params),
   };
 }
 
@@ -99,13 +94,13 @@ function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOpt
         UpdateParams: params.update({
           authority,
           signerError: errors.ErrInvalidRequest,
-          check: (message) => requireAuthorityAddress(bech32Prefix, message.authority),
+          check: (message) => moduleParams.requireAuthorityAddress(bech32Prefix, message.authority),
         }),
       },
       chainName,
     ),
     queries: queryHandlers(dynamicfeesQuery.Query, { Params: params.query }, chainName),
-    initGenesis: (context, json) => initParams(context, json, schema, params),
-    exportGenesis: (context) => exportParams(context, schema, params),
+    initGenesis: (context, json) => moduleParams.initParams(context, json, schema, params),
+    exportGenesis: (context) => moduleParams.exportParams(context, schema, params),
   };
 }

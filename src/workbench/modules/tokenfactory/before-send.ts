@@ -4,8 +4,7 @@ import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import { ChainPanic, ModuleError, wrapErrors } from "../../../localnet/chain/runtime/errors.ts";
 import { createGasMeter } from "../../../localnet/chain/runtime/gas.ts";
 import type { BankHooks, Transfer } from "../../../localnet/chain/modules/bank/keeper.ts";
-import { creatorOf } from "./denom.ts";
-import { ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./errors.ts";
+import { creatorOf, ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./denom.ts";
 import { beforeSendHook, type Keepers, moduleParams, parseAccount } from "./keeper.ts";
 
 /** Gas limit for a hook call that cannot block a payment. */

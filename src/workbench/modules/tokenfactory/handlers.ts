@@ -4,38 +4,17 @@ import type { Params } from "../../../cosmos/proto/gen/osmosis/tokenfactory/para
 import * as tx from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/tx.ts";
 import { utf8 } from "../../../platform/base/bytes.ts";
 import { parseAddress } from "../../../localnet/chain/runtime/address.ts";
-import {
-  areValidCoins,
-  type Coin,
-  formatCoin,
-  formatCoins,
-  isDenom,
-  parseCoins,
-  parseWireInt,
-  sumCoins,
-} from "../../../localnet/chain/runtime/coins.ts";
+import * as coins from "../../../localnet/chain/runtime/coins.ts";
 import { type Context, event, type MessageHandler } from "../../../localnet/chain/runtime/context.ts";
 import * as errors from "../../../localnet/chain/runtime/errors.ts";
 import { messageHandlers } from "../../../localnet/chain/runtime/handlers.ts";
 import { checkUpdate, requireAddress } from "../../../localnet/chain/runtime/params-module.ts";
-import { metadataText, validateMetadata } from "../../../localnet/chain/modules/bank/metadata.ts";
+import * as denoms from "./denom.ts";
 import { requireWhitelisted } from "./before-send.ts";
-import { creatorOf, tokenDenom } from "./denom.ts";
-import {
-  adminOf,
-  createDenom as storeNewDenom,
-  escrows,
-  isModuleAccount,
-  type Keepers,
-  moduleParams,
-  parseAccount,
-  setAdmin,
-  setBeforeSendHook as storeHook,
-} from "./keeper.ts";
-import { ErrDenomDoesNotExist, ErrInvalidDenom, ErrUnauthorized, MODULE_NAME } from "./errors.ts";
+import * as keeper from "./keeper.ts";
 
-/** Creates handlers for all messages. Contracts send the same messages as custom messages (`bindings.ts`). */
-export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
+/** Creates handlers for all messages. Contracts send the same messages as custom messages (`module.ts`). */
+export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     CreateDenom: (context, message) => createDenom(context, message, keepers),
     Mint: (context, message) => mint(context, message, keepers),
@@ -44,7 +23,7 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
     ChangeAdmin: (context, message) => changeAdmin(context, message, keepers),
     SetDenomMetadata: (context, message) => setDenomMetadata(context, message, keepers),
     SetBeforeSendHook: (context, message) => setBeforeSendHook(context, message, keepers),
-    UpdateParams: moduleParams.update({
+    UpdateParams: keeper.moduleParams.update({
       authority: keepers.authority,
       signerError: errors.ErrInvalidRequest,
       check: checkUpdate(keepers.bech32Prefix, (params) => validateParams(params, keepers.bech32Prefix)),
@@ -56,10 +35,10 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
 function validateParams(params: Params, bech32Prefix: string): void {
   if (params.denomCreationFee.length > 0 !== (params.feeCollectorAddress !== ""))
     throw errors.unregisteredError("DenomCreationFee and FeeCollectorAddr must be both set or both unset");
-  const fee = parseCoins(params.denomCreationFee);
-  if (!areValidCoins(fee))
+  const fee = coins.parseCoins(params.denomCreationFee);
+  if (!coins.areValidCoins(fee))
     throw errors.unregisteredError(
-      `failed to validate DenomCreationFee: invalid denom creation fee: ${formatCoins(fee)}`,
+      `failed to validate DenomCreationFee: invalid denom creation fee: ${coins.formatCoins(fee)}`,
     );
   if (params.feeCollectorAddress !== "")
     requireAddress(
@@ -90,17 +69,17 @@ function validateHooks({ whitelistedHooks }: Params, bech32Prefix: string): void
 export function createDenom(
   context: Context,
   message: tx.MsgCreateDenom,
-  keepers: Keepers,
+  keepers: keeper.Keepers,
 ): tx.MsgCreateDenomResponse {
   const { sender, subdenom } = message;
   errors.wrapErrors("failed to validate MsgCreateDenom", () => {
     requireAccount(sender, "Invalid sender address", keepers);
     errors.wrapErrors(
-      (error) => ErrInvalidDenom(error.message),
-      () => tokenDenom(sender, subdenom),
+      (error) => denoms.ErrInvalidDenom(error.message),
+      () => denoms.tokenDenom(sender, subdenom),
     );
   });
-  const newTokenDenom = storeNewDenom(context, sender, subdenom, keepers);
+  const newTokenDenom = keeper.createDenom(context, sender, subdenom, keepers);
   context.emit(
     event("create_denom", [
       ["creator", sender],
@@ -111,47 +90,48 @@ export function createDenom(
 }
 
 /** Mints coins and sends them to the admin or to `mintToAddress`. */
-export function mint(context: Context, message: tx.MsgMint, keepers: Keepers): void {
+export function mint(context: Context, message: tx.MsgMint, keepers: keeper.Keepers): void {
   const { bech32Prefix, bank } = keepers;
   const coin = errors.wrapErrors("failed to validate MsgMint", () => amountOf(message, keepers));
-  if (bank.metadata(context, coin.denom) === undefined) throw ErrDenomDoesNotExist(`denom: ${coin.denom}`);
+  if (bank.metadata(context, coin.denom) === undefined)
+    throw denoms.ErrDenomDoesNotExist(`denom: ${coin.denom}`);
   requireAdmin(context, coin.denom, message.sender);
   const recipient = message.mintToAddress === "" ? message.sender : message.mintToAddress;
-  creatorOf(coin.denom, bech32Prefix);
-  const to = parseAccount(recipient, bech32Prefix);
+  denoms.creatorOf(coin.denom, bech32Prefix);
+  const to = keeper.parseAccount(recipient, bech32Prefix);
   requireOrdinary(context, [["minting to", to]], keepers);
-  bank.mint(context, MODULE_NAME, [coin]);
-  bank.sendFromModule(context, MODULE_NAME, to, [coin]);
+  bank.mint(context, denoms.MODULE_NAME, [coin]);
+  bank.sendFromModule(context, denoms.MODULE_NAME, to, [coin]);
   context.emit(
     event("tf_mint", [
       ["mint_to_address", recipient],
-      ["amount", formatCoin(coin)],
+      ["amount", coins.formatCoin(coin)],
     ]),
   );
 }
 
 /** Burns the admin's or `burnFromAddress`'s coins. */
-export function burn(context: Context, message: tx.MsgBurn, keepers: Keepers): void {
+export function burn(context: Context, message: tx.MsgBurn, keepers: keeper.Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
   const coin = errors.wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
   // The deployed module looks up an account under the address's characters. It finds none but pays for the read.
   accounts.get(context, utf8(owner));
-  creatorOf(coin.denom, bech32Prefix);
-  const from = parseAccount(owner, bech32Prefix);
+  denoms.creatorOf(coin.denom, bech32Prefix);
+  const from = keeper.parseAccount(owner, bech32Prefix);
   requireOrdinary(context, [["burning from", from]], keepers);
-  bank.sendToModule(context, from, MODULE_NAME, [coin]);
-  bank.burn(context, MODULE_NAME, [coin]);
+  bank.sendToModule(context, from, denoms.MODULE_NAME, [coin]);
+  bank.burn(context, denoms.MODULE_NAME, [coin]);
   context.emit(
     event("tf_burn", [
       ["burn_from_address", owner],
-      ["amount", formatCoin(coin)],
+      ["amount", coins.formatCoin(coin)],
     ]),
   );
 }
 
-export function forceTransfer(context: Context, message: tx.MsgForceTransfer, keepers: Keepers): void {
+export function forceTransfer(context: Context, message: tx.MsgForceTransfer, keepers: keeper.Keepers): void {
   const { bech32Prefix, bank } = keepers;
   const { sender, transferFromAddress, transferToAddress, amount } = message;
   const coin = errors.wrapErrors("failed to validate MsgForceTransfer", () => {
@@ -161,26 +141,26 @@ export function forceTransfer(context: Context, message: tx.MsgForceTransfer, ke
     return readCoin(amount);
   });
   requireAdmin(context, coin.denom, sender);
-  creatorOf(coin.denom, bech32Prefix);
-  const from = parseAccount(transferFromAddress, bech32Prefix);
-  const to = parseAccount(transferToAddress, bech32Prefix);
+  denoms.creatorOf(coin.denom, bech32Prefix);
+  const from = keeper.parseAccount(transferFromAddress, bech32Prefix);
+  const to = keeper.parseAccount(transferToAddress, bech32Prefix);
   const ends = [
     ["force transfer from", from],
     ["force transfer to", to],
   ] as const;
   requireOrdinary(context, ends, keepers);
-  bank.send(context, from, to, sumCoins([coin]));
+  bank.send(context, from, to, coins.sumCoins([coin]));
   context.emit(
     event("force_transfer", [
       ["transfer_from_address", transferFromAddress],
       ["transfer_to_address", transferToAddress],
-      ["amount", formatCoin(coin)],
+      ["amount", coins.formatCoin(coin)],
     ]),
   );
 }
 
 function requireAdmin(context: Context, denom: string, sender: string): void {
-  if (adminOf(context, denom) !== sender) throw ErrUnauthorized();
+  if (keeper.adminOf(context, denom) !== sender) throw denoms.ErrUnauthorized();
 }
 
 /** Creates an error with a gRPC status instead of a registered error. */
@@ -192,26 +172,26 @@ function forbidden(action: string): Error {
 function requireOrdinary(
   context: Context,
   addresses: readonly (readonly [action: string, address: Uint8Array])[],
-  keepers: Keepers,
+  keepers: keeper.Keepers,
 ): void {
   for (const [action, address] of addresses)
-    if (isModuleAccount(context, address, keepers)) throw forbidden(`${action} module accounts`);
+    if (keeper.isModuleAccount(context, address, keepers)) throw forbidden(`${action} module accounts`);
   for (const [action, address] of addresses)
-    if (escrows.get(context, address) !== undefined) throw forbidden(`${action} IBC escrow accounts`);
+    if (keeper.escrows.get(context, address) !== undefined) throw forbidden(`${action} IBC escrow accounts`);
 }
 
-export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keepers: Keepers): void {
+export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keepers: keeper.Keepers): void {
   const { sender, denom, newAdmin } = message;
   errors.wrapErrors("failed to validate MsgChangeAdmin", () => {
     requireAccount(sender, "Invalid sender address", keepers);
     requireAccount(newAdmin, "Invalid address", keepers);
-    creatorOf(denom, keepers.bech32Prefix);
+    denoms.creatorOf(denom, keepers.bech32Prefix);
   });
-  const admin = adminOf(context, denom);
-  if (sender !== admin) throw ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
+  const admin = keeper.adminOf(context, denom);
+  if (sender !== admin) throw denoms.ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
   // The deployed module reads the entry again before changing it.
-  adminOf(context, denom);
-  setAdmin(context, denom, newAdmin, keepers);
+  keeper.adminOf(context, denom);
+  keeper.setAdmin(context, denom, newAdmin, keepers);
   context.emit(
     event("change_admin", [
       ["denom", denom],
@@ -231,19 +211,23 @@ const NO_METADATA: Metadata = {
   uriHash: "",
 };
 
-export function setDenomMetadata(context: Context, message: tx.MsgSetDenomMetadata, keepers: Keepers): void {
+export function setDenomMetadata(
+  context: Context,
+  message: tx.MsgSetDenomMetadata,
+  keepers: keeper.Keepers,
+): void {
   const { sender, metadata = NO_METADATA } = message;
   errors.wrapErrors("failed to validate MsgSetDenomMetadata", () => {
     requireAccount(sender, "Invalid sender address", keepers);
-    validateMetadata(metadata);
-    creatorOf(metadata.base, keepers.bech32Prefix);
+    denoms.validateMetadata(metadata);
+    denoms.creatorOf(metadata.base, keepers.bech32Prefix);
   });
   requireAdmin(context, metadata.base, sender);
   keepers.bank.setMetadata(context, metadata);
   context.emit(
     event("set_denom_metadata", [
       ["denom", metadata.base],
-      ["denom_metadata", metadataText(metadata)],
+      ["denom_metadata", denoms.metadataText(metadata)],
     ]),
   );
 }
@@ -252,7 +236,7 @@ export function setDenomMetadata(context: Context, message: tx.MsgSetDenomMetada
 export function setBeforeSendHook(
   context: Context,
   message: tx.MsgSetBeforeSendHook,
-  keepers: Keepers,
+  keepers: keeper.Keepers,
 ): void {
   const { bech32Prefix } = keepers;
   const { sender, denom, contractAddr } = message;
@@ -260,14 +244,14 @@ export function setBeforeSendHook(
     requireAccount(sender, "Invalid sender address", keepers);
     if (contractAddr !== "") requireAccount(contractAddr, "Invalid cosmwasm contract address", keepers);
     errors.wrapErrors(
-      () => ErrInvalidDenom(),
-      () => creatorOf(denom, bech32Prefix),
+      () => denoms.ErrInvalidDenom(),
+      () => denoms.creatorOf(denom, bech32Prefix),
     );
   });
   requireAdmin(context, denom, sender);
   if (contractAddr !== "")
-    requireWhitelisted(context, denom, parseAccount(contractAddr, bech32Prefix), keepers);
-  storeHook(context, denom, contractAddr, keepers);
+    requireWhitelisted(context, denom, keeper.parseAccount(contractAddr, bech32Prefix), keepers);
+  keeper.setBeforeSendHook(context, denom, contractAddr, keepers);
   context.emit(
     event("set_before_send_hook", [
       ["denom", denom],
@@ -276,7 +260,7 @@ export function setBeforeSendHook(
   );
 }
 
-function requireAccount(text: string, words: string, { bech32Prefix }: Keepers): void {
+function requireAccount(text: string, words: string, { bech32Prefix }: keeper.Keepers): void {
   errors.orThrow(
     () => parseAddress(bech32Prefix, text),
     (reason) => errors.ErrInvalidAddress(`${words} (${reason})`),
@@ -284,17 +268,17 @@ function requireAccount(text: string, words: string, { bech32Prefix }: Keepers):
 }
 
 /** Checks the sender and amount of MsgMint or MsgBurn. Returns the coin. */
-function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: Keepers): Coin {
+function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: keeper.Keepers): coins.Coin {
   requireAccount(sender, "Invalid sender address", keepers);
   const coin = readCoin(amount);
-  if (coin.amount === 0n) throw errors.ErrInvalidCoins(formatCoin(coin));
+  if (coin.amount === 0n) throw errors.ErrInvalidCoins(coins.formatCoin(coin));
   return coin;
 }
 
 /** An amount of zero is valid. Go prints an absent coin's amount as `<nil>`. */
-function readCoin(amount: WireCoin | undefined): Coin {
+function readCoin(amount: WireCoin | undefined): coins.Coin {
   if (amount === undefined) throw errors.ErrInvalidCoins("<nil>");
-  const coin = { denom: amount.denom, amount: parseWireInt(amount.amount) };
-  if (!isDenom(coin.denom) || coin.amount < 0n) throw errors.ErrInvalidCoins(formatCoin(coin));
+  const coin = { denom: amount.denom, amount: coins.parseWireInt(amount.amount) };
+  if (!coins.isDenom(coin.denom) || coin.amount < 0n) throw errors.ErrInvalidCoins(coins.formatCoin(coin));
   return coin;
 }

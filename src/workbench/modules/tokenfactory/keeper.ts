@@ -15,8 +15,7 @@ import {
   messageCodec,
   textCodec,
 } from "../../../localnet/chain/store/collections.ts";
-import { creatorOf, tokenDenom } from "./denom.ts";
-import { ErrDenomExists, MODULE_NAME } from "./errors.ts";
+import { creatorOf, tokenDenom, ErrDenomExists, MODULE_NAME } from "./denom.ts";
 
 /** Admins by denomination: `denoms|<denom>|authoritymetadata`. */
 const admins = createMap(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import type { JsonObject } from "../../../../src/platform/base/json.ts";
 import { openClientStore } from "../../../../src/localnet/chain/modules/ibc/client/client-store.ts";
-import { verifyMembership } from "../../../../src/localnet/chain/modules/ibc/client/queries.ts";
+import { verifyMembership } from "../../../../src/localnet/chain/modules/ibc/client/handlers.ts";
 import {
   OWN_PREFIX,
   verifyRemoteAbsence,

@@ -1,27 +1,7 @@
-import {
-  type ContractCode,
-  ContractError,
-  type ContractScope,
-  NO_RESPONSE,
-  type MessageJson,
-  type Caller,
-  type ContractResponse,
-} from "../../modules/wasm/contract.ts";
+import * as wasm from "../../modules/wasm/contract.ts";
 import { messageFields, text, respond, texts } from "../messages.ts";
-import { receivePacket, sendPacket, undoSend } from "./limiter.ts";
+import * as limiter from "./limiter.ts";
 import { readVariant, uint64, type Variant } from "./serde.ts";
-import {
-  allowedChannels,
-  limitJson,
-  limitsOf,
-  queuedJson,
-  queuedMessages,
-  roleOwners,
-  rolesOf,
-  accounts,
-  type QueuedMessage,
-  timelockDelay,
-} from "./state.ts";
 import { decodeBech32 } from "../../../../platform/base/bytes.ts";
 import type { JsonField } from "../../../../platform/base/json.ts";
 import { orThrow } from "../../runtime/errors.ts";
@@ -34,16 +14,16 @@ const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send:
  * The reference limiter for IBC transfers: quotas per channel and denomination, each a percentage of the supply per window.
  * Messages, arithmetic and texts match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
  */
-export const rateLimiter: ContractCode = {
+export const rateLimiter: wasm.ContractCode = {
   name: "rate-limiter",
   instantiate: (scope, _caller, message) => instantiate(scope, messageFields(message)),
   execute,
   sudo: (scope, message) => {
     const { name, fields } = readVariant("SudoMsg", message, SUDO_VARIANTS);
-    if (name === "send_packet") return sendPacket(scope, fields);
-    return name === "recv_packet" ? receivePacket(scope, fields) : undoSend(scope, fields);
+    if (name === "send_packet") return limiter.sendPacket(scope, fields);
+    return name === "recv_packet" ? limiter.receivePacket(scope, fields) : limiter.undoSend(scope, fields);
   },
-  reply: () => NO_RESPONSE,
+  reply: () => wasm.NO_RESPONSE,
   query,
 };
 
@@ -57,35 +37,37 @@ const QUERY_VARIANTS = {
 } as const;
 
 /** Runs a smart query. A query without fields may be a bare name. */
-function query({ storage }: ContractScope, message: MessageJson): MessageJson {
+function query({ storage }: wasm.ContractScope, message: wasm.MessageJson): wasm.MessageJson {
   const { name, fields } = readVariant("QueryMsg", message, QUERY_VARIANTS);
   switch (name) {
     case "get_quotas": {
       const path = { channel: text(fields, "channel_id"), denom: text(fields, "denom") };
-      return found(limitsOf(path).get(storage), `path ${path.channel}/${path.denom}`).map(limitJson);
+      return found(limiter.limitsOf(path).get(storage), `path ${path.channel}/${path.denom}`).map(
+        limiter.limitJson,
+      );
     }
     case "get_role_owners":
-      return [...roleOwners(storage)];
+      return [...limiter.roleOwners(storage)];
     case "get_roles": {
       const owner = text(fields, "owner");
-      return [...found(rolesOf(owner).get(storage), `roles of ${owner}`)];
+      return [...found(limiter.rolesOf(owner).get(storage), `roles of ${owner}`)];
     }
     case "get_message_ids":
-      return (queuedMessages.get(storage) ?? []).map(({ id }) => id);
+      return (limiter.queuedMessages.get(storage) ?? []).map(({ id }) => id);
     case "get_message": {
       const id = text(fields, "id");
-      const queued = (queuedMessages.get(storage) ?? []).find((each) => each.id === id);
-      return queuedJson(found(queued, id));
+      const queued = (limiter.queuedMessages.get(storage) ?? []).find((each) => each.id === id);
+      return limiter.queuedJson(found(queued, id));
     }
     default: {
       const denom = text(fields, "denom");
-      return [...found(allowedChannels(denom).get(storage), `restrictions of ${denom}`)];
+      return [...found(limiter.allowedChannels(denom).get(storage), `restrictions of ${denom}`)];
     }
   }
 }
 
 function found<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new ContractError(`${what} not found`);
+  if (value === undefined) throw new wasm.ContractError(`${what} not found`);
   return value;
 }
 
@@ -103,7 +85,7 @@ const ROLES = [
 ] as const;
 
 type Role = (typeof ROLES)[number];
-type Handler = (scope: ContractScope, fields: JsonField) => ContractResponse;
+type Handler = (scope: wasm.ContractScope, fields: JsonField) => wasm.ContractResponse;
 
 /** Messages, each with the role that its sender must have. */
 const MESSAGES: Readonly<Record<string, { readonly role: Role; readonly handle: Handler }>> = {
@@ -124,27 +106,31 @@ const EXECUTE_VARIANTS: Readonly<Record<string, "fields">> = Object.fromEntries(
 );
 
 /** Initializes the contract's state: the paths, and the governance account with all roles. */
-function instantiate(scope: ContractScope, message: JsonField): ContractResponse {
+function instantiate(scope: wasm.ContractScope, message: JsonField): wasm.ContractResponse {
   const governance = text(message, "gov_module");
   const transferModule = text(message, "ibc_module");
-  accounts.governance.set(scope.storage, governance);
-  accounts.transferModule.set(scope.storage, transferModule);
-  rolesOf(governance).set(scope.storage, ROLES);
+  limiter.accounts.governance.set(scope.storage, governance);
+  limiter.accounts.transferModule.set(scope.storage, transferModule);
+  limiter.rolesOf(governance).set(scope.storage, ROLES);
   for (const path of message.member("paths").required().elements()) storePath(scope, path);
   return respond({ method: "instantiate", ibc_module: transferModule, gov_module: governance });
 }
 
 /** Runs or queues a message. The sender's role is checked before its delay. */
-function execute(scope: ContractScope, { sender }: Caller, message: MessageJson): ContractResponse {
+function execute(
+  scope: wasm.ContractScope,
+  { sender }: wasm.Caller,
+  message: wasm.MessageJson,
+): wasm.ContractResponse {
   const variant = readVariant("ExecuteMsg", message, EXECUTE_VARIANTS);
   const known = MESSAGES[variant.name];
   if (known === undefined) return runQueued(scope, variant);
-  const roles = rolesOf(sender).get(scope.storage) ?? [];
-  if (!roles.includes(known.role)) throw new ContractError("Unauthorized");
+  const roles = limiter.rolesOf(sender).get(scope.storage) ?? [];
+  if (!roles.includes(known.role)) throw new wasm.ContractError("Unauthorized");
   return queueMessage(scope, sender, message) ?? known.handle(scope, variant.fields);
 }
 
-function runQueued(scope: ContractScope, { fields }: Variant): ContractResponse {
+function runQueued(scope: wasm.ContractScope, { fields }: Variant): wasm.ContractResponse {
   const [ids, count] = [fields.member("message_ids"), fields.member("count")];
   const chosen = {
     ids: ids.isPresent() ? ids.elements().map((field) => field.asText()) : undefined,
@@ -158,13 +144,13 @@ function runQueued(scope: ContractScope, { fields }: Variant): ContractResponse 
   return respond({ method: "process_messages" });
 }
 
-function addPath(scope: ContractScope, fields: JsonField): ContractResponse {
+function addPath(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const { channel, denom } = storePath(scope, fields);
   return respond({ method: "try_add_channel", channel_id: channel, denom });
 }
 
 /** Stores a path's quotas, replacing any earlier quotas and their flows. */
-function storePath(scope: ContractScope, fields: JsonField): Path {
+function storePath(scope: wasm.ContractScope, fields: JsonField): Path {
   const path = readPath(fields);
   const limits = fields
     .member("quotas")
@@ -174,17 +160,17 @@ function storePath(scope: ContractScope, fields: JsonField): Path {
       const quota = readQuota(each);
       return { quota, flow: newFlow(quota.duration, scope.timeNs) };
     });
-  limitsOf(path).set(scope.storage, limits);
+  limiter.limitsOf(path).set(scope.storage, limits);
   return path;
 }
 
-function removePath({ storage }: ContractScope, fields: JsonField): ContractResponse {
+function removePath({ storage }: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const path = readPath(fields);
-  limitsOf(path).remove(storage);
+  limiter.limitsOf(path).remove(storage);
   return respond({ method: "try_remove_channel", denom: path.denom, channel_id: path.channel });
 }
 
-function resetPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
+function resetPathQuota(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const path = readPath(fields);
   const name = text(fields, "quota_id");
   changeQuotas(scope, path, name, ({ quota }) => ({ quota, flow: newFlow(quota.duration, scope.timeNs) }));
@@ -192,7 +178,7 @@ function resetPathQuota(scope: ContractScope, fields: JsonField): ContractRespon
 }
 
 /** Changes a quota's percentages and duration. Its flow, channel value and current window are unchanged. */
-function editPathQuota(scope: ContractScope, fields: JsonField): ContractResponse {
+function editPathQuota(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const edited = readQuota(fields.member("quota").required());
   changeQuotas(scope, readPath(fields), edited.name, ({ quota, flow }) => ({
     quota: { ...edited, channelValue: quota.channelValue },
@@ -202,34 +188,35 @@ function editPathQuota(scope: ContractScope, fields: JsonField): ContractRespons
 }
 
 function changeQuotas(
-  { storage }: ContractScope,
+  { storage }: wasm.ContractScope,
   path: Path,
   name: string,
   change: (limit: RateLimit) => RateLimit,
 ): void {
-  const entry = limitsOf(path);
+  const entry = limiter.limitsOf(path);
   const limits = entry.get(storage);
-  if (limits === undefined) throw new ContractError(`Quota ${name} not found for channel ${path.channel}`);
+  if (limits === undefined)
+    throw new wasm.ContractError(`Quota ${name} not found for channel ${path.channel}`);
   entry.set(
     storage,
     limits.map((limit) => (limit.quota.name === name ? change(limit) : limit)),
   );
 }
 
-function setDenomRestrictions({ storage }: ContractScope, fields: JsonField): ContractResponse {
+function setDenomRestrictions({ storage }: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const channels = texts(fields, "allowed_channels");
-  allowedChannels(text(fields, "denom")).set(storage, channels);
+  limiter.allowedChannels(text(fields, "denom")).set(storage, channels);
   return respond({ method: "set_denom_restrictions" });
 }
 
-function unsetDenomRestrictions({ storage }: ContractScope, fields: JsonField): ContractResponse {
-  allowedChannels(text(fields, "denom")).remove(storage);
+function unsetDenomRestrictions({ storage }: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
+  limiter.allowedChannels(text(fields, "denom")).remove(storage);
   return respond({ method: "unset_denom_restrictions" });
 }
 
-function grantRole(scope: ContractScope, fields: JsonField): ContractResponse {
+function grantRole(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const { signer, roles } = readGrant(fields);
-  const entry = rolesOf(signer);
+  const entry = limiter.rolesOf(signer);
   const present = entry.get(scope.storage) ?? [];
   entry.set(
     scope.storage,
@@ -238,25 +225,25 @@ function grantRole(scope: ContractScope, fields: JsonField): ContractResponse {
   return respond({ method: "grant_role" });
 }
 
-function revokeRole(scope: ContractScope, fields: JsonField): ContractResponse {
+function revokeRole(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const { signer, roles } = readGrant(fields);
-  const entry = rolesOf(signer);
+  const entry = limiter.rolesOf(signer);
   const present = entry.get(scope.storage);
-  if (present === undefined) throw new ContractError(`roles of ${signer} not found`);
+  if (present === undefined) throw new wasm.ContractError(`roles of ${signer} not found`);
   const left = present.filter((role) => !roles.some((revoked) => revoked === role));
   if (left.length === 0) entry.remove(scope.storage);
   else entry.set(scope.storage, left);
   return respond({ method: "revoke_role" });
 }
 
-function setTimelockDelay({ storage }: ContractScope, fields: JsonField): ContractResponse {
+function setTimelockDelay({ storage }: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const signer = text(fields, "signer");
   const hours = fields.member("hours").required().asUint32();
-  timelockDelay(signer).set(storage, hours);
+  limiter.timelockDelay(signer).set(storage, hours);
   return respond({ method: "set_timelock_delay", signer, hours: hours.toString() });
 }
 
-function removeQueued(scope: ContractScope, fields: JsonField): ContractResponse {
+function removeQueued(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   removeMessage(scope, text(fields, "message_id"));
   return respond({ method: "remove_message" });
 }
@@ -280,7 +267,7 @@ function readGrant(fields: JsonField): { readonly signer: string; readonly roles
   const signer = text(fields, "signer");
   orThrow(
     () => decodeBech32(signer),
-    (reason) => new ContractError(`${signer} is not an address: ${reason}`),
+    (reason) => new wasm.ContractError(`${signer} is not an address: ${reason}`),
   );
   const roles = fields
     .member("roles")
@@ -297,24 +284,28 @@ function readGrant(fields: JsonField): { readonly signer: string; readonly roles
 
 /** Queues the message if its sender has a delay. Otherwise, returns undefined. */
 function queueMessage(
-  scope: ContractScope,
+  scope: wasm.ContractScope,
   sender: string,
-  message: MessageJson,
-): ContractResponse | undefined {
-  const delayHours = timelockDelay(sender).get(scope.storage) ?? 0;
+  message: wasm.MessageJson,
+): wasm.ContractResponse | undefined {
+  const delayHours = limiter.timelockDelay(sender).get(scope.storage) ?? 0;
   if (delayHours === 0) return undefined;
   const index = scope.transactionIndex();
-  if (index === undefined) throw new ContractError("a message with a delay must be sent in a transaction");
+  if (index === undefined)
+    throw new wasm.ContractError("a message with a delay must be sent in a transaction");
   const id = `${scope.height}_${index}`;
-  const queue = queuedMessages.get(scope.storage) ?? [];
-  queuedMessages.set(scope.storage, [...queue, { message, submittedAt: scope.timeNs, delayHours, id }]);
+  const queue = limiter.queuedMessages.get(scope.storage) ?? [];
+  limiter.queuedMessages.set(scope.storage, [
+    ...queue,
+    { message, submittedAt: scope.timeNs, delayHours, id },
+  ]);
   return respond({ "message.id": id });
 }
 
 /** Removes all queued messages with this id. Does nothing if the id is unknown. */
-function removeMessage({ storage }: ContractScope, id: string): void {
-  const queue = queuedMessages.get(storage) ?? [];
-  queuedMessages.set(
+function removeMessage({ storage }: wasm.ContractScope, id: string): void {
+  const queue = limiter.queuedMessages.get(storage) ?? [];
+  limiter.queuedMessages.set(
     storage,
     queue.filter((message) => message.id !== id),
   );
@@ -325,36 +316,36 @@ function removeMessage({ storage }: ContractScope, id: string): void {
  * due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
  */
 function processMessages(
-  scope: ContractScope,
+  scope: wasm.ContractScope,
   chosen: { readonly ids: readonly string[] | undefined; readonly count: number | undefined },
-  run: (message: MessageJson) => void,
+  run: (message: wasm.MessageJson) => void,
 ): void {
-  const queue = queuedMessages.get(scope.storage) ?? [];
+  const queue = limiter.queuedMessages.get(scope.storage) ?? [];
   const [taken, left] = takeMessages(queue, chosen);
   const due = taken.filter((message) => isDue(message, scope.timeNs));
   const early = taken.filter((message) => !isDue(message, scope.timeNs));
-  queuedMessages.set(scope.storage, [...left, ...early]);
+  limiter.queuedMessages.set(scope.storage, [...left, ...early]);
   for (const { message } of due)
     try {
       run(message);
     } catch (error) {
-      // Any other exception is a bug in the contract.
-      if (!(error instanceof ContractError)) throw error;
+      // Any other exception is a bug of the contract.
+      if (!(error instanceof wasm.ContractError)) throw error;
     }
 }
 
 function takeMessages(
-  queue: readonly QueuedMessage[],
+  queue: readonly limiter.QueuedMessage[],
   { ids, count }: { readonly ids: readonly string[] | undefined; readonly count: number | undefined },
-): readonly [taken: readonly QueuedMessage[], left: readonly QueuedMessage[]] {
+): readonly [taken: readonly limiter.QueuedMessage[], left: readonly limiter.QueuedMessage[]] {
   if (ids !== undefined)
     return [queue.filter(({ id }) => ids.includes(id)), queue.filter(({ id }) => !ids.includes(id))];
-  if (count === undefined) throw new ContractError("both count and message_ids are None");
+  if (count === undefined) throw new wasm.ContractError("both count and message_ids are None");
   return [queue.slice(0, count), queue.slice(count)];
 }
 
 const HOUR_NS = 3_600_000_000_000n;
 
-function isDue({ submittedAt, delayHours }: QueuedMessage, nowNs: bigint): boolean {
+function isDue({ submittedAt, delayHours }: limiter.QueuedMessage, nowNs: bigint): boolean {
   return nowNs >= submittedAt + BigInt(delayHours) * HOUR_NS;
 }

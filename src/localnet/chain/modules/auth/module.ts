@@ -9,23 +9,16 @@ import type { Account } from "../../runtime/ante-step.ts";
 import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import { validateVesting } from "../../runtime/vesting.ts";
-import {
-  fromAny,
-  toAny,
-  type AuthKeeper,
-  type AuthOptions,
-  createAuthKeeper,
-  MODULE_NAME,
-  STORE_NAME,
-  moduleParams,
-} from "./keeper.ts";
+import * as auth from "./keeper.ts";
 
 /** Creates the `auth` module: accounts with numbers, sequences and keys. */
-export function createAuthModule(options: AuthOptions): ChainModule & { readonly keeper: AuthKeeper } {
-  const keeper = createAuthKeeper(options);
+export function createAuthModule(
+  options: auth.AuthOptions,
+): ChainModule & { readonly keeper: auth.AuthKeeper } {
+  const keeper = auth.createAuthKeeper(options);
   return {
-    name: MODULE_NAME,
-    stores: [STORE_NAME],
+    name: auth.MODULE_NAME,
+    stores: [auth.STORE_NAME],
     messages: [],
     queries: createQueries(keeper, options.bech32Prefix),
     initGenesis: (context, genesis) => {
@@ -37,17 +30,17 @@ export function createAuthModule(options: AuthOptions): ChainModule & { readonly
   };
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.auth.v1beta1.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(auth.MODULE_NAME, "cosmos.auth.v1beta1.GenesisState", GenesisState);
 
 /**
  * Reads parameters and accounts. In document order, an account whose number is already taken gets the lowest free number (SDK
  * `SanitizeGenesisAccounts`).
  */
-function initGenesis(context: Context, json: JsonValue | undefined, keeper: AuthKeeper): void {
+function initGenesis(context: Context, json: JsonValue | undefined, keeper: auth.AuthKeeper): void {
   const state = SCHEMA.read(json);
-  moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
+  auth.moduleParams.set(context, partOr(json, "params", state?.params, auth.moduleParams.defaults));
   const accounts = eachAtPath("app_state.auth.accounts", state?.accounts ?? [], (any) => {
-    const account = fromAny(any);
+    const account = auth.fromAny(any);
     keeper.parseAddress(account.base.address);
     if (account.vesting !== undefined) validateVesting(account.vesting);
     return account;
@@ -61,9 +54,9 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: Auth
 }
 
 /** Exports the parameters and all accounts, ordered by account number. */
-function exportGenesis(context: Context, keeper: AuthKeeper): JsonValue {
+function exportGenesis(context: Context, keeper: auth.AuthKeeper): JsonValue {
   const accounts = keeper.all(context).toSorted(byNumber);
-  return SCHEMA.print({ params: moduleParams.get(context), accounts: accounts.map(toAny) });
+  return SCHEMA.print({ params: auth.moduleParams.get(context), accounts: accounts.map(auth.toAny) });
 }
 
 function byNumber(a: Account, b: Account): number {
@@ -89,15 +82,15 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   return [...unique, ...renumbered].toSorted(byNumber);
 }
 
-function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
+function createQueries(keeper: auth.AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
-    Params: moduleParams.query,
+    Params: auth.moduleParams.query,
     Accounts: (context, request) => {
-      const { items, pagination } = pageOf(keeper.range(context), request.pagination, toAny);
+      const { items, pagination } = pageOf(keeper.range(context), request.pagination, auth.toAny);
       return { accounts: items, pagination };
     },
     Account: (context, { address }) => ({
-      account: toAny(requireAccount(context, keeper, address, "Address")),
+      account: auth.toAny(requireAccount(context, keeper, address, "Address")),
     }),
     AccountInfo: (context, { address }) => ({
       info: requireAccount(context, keeper, address, "address").base,
@@ -108,11 +101,11 @@ function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly Query
       return { accountAddress: keeper.formatAddress(address) };
     },
     ModuleAccounts: (context) => ({
-      accounts: keeper.moduleNames.map((name) => toAny(requireModuleAccount(context, keeper, name))),
+      accounts: keeper.moduleNames.map((name) => auth.toAny(requireModuleAccount(context, keeper, name))),
     }),
     ModuleAccountByName: (context, { name }) => {
       if (name === "") throw invalidArgument("module name is empty");
-      return { account: toAny(requireModuleAccount(context, keeper, name)) };
+      return { account: auth.toAny(requireModuleAccount(context, keeper, name)) };
     },
     Bech32Prefix: () => ({ bech32Prefix }),
     AddressBytesToString: (_context, { addressBytes }) => {
@@ -127,7 +120,7 @@ function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly Query
 }
 
 /** Reads an account by bech32 address. `fieldName` is the field's name in errors, which the SDK spells differently per query. */
-function requireAccount(context: Context, keeper: AuthKeeper, text: string, fieldName: string): Account {
+function requireAccount(context: Context, keeper: auth.AuthKeeper, text: string, fieldName: string): Account {
   if (text === "") throw invalidArgument(`${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));
   const account = keeper.get(context, address);
@@ -135,7 +128,7 @@ function requireAccount(context: Context, keeper: AuthKeeper, text: string, fiel
   return account;
 }
 
-function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
+function requireModuleAccount(context: Context, keeper: auth.AuthKeeper, name: string): Account {
   if (!keeper.isModuleName(name)) throw notFound(`account ${name} not found`);
   return keeper.moduleAccount(context, name);
 }

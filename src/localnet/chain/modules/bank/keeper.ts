@@ -1,11 +1,11 @@
 import type { AuthKeeper } from "../auth/keeper.ts";
-import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import { type Metadata, Params } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { moduleAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, formatCoins, sumCoins } from "../../runtime/coins.ts";
 import { type Context, attribute, type ChainEvent } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, ErrUnauthorized, errorsOf } from "../../runtime/errors.ts";
-import { moduleParams } from "./params.ts";
 import * as store from "./balances.ts";
+import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
 export type BankAccounts = Pick<
   AuthKeeper,
@@ -232,3 +232,15 @@ export const ErrNoOutputs = bankError(3, "no outputs to send transaction");
 export const ErrInputOutputMismatch = bankError(4, "sum inputs != sum outputs");
 const ErrSendDisabled = bankError(5, "send transactions are disabled");
 export const ErrMultipleSenders = bankError(9, "multiple senders not allowed");
+
+/**
+ * `defaultSendEnabled`: whether denominations without an entry may be sent. The stored `sendEnabled` is always empty because, as
+ * in the SDK, the entries are stored in a separate map.
+ */
+export const moduleParams: ModuleParams<Params> = defineParams({
+  store: store.MODULE_NAME,
+  key: Uint8Array.of(5),
+  type: Params,
+  defaults: { sendEnabled: [], defaultSendEnabled: true },
+  unset: { sendEnabled: [], defaultSendEnabled: false },
+});

@@ -5,7 +5,6 @@ import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context, ChainModule, QueryHandler } from "../../runtime/context.ts";
 import { atPath, GenesisError, genesisSchema, partOr } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
-import { moduleParams } from "./params.ts";
 import { pageOf } from "../../runtime/pagination.ts";
 import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
@@ -50,8 +49,8 @@ const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisStat
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
-  const { defaultSendEnabled } = partOr(json, "params", state.params, moduleParams.defaults);
-  moduleParams.set(context, { sendEnabled: [], defaultSendEnabled });
+  const { defaultSendEnabled } = partOr(json, "params", state.params, bank.moduleParams.defaults);
+  bank.moduleParams.set(context, { sendEnabled: [], defaultSendEnabled });
   for (const { denom, enabled } of [...(state.params?.sendEnabled ?? []), ...state.sendEnabled])
     store.sendEnabled.set(context, denom, enabled);
   for (const metadata of state.denomMetadata) store.metadatas.set(context, metadata.base, metadata);
@@ -97,7 +96,7 @@ function exportGenesis(context: Context, accounts: bank.BankAccounts): JsonValue
     byAddress.set(text, [...(byAddress.get(text) ?? []), { denom, amount }]);
   }
   return SCHEMA.print({
-    params: moduleParams.get(context),
+    params: bank.moduleParams.get(context),
     balances: [...byAddress].map(([address, coins]) => ({ address, coins: coins.map(money.toWireCoin) })),
     supply: [...store.supplies.entries(context)].map(([denom, amount]) =>
       money.toWireCoin({ denom, amount }),
@@ -186,7 +185,7 @@ function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
     return { denomOwners: items, pagination };
   };
   return queryHandlers(wire.Query, {
-    Params: moduleParams.query,
+    Params: bank.moduleParams.query,
     Balance: (context, { address, denom }) => {
       requireQueriedDenom(denom);
       return { balance: money.toWireCoin(store.balanceOf(context, parse(address), denom)) };

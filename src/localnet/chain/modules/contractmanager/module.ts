@@ -15,18 +15,7 @@ import { checkUpdate, type ParamsModuleOptions, requireAddress } from "../../run
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { asUintNumber, customMessages } from "../wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts";
-import {
-  callbacksMiddleware,
-  type ContractManagerDeps,
-  ErrNotContractResubmission,
-  FailedToResubmitFailure,
-  failures,
-  failuresOf,
-  IncorrectFailureToResubmit,
-  type Keepers,
-  MODULE_NAME,
-  moduleParams,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 
 /** The module and its middleware. */
 export interface ContractManagerModule extends ChainModule {
@@ -39,17 +28,17 @@ export interface ContractManagerModule extends ChainModule {
 /** Creates the `contractmanager` module. */
 export function createContractManagerModule(
   options: ParamsModuleOptions,
-  deps: ContractManagerDeps,
+  deps: keeper.ContractManagerDeps,
 ): ContractManagerModule {
-  const keepers: Keepers = { ...options, ...deps };
+  const keepers: keeper.Keepers = { ...options, ...deps };
   const { bech32Prefix } = options;
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: keeper.MODULE_NAME,
+    stores: [keeper.MODULE_NAME],
     messages: messageHandlers(
       tx.Msg,
       {
-        UpdateParams: moduleParams.update({
+        UpdateParams: keeper.moduleParams.update({
           authority: options.authority,
           signerError: errors.ErrInvalidRequest,
           absent: { sudoCallGasLimit: 0n },
@@ -65,7 +54,7 @@ export function createContractManagerModule(
     handleCustomMessage: customMessages({
       resubmit_failure: (context, sender, fields) => runResubmission(context, sender, fields, keepers),
     }),
-    callbacksMiddleware: (inner) => callbacksMiddleware(inner, keepers),
+    callbacksMiddleware: (inner) => keeper.callbacksMiddleware(inner, keepers),
   };
 }
 
@@ -76,25 +65,27 @@ export function createContractManagerModule(
 function resubmitFailure(
   context: Context,
   { sender, failureId }: tx.MsgResubmitFailure,
-  keepers: Keepers,
+  keepers: keeper.Keepers,
 ): void {
   errors.wrapErrors("failed to validate MsgResubmitFailure", () =>
     requireAddress(keepers.bech32Prefix, sender, "sender is invalid"),
   );
   if (!keepers.contracts.isContract(context, sender))
-    throw ErrNotContractResubmission("sender in resubmit request is not a smart contract");
-  const failure = failures.get(context, { address: sender, id: failureId });
+    throw keeper.ErrNotContractResubmission("sender in resubmit request is not a smart contract");
+  const failure = keeper.failures.get(context, { address: sender, id: failureId });
   if (failure === undefined) throw errors.ErrNotFound("no failure with given FailureId found to resubmit");
   if (failure.sudoPayload.length === 0)
-    throw IncorrectFailureToResubmit(
+    throw keeper.IncorrectFailureToResubmit(
       `cannot resubmit failure without sudo payload; failureId = ${failureId}`,
     );
   errors.wrapErrors(
     (error) =>
-      FailedToResubmitFailure(`cannot resubmit failure; failureId = ${failureId}; err = ${error.message}`),
+      keeper.FailedToResubmitFailure(
+        `cannot resubmit failure; failureId = ${failureId}; err = ${error.message}`,
+      ),
     () => keepers.contracts.sudo(context, sender, fromUtf8(failure.sudoPayload)),
   );
-  failures.delete(context, failure);
+  keeper.failures.delete(context, failure);
 }
 
 /** Runs a contract's `{"resubmit_failure":{"failure_id":1}}`. */
@@ -102,7 +93,7 @@ function runResubmission(
   context: Context,
   sender: string,
   fields: JsonField,
-  keepers: Keepers,
+  keepers: keeper.Keepers,
 ): CustomMessageResult {
   const failureId = asUintNumber(fields.member("failure_id"));
   const failure = requireFailure(context, sender, failureId, keepers);
@@ -118,7 +109,12 @@ function runResubmission(
 }
 
 /** Reads the failure in the same way as the query, whose error is a gRPC status rather than a registered error. */
-function requireFailure(context: Context, address: string, failureId: bigint, keepers: Keepers): Failure {
+function requireFailure(
+  context: Context,
+  address: string,
+  failureId: bigint,
+  keepers: keeper.Keepers,
+): Failure {
   try {
     return queryFailure(context, { address, failureId }, keepers);
   } catch (error) {
@@ -141,14 +137,14 @@ function createQueryHandlers(options: ParamsModuleOptions): readonly QueryHandle
         `limit is more than maximum allowed (${pagination.limit} > ${MAX_LIMIT})`,
       );
     if (address !== "") requireQueryAddress(address, `failed to parse address: ${address}`, options);
-    const range = failures.range(context, address === "" ? undefined : failuresOf(address));
+    const range = keeper.failures.range(context, address === "" ? undefined : keeper.failuresOf(address));
     const page = readPage(range, pagination, (_key, value) => Failure.decode(value));
     return { failures: page.items, pagination: page.pagination };
   };
   return queryHandlers(
     wire.Query,
     {
-      Params: moduleParams.query,
+      Params: keeper.moduleParams.query,
       AddressFailure: (context, request) => ({ failure: queryFailure(context, request, options) }),
       AddressFailures: listFailures,
       Failures: listFailures,
@@ -163,7 +159,7 @@ function queryFailure(
   options: ParamsModuleOptions,
 ): Failure {
   requireQueryAddress(address, `invalid address: ${address}`, options);
-  const failure = failures.get(context, { address, id: failureId });
+  const failure = keeper.failures.get(context, { address, id: failureId });
   if (failure !== undefined) return failure;
   const text = `no failure found for contractAddress = ${address} and failureId = ${failureId}`;
   throw new errors.QueryError(errors.GrpcCode.InvalidArgument, errors.ErrKeyNotFound(text).message);
@@ -177,7 +173,7 @@ function requireQueryAddress(address: string, text: string, { bech32Prefix }: Pa
   }
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "neutron.contractmanager.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(keeper.MODULE_NAME, "neutron.contractmanager.GenesisState", GenesisState);
 
 /**
  * Stores params and failures. Throws `GenesisError` if a failure has no valid address, or if two failures of one contract share a
@@ -185,18 +181,19 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.contractmanager.GenesisState"
  */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json);
-  moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
+  keeper.moduleParams.set(context, partOr(json, "params", state?.params, keeper.moduleParams.defaults));
   for (const [index, failure] of (state?.failuresList ?? []).entries()) {
-    atPath(`app_state.${MODULE_NAME}.failures_list[${index}]`, () => {
+    atPath(`app_state.${keeper.MODULE_NAME}.failures_list[${index}]`, () => {
       parseAddress(bech32Prefix, failure.address);
-      if (failures.get(context, failure) !== undefined) throw new Error("duplicated address for failure");
-      failures.set(context, failure, failure);
+      if (keeper.failures.get(context, failure) !== undefined)
+        throw new Error("duplicated address for failure");
+      keeper.failures.set(context, failure, failure);
     });
   }
 }
 
 /** Exports params and failures. */
 function exportGenesis(context: Context): JsonValue {
-  const failuresList = [...failures.entries(context)].map(([, failure]) => failure);
-  return SCHEMA.print({ params: moduleParams.get(context), failuresList });
+  const failuresList = [...keeper.failures.entries(context)].map(([, failure]) => failure);
+  return SCHEMA.print({ params: keeper.moduleParams.get(context), failuresList });
 }

@@ -1,14 +1,5 @@
 import type { OrderRequest } from "./messages.ts";
-import {
-  type PoolKey,
-  type PairId,
-  type PoolReserves,
-  type TradePairId,
-  type Tranche,
-  type TrancheUser,
-  MODULE_NAME,
-  pairOf,
-} from "./keys.ts";
+import * as types from "./types.ts";
 import { cachedOn } from "../../store/collections.ts";
 import { formatPrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns } from "../../../../platform/base/time.ts";
@@ -42,7 +33,7 @@ export interface Parties {
 }
 
 /** One position in a deposit. `amountsIn` is paid by the creator; `deposited` is added to the reserves. */
-export interface DepositFacts extends PoolKey {
+export interface DepositFacts extends types.PoolKey {
   readonly deposited: readonly [bigint, bigint];
   readonly amountsIn: readonly [bigint, bigint];
   readonly shares: bigint;
@@ -67,7 +58,7 @@ export function depositLp(parties: Parties, facts: DepositFacts): ChainEvent {
   return { type: "message", attributes };
 }
 
-export interface WithdrawalFacts extends PoolKey {
+export interface WithdrawalFacts extends types.PoolKey {
   readonly withdrawn: readonly [bigint, bigint];
   readonly shares: bigint;
 }
@@ -104,7 +95,7 @@ export function placeLimitOrder(request: OrderRequest, facts: OrderFacts, { depl
   const { tokenIn, tokenOut, orderType, expirationTimeNs } = request;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
   const expiration = expirationTimeNs === undefined ? "" : formatRfc3339Ns(expirationTimeNs);
-  const { token0, token1 } = pairOf({ makerDenom: tokenIn, takerDenom: tokenOut });
+  const { token0, token1 } = types.pairOf({ makerDenom: tokenIn, takerDenom: tokenOut });
   const attributes = [
     MODULE_ATTRIBUTE,
     PLACE_LIMIT_ORDER,
@@ -132,7 +123,7 @@ export function placeLimitOrder(request: OrderRequest, facts: OrderFacts, { depl
 /** Amounts that a creator withdrew from a tranche. */
 export interface TrancheOutFacts {
   readonly creator: string;
-  readonly tradePairId: TradePairId;
+  readonly tradePairId: types.TradePairId;
   readonly trancheKey: string;
   readonly makerOut: bigint;
   readonly takerOut: bigint;
@@ -219,14 +210,14 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
 type Attribute = ChainEvent["attributes"][number];
 
 /** The first attribute of each event from this module. */
-const MODULE_ATTRIBUTE: Attribute = attribute("module", MODULE_NAME);
+const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 
 /** Attributes for one side of a pair: its tokens in byte order, and the token being sold by the maker. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 /** Returns a side's attributes. Every saved record names its side, and all records on a side share a few id objects. */
-const attributesOf = cachedOn("attributes of the side", (tradePairId: TradePairId): SideAttributes => {
-  const { token0, token1 } = pairOf(tradePairId);
+const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
+  const { token0, token1 } = types.pairOf(tradePairId);
   return [
     attribute("TokenZero", token0),
     attribute("TokenOne", token1),
@@ -245,7 +236,7 @@ export interface SwapAmounts {
 
 /** A record as shown in its update event. `identity` identifies it at its tick. */
 interface SavedRecord {
-  readonly key: { readonly tradePairId: TradePairId; readonly tick: bigint };
+  readonly key: { readonly tradePairId: types.TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
   readonly identity: Attribute;
 }
@@ -272,16 +263,16 @@ function tickUpdate({ key, reserves, identity }: SavedRecord, swap: SwapAmounts 
   return { type: "TickUpdate", attributes };
 }
 
-export function reservesUpdated({ key, reserves }: PoolReserves, swap?: SwapAmounts): ChainEvent {
+export function reservesUpdated({ key, reserves }: types.PoolReserves, swap?: SwapAmounts): ChainEvent {
   return tickUpdate({ key, reserves, identity: attribute("Fee", key.fee.toString()) }, swap);
 }
 
-export function trancheUpdated({ key, reservesMaker }: Tranche, swap?: SwapAmounts): ChainEvent {
+export function trancheUpdated({ key, reservesMaker }: types.Tranche, swap?: SwapAmounts): ChainEvent {
   const identity = attribute("TrancheKey", key.trancheKey);
   return tickUpdate({ key, reserves: reservesMaker, identity }, swap);
 }
 
-export function trancheUserUpdated(user: TrancheUser): ChainEvent {
+export function trancheUserUpdated(user: types.TrancheUser): ChainEvent {
   const [zero, one, tokenIn] = attributesOf(user.tradePairId);
   const attributes = [
     MODULE_ATTRIBUTE,
@@ -344,11 +335,11 @@ export function tickCount(chainName: string, change: CountChange): ChainEvent {
 }
 
 /** Formats a pair in gogoproto's compact text format, including its trailing space. */
-export function pairText({ token0, token1 }: PairId): string {
+export function pairText({ token0, token1 }: types.PairId): string {
   return `token0:"${token0}" token1:"${token1}" `;
 }
 
 /** Formats one side of a pair in gogoproto's compact text format, including its trailing space. */
-export function tradePairText({ makerDenom, takerDenom }: TradePairId): string {
+export function tradePairText({ makerDenom, takerDenom }: types.TradePairId): string {
   return `maker_denom:"${makerDenom}" taker_denom:"${takerDenom}" `;
 }

@@ -1,14 +1,4 @@
-import {
-  type DexBank,
-  type TickLiquidity,
-  NO_PAIR,
-  MODULE_NAME,
-  poolDenom,
-  poolReservesKey,
-  trancheRef,
-  trancheUserKey,
-  type DexOptions,
-} from "./keys.ts";
+import * as types from "./types.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
@@ -32,7 +22,7 @@ import { deposit } from "./liquidity.ts";
 import { parseDeposit, parsePlaceLimitOrder } from "./messages.ts";
 import { placeLimitOrder } from "./limit-orders.ts";
 
-const SCHEMA = genesisSchema(MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(types.MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
 
 /**
  * Reads the module's genesis. If the genesis or its `params` are missing, the default parameters are used. Expirations of active
@@ -60,35 +50,35 @@ export function initGenesis(context: Context, json: JsonValue | undefined, bech3
   }
 }
 
-function readTicks({ tickLiquidityList }: GenesisState): readonly TickLiquidity[] {
+function readTicks({ tickLiquidityList }: GenesisState): readonly types.TickLiquidity[] {
   return tickLiquidityList.map((tick, index) => {
     if (tick.record !== undefined) return records.fromWireTick(tick);
     throw failure(`tick_liquidity_list[${index}]: expected liquidity or limit_order_tranche`);
   });
 }
 
-function initTick(context: Context, tick: TickLiquidity): void {
+function initTick(context: Context, tick: types.TickLiquidity): void {
   if (tick.kind === "pool") return store.setReserves(context, tick.reserves);
   const { key, expirationTimeNs } = tick.tranche;
   store.setActiveTranche(context, tick.tranche);
   if (expirationTimeNs !== undefined)
-    store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(key) });
+    store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: types.trancheRef(key) });
 }
 
 /** Checks a genesis state in the same order and with the same error texts as x/dex. Throws `GenesisError`. */
 function validate(
   params: Params,
-  ticks: readonly TickLiquidity[],
+  ticks: readonly types.TickLiquidity[],
   state: GenesisState,
   bech32Prefix: string,
 ): void {
   const users = state.limitOrderTrancheUserList.map(({ address, trancheKey }) =>
-    trancheUserKey(address, trancheKey),
+    types.trancheUserKey(address, trancheKey),
   );
   requireUnique(users.map(toHex), "duplicated index for LimitOrderTrancheUser");
   requireUnique(ticks.map(keyOfTick), "duplicated index for tickLiquidity");
   const inactive = state.inactiveLimitOrderTrancheList.map((tranche) =>
-    toHex(trancheRef(records.fromWireTranche(tranche).key)),
+    toHex(types.trancheRef(records.fromWireTranche(tranche).key)),
   );
   requireUnique(inactive, "duplicated index for inactiveLimitOrderTranche");
   const ids = new Set<bigint>();
@@ -104,8 +94,10 @@ function validate(
   }
 }
 
-function keyOfTick(tick: TickLiquidity): string {
-  return toHex(tick.kind === "pool" ? poolReservesKey(tick.reserves.key) : trancheRef(tick.tranche.key));
+function keyOfTick(tick: types.TickLiquidity): string {
+  return toHex(
+    tick.kind === "pool" ? types.poolReservesKey(tick.reserves.key) : types.trancheRef(tick.tranche.key),
+  );
 }
 
 function requireUnique(keys: readonly string[], text: string): void {
@@ -113,11 +105,11 @@ function requireUnique(keys: readonly string[], text: string): void {
 }
 
 function failure(text: string, cause?: unknown): GenesisError {
-  return new GenesisError(`app_state.${MODULE_NAME}`, text, cause);
+  return new GenesisError(`app_state.${types.MODULE_NAME}`, text, cause);
 }
 
 /** Exports the module's entire state, from which {@link initGenesis} recreates the same store. */
-export function exportGenesis(context: Context, bank: Pick<DexBank, "balance" | "holders">): JsonValue {
+export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balance" | "holders">): JsonValue {
   const poolMetadataList = store.poolMetadata.values(context);
   const state: GenesisState = {
     params: moduleParams.get(context),
@@ -127,7 +119,7 @@ export function exportGenesis(context: Context, bank: Pick<DexBank, "balance" | 
     limitOrderExpirationList: [...store.expirations.all(context)].map(records.toWireExpiration),
     poolMetadataList,
     depositRecordList: poolMetadataList.flatMap(({ id }) => depositsInto(context, id, bank)),
-    poolList: poolMetadataList.flatMap(({ pairId = NO_PAIR, tick, fee }) => {
+    poolList: poolMetadataList.flatMap(({ pairId = types.NO_PAIR, tick, fee }) => {
       const pool = getPool(context, { pairId, tick, fee });
       return pool === undefined ? [] : [records.toWirePool(pool)];
     }),
@@ -146,9 +138,9 @@ const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "poo
 function depositsInto(
   context: Context,
   id: bigint,
-  bank: Pick<DexBank, "balance" | "holders">,
+  bank: Pick<types.DexBank, "balance" | "holders">,
 ): readonly DepositRecord[] {
-  const denom = poolDenom(id);
+  const denom = types.poolDenom(id);
   return Array.from(bank.holders(context, denom), (address) =>
     toDepositRecord(context, id, bank.balance(context, address, denom).amount),
   );
@@ -161,7 +153,7 @@ interface SeedBalance {
 }
 
 /** Contents of a genesis state, specified as messages that run before the first block. */
-interface SeedOptions extends DexOptions {
+interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;
   /** Default: `specification`. */
@@ -204,7 +196,7 @@ const EMPTY: KVStore = {
 };
 
 interface Ledger {
-  readonly bank: DexBank;
+  readonly bank: types.DexBank;
   /** Returns the balances, ordered by address and denomination. */
   readonly balances: () => readonly SeedBalance[];
 }
@@ -225,7 +217,7 @@ function createLedger({ bech32Prefix, balances }: SeedOptions): Ledger {
       amount > 0n ? [{ denom, amount }] : [],
     );
   const text = (address: Uint8Array): string => formatAddress(bech32Prefix, address);
-  const own = text(moduleAddress(MODULE_NAME));
+  const own = text(moduleAddress(types.MODULE_NAME));
   const sum = (denom: string): bigint =>
     [...amounts.values()].reduce((total, coins) => total + (coins.get(denom) ?? 0n), 0n);
   for (const { address, coins } of balances) add(address, coins, 1n);

@@ -1,23 +1,7 @@
 import { wrapErrors } from "../../runtime/errors.ts";
-import {
-  MODULE_NAME,
-  trancheRef,
-  type DexKeepers,
-  type TradePairId,
-  type Tranche,
-  type TrancheUser,
-} from "./keys.ts";
+import * as types from "./types.ts";
 import { checkInt } from "../../../../platform/base/integers.ts";
-import {
-  formatPrecDec,
-  PREC_ONE,
-  precFromInt,
-  type PrecDec,
-  quoPrec,
-  quoPrecInt,
-  addPrec,
-  truncatePrec,
-} from "../../../../platform/base/decimal.ts";
+import * as decimal from "../../../../platform/base/decimal.ts";
 import { GO_ZERO_TIME_NS, goTimeText } from "../../../../platform/base/time.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { parseAddress } from "../../runtime/address.ts";
@@ -39,16 +23,16 @@ const EXPIRING_ORDER_GAS = 10_000n;
 /** An order's price limits. `price` is the tick's price, in units of token in per unit of token out. */
 interface Limit {
   readonly tick: bigint;
-  readonly price: PrecDec;
+  readonly price: decimal.PrecDec;
   /** Minimum average price, in units of token out per unit of token in. */
-  readonly minAveragePrice: PrecDec;
+  readonly minAveragePrice: decimal.PrecDec;
 }
 
 /** MsgPlaceLimitOrder: swaps against the book within the limit; if the order is a maker order, places the remainder. */
 export function placeLimitOrder(
   context: Context,
   request: OrderRequest,
-  keepers: DexKeepers,
+  keepers: types.DexKeepers,
 ): tx.MsgPlaceLimitOrderResponse {
   const { tokenIn, tokenOut, amountIn, orderType } = request;
   requireFutureExpiration(context, request);
@@ -83,13 +67,13 @@ function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { 
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);
   const omitted = deployed("dexMinAveragePrice") ? undefined : limitSellPrice;
-  const minAveragePrice = minAverageSellPrice ?? omitted ?? quoPrec(PREC_ONE, price);
+  const minAveragePrice = minAverageSellPrice ?? omitted ?? decimal.quoPrec(decimal.PREC_ONE, price);
   return { tick: limitTick, price, minAveragePrice };
 }
 
-function tickOfSellPrice(price: PrecDec): bigint {
-  return wrapErrors(`invalid LimitSellPrice ${formatPrecDec(price)}`, () =>
-    calcTickIndexFromPrice(quoPrec(PREC_ONE, price)),
+function tickOfSellPrice(price: decimal.PrecDec): bigint {
+  return wrapErrors(`invalid LimitSellPrice ${decimal.formatPrecDec(price)}`, () =>
+    calcTickIndexFromPrice(decimal.quoPrec(decimal.PREC_ONE, price)),
   );
 }
 
@@ -111,14 +95,17 @@ function requireTakerResult(result: SwapResult, orderType: tx.LimitOrderType, li
   if (orderType === tx.LimitOrderType.FILL_OR_KILL && !result.filled)
     throw errors.ErrFoKLimitOrderNotFilled();
   if (result.amountIn === 0n) throw errors.ErrNoLiquidity();
-  if (quoPrecInt(precFromInt(result.amountOut), result.amountIn) < limit.minAveragePrice)
+  if (decimal.quoPrecInt(decimal.precFromInt(result.amountOut), result.amountIn) < limit.minAveragePrice)
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
 /** Throws if the average price is too low. The remainder, which becomes a maker order, counts at the tick's price. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
-  const makerOut = quoPrec(precFromInt(amountIn - result.amountIn), limit.price);
-  const average = quoPrecInt(addPrec(makerOut, precFromInt(result.amountOut)), amountIn);
+  const makerOut = decimal.quoPrec(decimal.precFromInt(amountIn - result.amountIn), limit.price);
+  const average = decimal.quoPrecInt(
+    decimal.addPrec(makerOut, decimal.precFromInt(result.amountOut)),
+    amountIn,
+  );
   if (average < limit.minAveragePrice) throw errors.ErrLimitPriceNotSatisfied();
 }
 
@@ -163,8 +150,8 @@ function trancheFor(
   context: Context,
   chainName: string,
   { orderType, expirationTimeNs }: OrderRequest,
-  { side, tick }: { readonly side: TradePairId; readonly tick: bigint },
-): Tranche {
+  { side, tick }: { readonly side: types.TradePairId; readonly tick: bigint },
+): types.Tranche {
   const isJitOrder = orderType === tx.LimitOrderType.JUST_IN_TIME;
   const isTimed = orderType === tx.LimitOrderType.GOOD_TIL_TIME;
   if (!isJitOrder && !isTimed) {
@@ -177,10 +164,10 @@ function trancheFor(
   return tranche;
 }
 
-function addToTranche(context: Context, chainName: string, tranche: Tranche, amount: bigint): void {
+function addToTranche(context: Context, chainName: string, tranche: types.Tranche, amount: bigint): void {
   const { expirationTimeNs } = tranche;
   if (expirationTimeNs !== undefined) {
-    store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(tranche.key) });
+    store.setExpiration(context, { timeNs: expirationTimeNs, trancheRef: types.trancheRef(tranche.key) });
     context.gas.consume(EXPIRING_ORDER_GAS, "Expiring LimitOrder Fee");
   }
   const reservesMaker = checkInt(tranche.reservesMaker + amount);
@@ -207,15 +194,15 @@ interface Payments {
 function transferCoins(
   context: Context,
   { request, totalIn, out }: Payments,
-  { bank, bech32Prefix }: DexKeepers,
+  { bank, bech32Prefix }: types.DexKeepers,
 ): void {
   const { creator, receiver, tokenIn, tokenOut } = request;
   if (out > 0n)
-    bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, receiver), [
+    bank.sendFromModule(context, types.MODULE_NAME, parseAddress(bech32Prefix, receiver), [
       { denom: tokenOut, amount: out },
     ]);
   if (totalIn > 0n)
-    bank.sendToModule(context, parseAddress(bech32Prefix, creator), MODULE_NAME, [
+    bank.sendToModule(context, parseAddress(bech32Prefix, creator), types.MODULE_NAME, [
       { denom: tokenIn, amount: totalIn },
     ]);
 }
@@ -224,7 +211,7 @@ function transferCoins(
 export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
-  keepers: DexKeepers,
+  keepers: types.DexKeepers,
 ): tx.MsgWithdrawFilledLimitOrderResponse {
   const user = store.trancheUsers.get(context, { address: creator, trancheKey });
   if (user === undefined) throw errors.ErrValidLimitOrderTrancheNotFound(trancheKey);
@@ -236,13 +223,13 @@ export function withdrawFilled(
   const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
   if (takerOut > 0n) context.emit(events.totalWithdrawn(keepers.chainName, takerCoin));
   const address = parseAddress(keepers.bech32Prefix, creator);
-  keepers.bank.sendFromModule(context, MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
+  keepers.bank.sendFromModule(context, types.MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
   context.emit(events.withdrawLimitOrder({ creator, tradePairId, trancheKey, makerOut, takerOut }));
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 
 /** Closes a record in an inactive tranche even if dust remains in the tranche. */
-function takeFilled(context: Context, chainName: string, user: TrancheUser) {
+function takeFilled(context: Context, chainName: string, user: types.TrancheUser) {
   const found = tranches.findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
   const { tranche, isActive } = found;
@@ -263,7 +250,7 @@ function takeFilled(context: Context, chainName: string, user: TrancheUser) {
 export function cancelLimitOrder(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
-  keepers: DexKeepers,
+  keepers: types.DexKeepers,
 ): tx.MsgCancelLimitOrderResponse {
   const user = store.trancheUsers.get(context, { address: creator, trancheKey });
   const found = user === undefined ? undefined : tranches.findTranche(context, user);
@@ -280,7 +267,7 @@ export function cancelLimitOrder(
   const takerCoin = { denom: tradePairId.takerDenom, amount: takerOut };
   const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
   const address = parseAddress(keepers.bech32Prefix, creator);
-  keepers.bank.sendFromModule(context, MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
+  keepers.bank.sendFromModule(context, types.MODULE_NAME, address, sumCoins([takerCoin, makerCoin]));
   const facts = { creator, tradePairId, trancheKey, makerOut, takerOut };
   context.emit(events.cancelLimitOrder(facts, context.profile));
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
@@ -291,11 +278,13 @@ export function cancelLimitOrder(
  * taker units; rounding can leave a remainder in the total, which may be negative.
  */
 function removeOrder(
-  tranche: Tranche,
-  user: TrancheUser,
+  tranche: types.Tranche,
+  user: types.TrancheUser,
   out: { readonly maker: bigint; readonly taker: bigint },
-): Tranche {
-  const withdrawn = truncatePrec(quoPrec(precFromInt(user.sharesWithdrawn), tranche.priceTakerToMaker));
+): types.Tranche {
+  const withdrawn = decimal.truncatePrec(
+    decimal.quoPrec(decimal.precFromInt(user.sharesWithdrawn), tranche.priceTakerToMaker),
+  );
   const { reservesMaker, reservesTaker } = tranches.takeReserves(tranche, out);
   return tranches.withAmounts(tranche, {
     reservesMaker,
@@ -305,7 +294,10 @@ function removeOrder(
   });
 }
 
-function deleteExpirationOfEmpty(context: Context, { key, reservesMaker, expirationTimeNs }: Tranche): void {
+function deleteExpirationOfEmpty(
+  context: Context,
+  { key, reservesMaker, expirationTimeNs }: types.Tranche,
+): void {
   if (reservesMaker > 0n || expirationTimeNs === undefined) return;
-  store.expirations.delete(context, { timeNs: expirationTimeNs, trancheRef: trancheRef(key) });
+  store.expirations.delete(context, { timeNs: expirationTimeNs, trancheRef: types.trancheRef(key) });
 }

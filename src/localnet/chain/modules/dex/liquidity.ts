@@ -1,26 +1,6 @@
-import {
-  MODULE_NAME,
-  poolDenom,
-  type DexKeepers,
-  type PoolKey,
-  type TickLiquidity,
-  type TradePairId,
-  type PairId,
-} from "./keys.ts";
-import type {
-  DepositOptions,
-  MsgDepositResponse,
-  MsgWithdrawalResponse,
-} from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import {
-  addPrec,
-  mulPrec,
-  PREC_ONE,
-  type PrecDec,
-  precFromInt,
-  quoPrec,
-  quoPrecInt,
-} from "../../../../platform/base/decimal.ts";
+import * as types from "./types.ts";
+import type * as wire from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import * as decimal from "../../../../platform/base/decimal.ts";
 import { checkInt } from "../../../../platform/base/integers.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, sumCoins, toWireCoin } from "../../runtime/coins.ts";
@@ -29,24 +9,16 @@ import { ModuleError } from "../../runtime/errors.ts";
 import * as errors from "./errors.ts";
 import type { DepositEntry, DepositRequest, WithdrawalEntry, WithdrawalRequest } from "./messages.ts";
 import { moduleParams } from "./params.ts";
-import {
-  type Amounts,
-  buyingSide,
-  calcDeposit,
-  getOrCreatePool,
-  savePool,
-  withReserves,
-  calcWithdrawal,
-} from "./pool.ts";
+import * as pools from "./pool.ts";
 import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import * as events from "./events.ts";
 
 /** A position, with its tokens in byte order. */
 interface Position {
-  readonly key: PoolKey;
-  readonly amounts: Amounts;
-  readonly options: DepositOptions;
+  readonly key: types.PoolKey;
+  readonly amounts: pools.Amounts;
+  readonly options: wire.DepositOptions;
   /** True if the creator is whitelisted and may therefore use any fee. */
   readonly anyFee: boolean;
 }
@@ -63,7 +35,11 @@ interface Failed {
 type Outcome = Deposited | Failed;
 
 /** MsgDeposit: processes positions one by one and discards a failed position's writes (dex.md, "Messages", rule 1). */
-export function deposit(context: Context, request: DepositRequest, keepers: DexKeepers): MsgDepositResponse {
+export function deposit(
+  context: Context,
+  request: DepositRequest,
+  keepers: types.DexKeepers,
+): wire.MsgDepositResponse {
   const anyFee = moduleParams.get(context).whitelistedLps.includes(request.creator);
   const outcomes = request.entries.map((entry) => {
     const position = toPosition(request, entry, anyFee);
@@ -109,16 +85,16 @@ function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry, any
 }
 
 /** Runs a position on its own state layer, which is discarded if the position fails. */
-function tryPosition(context: Context, position: Position, keepers: DexKeepers): Outcome {
+function tryPosition(context: Context, position: Position, keepers: types.DexKeepers): Outcome {
   try {
     return context.atomically((inner) => depositPosition(inner, position, keepers));
   } catch (thrown) {
-    if (!(thrown instanceof ModuleError) || thrown.codespace !== MODULE_NAME) throw thrown;
+    if (!(thrown instanceof ModuleError) || thrown.codespace !== types.MODULE_NAME) throw thrown;
     return { error: thrown };
   }
 }
 
-function depositPosition(context: Context, position: Position, keepers: DexKeepers): Outcome {
+function depositPosition(context: Context, position: Position, keepers: types.DexKeepers): Outcome {
   const { key, options } = position;
   const { chainName, bank } = keepers;
   if (!position.anyFee) requireFeeTier(context, key.fee);
@@ -132,8 +108,8 @@ function depositPosition(context: Context, position: Position, keepers: DexKeepe
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
-  const pool = getOrCreatePool(context, chainName, key);
-  const denom = poolDenom(pool.id);
+  const pool = pools.getOrCreatePool(context, chainName, key);
+  const denom = types.poolDenom(pool.id);
   const { lower, upper } = pool;
   const state = {
     reserves: [lower.reserves, upper.reserves],
@@ -141,10 +117,10 @@ function depositPosition(context: Context, position: Position, keepers: DexKeepe
     fee: key.fee,
     supply: bank.supply(context, denom),
   } as const;
-  const { amounts, shares } = calcDeposit(state, offered, !options.disableAutoswap);
-  savePool(context, chainName, {
-    lower: withReserves(lower, checkInt(lower.reserves + amounts[0])),
-    upper: withReserves(upper, checkInt(upper.reserves + amounts[1])),
+  const { amounts, shares } = pools.calcDeposit(state, offered, !options.disableAutoswap);
+  pools.savePool(context, chainName, {
+    lower: pools.withReserves(lower, checkInt(lower.reserves + amounts[0])),
+    upper: pools.withReserves(upper, checkInt(upper.reserves + amounts[1])),
   });
   if (amounts[0] === 0n && amounts[1] === 0n) throw errors.ErrZeroTrueDeposit();
   if (shares === 0n) throw errors.ErrDepositShareUnderflow();
@@ -163,12 +139,12 @@ function requireFeeTier(context: Context, fee: bigint): void {
 /** Returns whether one of the offered sides would sell below the opposite side's best price. */
 function isBehindEnemyLines(
   context: Context,
-  { pairId, tick, fee }: PoolKey,
-  [amount0, amount1]: Amounts,
+  { pairId, tick, fee }: types.PoolKey,
+  [amount0, amount1]: pools.Amounts,
 ): boolean {
   return (
-    (amount0 > 0n && isAbove(tick - fee, bestTick(context, buyingSide(pairId, 0)))) ||
-    (amount1 > 0n && isAbove(-(tick + fee), bestTick(context, buyingSide(pairId, 1))))
+    (amount0 > 0n && isAbove(tick - fee, bestTick(context, pools.buyingSide(pairId, 0)))) ||
+    (amount1 > 0n && isAbove(-(tick + fee), bestTick(context, pools.buyingSide(pairId, 1))))
   );
 }
 
@@ -176,12 +152,12 @@ function isAbove(tick: bigint, best: bigint | undefined): boolean {
   return best !== undefined && tick > best;
 }
 
-function bestTick(context: Context, tradePairId: TradePairId): bigint | undefined {
+function bestTick(context: Context, tradePairId: types.TradePairId): bigint | undefined {
   const best = bestRecord(context, tradePairId);
   return best === undefined ? undefined : tickOf(best);
 }
 
-function tickOf(record: TickLiquidity): bigint {
+function tickOf(record: types.TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
@@ -189,17 +165,17 @@ function tickOf(record: TickLiquidity): bigint {
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
-  { bank, bech32Prefix }: DexKeepers,
+  { bank, bech32Prefix }: types.DexKeepers,
 ): void {
   const creator = parseAddress(bech32Prefix, request.creator);
   const { tokenA, tokenB } = request;
   const tokens = tokenA < tokenB ? [tokenA, tokenB] : [tokenB, tokenA];
   for (const [token, denom] of tokens.entries()) {
     const amount = deposited.reduce((sum, { facts }) => checkInt(sum + (facts.amountsIn[token] ?? 0n)), 0n);
-    if (amount > 0n) bank.sendToModule(context, creator, MODULE_NAME, [{ denom, amount }]);
+    if (amount > 0n) bank.sendToModule(context, creator, types.MODULE_NAME, [{ denom, amount }]);
   }
-  bank.mint(context, MODULE_NAME, shares);
-  bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, request.receiver), shares);
+  bank.mint(context, types.MODULE_NAME, shares);
+  bank.sendFromModule(context, types.MODULE_NAME, parseAddress(bech32Prefix, request.receiver), shares);
 }
 
 interface Payments {
@@ -210,8 +186,8 @@ interface Payments {
 
 /** Amounts that the creator pays, and amounts left to deposit after the swaps. */
 interface SwappedOffer {
-  readonly amountsIn: Amounts;
-  readonly offered: Amounts;
+  readonly amountsIn: pools.Amounts;
+  readonly offered: pools.Amounts;
 }
 
 /** Swaps each offered token against liquidity that is strictly better than the deposit's price. */
@@ -235,7 +211,7 @@ function swapToken(
   const { pairId, tick, fee } = key;
   // One tick better than the pool side that the token joins: at that tick itself, a swap is no better than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
-  const tradePairId = buyingSide(pairId, token);
+  const tradePairId = pools.buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
   if (result.amountIn === 0n) return undefined;
   requireWithinSlop(result, limitPrice, options.swapOnDepositSlopToleranceBps);
@@ -245,18 +221,19 @@ function swapToken(
 /** Throws dex/1168. */
 function requireWithinSlop(
   { amountIn, amountOut }: SwapResult,
-  limit: PrecDec,
+  limit: decimal.PrecDec,
   slopToleranceBps: bigint,
 ): void {
   // The swap's average price, not its last tick's price, must be within the tolerance.
-  const tolerance = quoPrec(precFromInt(slopToleranceBps), precFromInt(10_000n));
-  const highest = mulPrec(limit, addPrec(PREC_ONE, tolerance));
-  if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw errors.ErrSwapOnDepositSlopTolerance();
+  const tolerance = decimal.quoPrec(decimal.precFromInt(slopToleranceBps), decimal.precFromInt(10_000n));
+  const highest = decimal.mulPrec(limit, decimal.addPrec(decimal.PREC_ONE, tolerance));
+  if (decimal.quoPrecInt(decimal.precFromInt(amountIn), amountOut) >= highest)
+    throw errors.ErrSwapOnDepositSlopTolerance();
 }
 
 /** A filled swap can leave a remainder too small to buy anything; the creator is not charged for it. */
 function afterSwap(
-  amounts: Amounts,
+  amounts: pools.Amounts,
   { amountIn, amountOut, filled }: SwapResult,
   token: 0 | 1,
 ): SwappedOffer {
@@ -268,7 +245,7 @@ function afterSwap(
 }
 
 /** At the lowest ticks, the limit price is out of range, and the deployed module panics. */
-function calcPriceOrPanic(tick: bigint): PrecDec {
+function calcPriceOrPanic(tick: bigint): decimal.PrecDec {
   if (tick < -MAX_TICK) throw errors.panicked(errors.ErrTickOutsideRange().message);
   return calcPrice(tick);
 }
@@ -282,8 +259,8 @@ interface Withdrawn {
 export function withdraw(
   context: Context,
   request: WithdrawalRequest,
-  keepers: DexKeepers,
-): MsgWithdrawalResponse {
+  keepers: types.DexKeepers,
+): wire.MsgWithdrawalResponse {
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
@@ -295,7 +272,7 @@ export function withdraw(
   });
   for (const { facts } of withdrawn) context.emit(events.withdrawLp(request, facts));
   const shares = sumCoins(withdrawn.map((position) => position.shares));
-  const totals: Amounts = [totalOf(withdrawn, 0), totalOf(withdrawn, 1)];
+  const totals: pools.Amounts = [totalOf(withdrawn, 0), totalOf(withdrawn, 1)];
   burnShares(context, request.creator, shares, keepers);
   payOut(context, { pairId, totals, receiver: request.receiver }, keepers);
   return {
@@ -306,7 +283,7 @@ export function withdraw(
 }
 
 interface PositionScope {
-  readonly pairId: PairId;
+  readonly pairId: types.PairId;
   readonly creator: string;
   readonly position: WithdrawalEntry;
   readonly requested: Map<string, bigint>;
@@ -315,22 +292,22 @@ interface PositionScope {
 function withdrawPosition(
   context: Context,
   { pairId, creator, position, requested }: PositionScope,
-  { chainName, bank, bech32Prefix }: DexKeepers,
+  { chainName, bank, bech32Prefix }: types.DexKeepers,
 ): Withdrawn {
   const { tick, fee, shares } = position;
-  const pool = getOrCreatePool(context, chainName, { pairId, tick, fee });
-  const denom = poolDenom(pool.id);
+  const pool = pools.getOrCreatePool(context, chainName, { pairId, tick, fee });
+  const denom = types.poolDenom(pool.id);
   const already = requested.get(denom) ?? 0n;
   const owned = bank.balance(context, parseAddress(bech32Prefix, creator), denom).amount - already;
   if (owned < shares)
     throw errors.ErrInsufficientShares(`${creator} does not have ${shares} shares of type ${denom}`);
   const { lower, upper } = pool;
   const supply = bank.supply(context, denom) - already;
-  const out = calcWithdrawal([lower.reserves, upper.reserves], shares, supply);
+  const out = pools.calcWithdrawal([lower.reserves, upper.reserves], shares, supply);
   requested.set(denom, already + shares);
-  savePool(context, chainName, {
-    lower: withReserves(lower, lower.reserves - out[0]),
-    upper: withReserves(upper, upper.reserves - out[1]),
+  pools.savePool(context, chainName, {
+    lower: pools.withReserves(lower, lower.reserves - out[0]),
+    upper: pools.withReserves(upper, upper.reserves - out[1]),
   });
   return { facts: { pairId, tick, fee, withdrawn: out, shares }, shares: { denom, amount: shares } };
 }
@@ -343,15 +320,15 @@ function burnShares(
   context: Context,
   creator: string,
   shares: readonly Coin[],
-  { bank, bech32Prefix }: DexKeepers,
+  { bank, bech32Prefix }: types.DexKeepers,
 ): void {
-  bank.sendToModule(context, parseAddress(bech32Prefix, creator), MODULE_NAME, shares);
-  bank.burn(context, MODULE_NAME, shares);
+  bank.sendToModule(context, parseAddress(bech32Prefix, creator), types.MODULE_NAME, shares);
+  bank.burn(context, types.MODULE_NAME, shares);
 }
 
 interface Payout {
-  readonly pairId: PairId;
-  readonly totals: Amounts;
+  readonly pairId: types.PairId;
+  readonly totals: pools.Amounts;
   readonly receiver: string;
 }
 
@@ -359,14 +336,14 @@ interface Payout {
 function payOut(
   context: Context,
   { pairId, totals, receiver }: Payout,
-  { bank, bech32Prefix, chainName }: DexKeepers,
+  { bank, bech32Prefix, chainName }: types.DexKeepers,
 ): void {
   const coins = [
     { denom: pairId.token0, amount: totals[0] },
     { denom: pairId.token1, amount: totals[1] },
   ];
   for (const coin of coins.filter(({ amount }) => amount > 0n)) {
-    bank.sendFromModule(context, MODULE_NAME, parseAddress(bech32Prefix, receiver), [coin]);
+    bank.sendFromModule(context, types.MODULE_NAME, parseAddress(bech32Prefix, receiver), [coin]);
     context.emit(events.totalWithdrawn(chainName, coin));
   }
 }

@@ -5,7 +5,7 @@ import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import { type Context, dryRun, type ChainModule, type MessageHandler } from "../../runtime/context.ts";
 import { purgeHitGasLimit, tickCount, tradePairText, trancheUpdated } from "./events.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { MODULE_NAME, type DexBank, type DexOptions, type Expiration, type DexKeepers } from "./keys.ts";
+import { MODULE_NAME, type DexBank, type DexOptions, type Expiration, type DexKeepers } from "./types.ts";
 import { moduleParams } from "./params.ts";
 import * as store from "./store.ts";
 import { isPast } from "./tranche.ts";

@@ -2,7 +2,7 @@ import { tryParseAddress } from "../../runtime/address.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
-import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
+import { MODULE_NAME, PARAMS_KEY } from "./types.ts";
 
 /** Fee tiers and limits. Defaults: dex.md, "Resources and their fields". */
 export const moduleParams: ModuleParams<Params> = defineParams({

@@ -14,36 +14,27 @@ import {
 import { checkInt, minInt, OverflowError } from "../../../../platform/base/integers.ts";
 import type { Context } from "../../runtime/context.ts";
 import { pairText, reservesUpdated, type SwapAmounts, tickCount } from "./events.ts";
-import {
-  pairOf,
-  poolPlace,
-  type PairId,
-  type Pool,
-  type PoolKey,
-  type PoolReserves,
-  type PoolReservesKey,
-  type TradePairId,
-} from "./keys.ts";
+import * as types from "./types.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
 
-export type PoolSides = Pick<Pool, "lower" | "upper">;
+export type PoolSides = Pick<types.Pool, "lower" | "upper">;
 
-function opposite({ makerDenom, takerDenom }: TradePairId): TradePairId {
+function opposite({ makerDenom, takerDenom }: types.TradePairId): types.TradePairId {
   return { makerDenom: takerDenom, takerDenom: makerDenom };
 }
 
 /** Returns the side of a pair from which a taker buys when paying with token0 (0) or token1 (1). */
-export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePairId {
+export function buyingSide({ token0, token1 }: types.PairId, payment: 0 | 1): types.TradePairId {
   return payment === 0
     ? { makerDenom: token1, takerDenom: token0 }
     : { makerDenom: token0, takerDenom: token1 };
 }
 
 /** Keys of opposite sides, cached on both key objects because swaps visit the same pools repeatedly. */
-const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
+const counterparts = createObjectSlot<types.PoolReservesKey, types.PoolReservesKey>("other side");
 
-function counterpartKey(key: PoolReservesKey): PoolReservesKey {
+function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   const known = counterparts.get(key);
   if (known !== undefined) return known;
   const { tradePairId, tick, fee } = key;
@@ -54,10 +45,10 @@ function counterpartKey(key: PoolReservesKey): PoolReservesKey {
 }
 
 /** Returns the pool with this key, rebuilding any side without reserves; undefined if the pool was never created. */
-export function getPool(context: Context, key: PoolKey): Pool | undefined {
+export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
-  const { upper: reservesKey } = poolPlace(key);
+  const { upper: reservesKey } = types.poolPlace(key);
   const upper = store.getReserves(context, reservesKey);
   const lower = store.getReserves(context, counterpartKey(reservesKey));
   if (upper === undefined && lower === undefined) return { id, ...newSides(key) };
@@ -65,11 +56,11 @@ export function getPool(context: Context, key: PoolKey): Pool | undefined {
 }
 
 /** Returns the pool with this key, creating it without reserves if absent. */
-export function getOrCreatePool(context: Context, chainName: string, key: PoolKey): Pool {
+export function getOrCreatePool(context: Context, chainName: string, key: types.PoolKey): types.Pool {
   return getPool(context, key) ?? createPool(context, chainName, key);
 }
 
-function createPool(context: Context, chainName: string, key: PoolKey): Pool {
+function createPool(context: Context, chainName: string, key: types.PoolKey): types.Pool {
   const id = store.poolCount.get(context);
   const { token0, token1 } = key.pairId;
   store.setPoolMetadata(context, { id, tick: key.tick, fee: key.fee, pairId: { token0, token1 } });
@@ -80,35 +71,38 @@ function createPool(context: Context, chainName: string, key: PoolKey): Pool {
   return { id, ...newSides(key) };
 }
 
-export function poolOfReserves(context: Context, reserves: PoolReserves): PoolSides {
+export function poolOfReserves(context: Context, reserves: types.PoolReserves): PoolSides {
   const other = store.getReserves(context, counterpartKey(reserves.key));
   const isUpper = isUpperSide(reserves.key.tradePairId);
   return isUpper ? completeSides(other, reserves) : completeSides(reserves, other);
 }
 
 /** Returns whether the maker sells token1. */
-export function isUpperSide({ makerDenom, takerDenom }: TradePairId): boolean {
+export function isUpperSide({ makerDenom, takerDenom }: types.TradePairId): boolean {
   return takerDenom < makerDenom;
 }
 
 /** As in the deployed module, a missing side takes its price from its counterpart; a new pool starts from its token1 side. */
-function completeSides(lower: PoolReserves | undefined, upper: PoolReserves | undefined): PoolSides {
+function completeSides(
+  lower: types.PoolReserves | undefined,
+  upper: types.PoolReserves | undefined,
+): PoolSides {
   if (lower !== undefined && upper !== undefined) return { lower, upper };
   if (upper !== undefined) return { lower: fromCounterpart(upper), upper };
   if (lower !== undefined) return { lower, upper: fromCounterpart(lower) };
   throw new Error("this is a bug: a pool without a side");
 }
 
-function newSides(key: PoolKey): PoolSides {
-  const { upper: own } = poolPlace(key);
+function newSides(key: types.PoolKey): PoolSides {
+  const { upper: own } = types.poolPlace(key);
   const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
   return { lower: fromCounterpart(upper), upper };
 }
 
 /** Empty sides, cached on the other side's key object. */
-const emptySides = createObjectSlot<PoolReservesKey, PoolReserves>("empty other side");
+const emptySides = createObjectSlot<types.PoolReservesKey, types.PoolReserves>("empty other side");
 
-function fromCounterpart(other: PoolReserves): PoolReserves {
+function fromCounterpart(other: types.PoolReserves): types.PoolReserves {
   const known = emptySides.get(other.key);
   if (known?.priceOppositeTakerToMaker === other.priceTakerToMaker) return known;
   const side = emptyReserves(counterpartKey(other.key), other.priceTakerToMaker);
@@ -116,14 +110,14 @@ function fromCounterpart(other: PoolReserves): PoolReserves {
   return side;
 }
 
-function emptyReserves(key: PoolReservesKey, priceOppositeTakerToMaker: bigint): PoolReserves {
+function emptyReserves(key: types.PoolReservesKey, priceOppositeTakerToMaker: bigint): types.PoolReserves {
   const makerPrice = calcPrice(key.tick);
   const priceTakerToMaker = quoPrec(PREC_ONE, makerPrice);
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
 /** Returns the side with other reserves. Fields are listed one by one because copying records takes much of a message's time. */
-export function withReserves(side: PoolReserves, reserves: bigint): PoolReserves {
+export function withReserves(side: types.PoolReserves, reserves: bigint): types.PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
@@ -140,12 +134,12 @@ export function savePool(context: Context, chainName: string, pool: PoolSides, s
 }
 
 /** As in the deployed module, saving an empty side decreases the count even if the side was already empty. */
-function saveSide(context: Context, chainName: string, side: PoolReserves, swap?: SwapAmounts): void {
+function saveSide(context: Context, chainName: string, side: types.PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
     store.setReserves(context, side);
   } else {
     store.deleteReserves(context, side.key);
-    const pair = pairText(pairOf(side.key.tradePairId));
+    const pair = pairText(types.pairOf(side.key.tradePairId));
     context.emit(tickCount(chainName, { action: "dec", kind: "lp", isExpiring: false, pair }));
   }
   context.emit(reservesUpdated(side, swap));

@@ -1,70 +1,64 @@
-import {
-  formatPrecDec,
-  mulPrec,
-  parsePrecDec,
-  PREC_ONE,
-  precFromInt,
-  type PrecDec,
-  quoPrec,
-} from "../../../../platform/base/decimal.ts";
+import * as decimal from "../../../../platform/base/decimal.ts";
 import { ErrInvalidFee, ErrPriceOutsideRange, ErrTickOutsideRange, ErrTradeTooSmall } from "./errors.ts";
 
 export const MAX_TICK = 559_680n;
 
 const MAX_INDEX = 559_680;
-const BASE = parsePrecDec("1.0001");
-const MIN_PRICE = parsePrecDec("0.000000000000000000000000495");
+const BASE = decimal.parsePrecDec("1.0001");
+const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
 /** A literal from the deployed module that is slightly above the last tick's price. */
-const MAX_PRICE = parsePrecDec("2020125331305056766452345.127500016657360222036663651");
+const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
  * Prices for ticks from 0 up: each is the previous price times 1.0001, rounded. The table is shared and grows when a higher tick
  * is first used, so that a chain computes only ticks near its prices. It contains no chain state.
  */
-const table: PrecDec[] = [PREC_ONE];
+const table: decimal.PrecDec[] = [decimal.PREC_ONE];
 
-function tablePrice(index: number): PrecDec {
-  for (let last = table[table.length - 1] ?? PREC_ONE; table.length <= index; ) {
-    last = mulPrec(last, BASE);
+function tablePrice(index: number): decimal.PrecDec {
+  for (let last = table[table.length - 1] ?? decimal.PREC_ONE; table.length <= index; ) {
+    last = decimal.mulPrec(last, BASE);
     table.push(last);
   }
-  return table[index] ?? PREC_ONE;
+  return table[index] ?? decimal.PREC_ONE;
 }
 
 /** Returns 1.0001^tick as in the deployed table. Throws dex/1117 outside the range -559680 to 559680. */
-export function calcPrice(tick: bigint): PrecDec {
+export function calcPrice(tick: bigint): decimal.PrecDec {
   if (tick > MAX_TICK || tick < -MAX_TICK) throw ErrTickOutsideRange();
   const index = Number(tick);
   return index >= 0 ? tablePrice(index) : inversePrice(-index);
 }
 
 /** Prices for ticks below 0, filled on demand because a division costs more than a lookup. */
-const inverseOf = new Map<number, PrecDec>();
+const inverseOf = new Map<number, decimal.PrecDec>();
 
-function inversePrice(index: number): PrecDec {
+function inversePrice(index: number): decimal.PrecDec {
   const known = inverseOf.get(index);
   if (known !== undefined) return known;
-  const price = quoPrec(PREC_ONE, tablePrice(index));
+  const price = decimal.quoPrec(decimal.PREC_ONE, tablePrice(index));
   inverseOf.set(index, price);
   return price;
 }
 
 /** Returns whether a price is within the literal bounds (inclusive). */
-export function isPriceInRange(price: PrecDec): boolean {
+export function isPriceInRange(price: decimal.PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }
 
 /** Returns the tick for a price. Throws dex/1160 outside the price bounds. */
-export function calcTickIndexFromPrice(price: PrecDec): bigint {
+export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
   if (!isPriceInRange(price)) throw ErrPriceOutsideRange();
-  return price < PREC_ONE ? -BigInt(search(quoPrec(PREC_ONE, price))) : BigInt(search(price));
+  return price < decimal.PREC_ONE
+    ? -BigInt(search(decimal.quoPrec(decimal.PREC_ONE, price)))
+    : BigInt(search(price));
 }
 
 /**
  * Follows the deployed binary search step by step: for a price between two ticks, the search steps determine the result, not the
  * nearer tick. Once a table price exceeds `price`, all later prices do too, so the table doesn't need to grow.
  */
-function search(price: PrecDec): number {
+function search(price: decimal.PrecDec): number {
   const bound = firstAbove(price);
   let left = 0;
   let right = MAX_INDEX;
@@ -79,8 +73,8 @@ function search(price: PrecDec): number {
 }
 
 /** Returns an index from which all prices exceed `price`, or an index beyond the table if there is none. */
-function firstAbove(price: PrecDec): number {
-  while ((table[table.length - 1] ?? PREC_ONE) <= price) {
+function firstAbove(price: decimal.PrecDec): number {
+  while ((table[table.length - 1] ?? decimal.PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;
     tablePrice(table.length);
   }
@@ -95,10 +89,10 @@ export function validateTickFee(tick: bigint, fee: bigint): void {
 }
 
 /** Rejects a trade that buys less than one unit. Throws dex/1159. */
-export function requireFairOutput(amountIn: bigint, price: PrecDec): void {
-  const output = quoPrec(precFromInt(amountIn), price);
-  if (output < PREC_ONE)
+export function requireFairOutput(amountIn: bigint, price: decimal.PrecDec): void {
+  const output = decimal.quoPrec(decimal.precFromInt(amountIn), price);
+  if (output < decimal.PREC_ONE)
     throw ErrTradeTooSmall(
-      `True output for ${amountIn} tokens at price ${formatPrecDec(price)} is ${formatPrecDec(output)}`,
+      `True output for ${amountIn} tokens at price ${decimal.formatPrecDec(price)} is ${decimal.formatPrecDec(output)}`,
     );
 }

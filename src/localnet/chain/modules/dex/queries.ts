@@ -9,7 +9,7 @@ import { concat, fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { orQueryError, type QueryFunctions } from "../../runtime/handlers.ts";
 import type { QueryHandler, Context } from "../../runtime/context.ts";
-import * as keys from "./keys.ts";
+import * as types from "./types.ts";
 import { moduleParams } from "./params.ts";
 import { getPool } from "./pool.ts";
 import { toWirePool, toWireReserves, toWireTranche, toWireTrancheUser } from "./records.ts";
@@ -31,7 +31,7 @@ const TRANCHES = { name: "neutron.dex.LimitOrderTranche", type: LimitOrderTranch
 const TRANCHE_USERS = { name: "neutron.dex.LimitOrderTrancheUser", type: LimitOrderTrancheUser };
 const POOL_METADATA = { name: "neutron.dex.PoolMetadata", type: PoolMetadata };
 
-export function stateQueries({ bech32Prefix, bank }: keys.DexKeepers) {
+export function stateQueries({ bech32Prefix, bank }: types.DexKeepers) {
   return {
     Params: moduleParams.query,
     Pool: (context, { pairId, tickIndex, fee }) => {
@@ -39,14 +39,19 @@ export function stateQueries({ bech32Prefix, bank }: keys.DexKeepers) {
       return { pool: toWirePool(found(getPool(context, key))) };
     },
     PoolByID: (context, { poolId }) => {
-      const { pairId = keys.NO_PAIR, tick, fee } = found(store.poolMetadata.get(context, poolId));
+      const { pairId = types.NO_PAIR, tick, fee } = found(store.poolMetadata.get(context, poolId));
       return { pool: toWirePool(found(getPool(context, { pairId, tick, fee }))) };
     },
     PoolMetadata: (context, { id }) => ({
       PoolMetadata: found(store.poolMetadata.get(context, id), "PoolMetadata not found for key"),
     }),
     PoolMetadataAll: (context, request) => {
-      const { records, pagination } = pageRecords(context, keys.POOL_METADATA_PREFIX, request, POOL_METADATA);
+      const { records, pagination } = pageRecords(
+        context,
+        types.POOL_METADATA_PREFIX,
+        request,
+        POOL_METADATA,
+      );
       return { poolMetadata: records, pagination };
     },
     TickLiquidityAll: (context, request) => {
@@ -97,7 +102,7 @@ export function stateQueries({ bech32Prefix, bank }: keys.DexKeepers) {
       return { inactiveLimitOrderTranche: toWireTranche(tranche) };
     },
     InactiveLimitOrderTrancheAll: (context, request) => {
-      const prefix = keys.INACTIVE_TRANCHE_PREFIX;
+      const prefix = types.INACTIVE_TRANCHE_PREFIX;
       const { records, pagination } = pageRecords(context, prefix, request, TRANCHES);
       return { inactiveLimitOrderTranche: records, pagination };
     },
@@ -110,20 +115,20 @@ export function stateQueries({ bech32Prefix, bank }: keys.DexKeepers) {
       return { limitOrderTrancheUser, withdrawableShares: shares.toString() };
     },
     LimitOrderTrancheUserAll: (context, request) => {
-      const prefix = keys.TRANCHE_USER_PREFIX;
+      const prefix = types.TRANCHE_USER_PREFIX;
       const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
       return { limitOrderTrancheUser: records, pagination };
     },
     LimitOrderTrancheUserAllByAddress: (context, request) => {
       orQueryError(() => parseAddress(bech32Prefix, request.address));
-      const prefix = concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserPrefix(request.address));
+      const prefix = concat(types.TRANCHE_USER_PREFIX, types.trancheUserPrefix(request.address));
       const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
       return { limitOrders: records, pagination };
     },
   } satisfies Queries;
 }
 
-function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): keys.TrancheKey {
+function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): types.TrancheKey {
   const { pairId, tokenIn, tickIndex, trancheKey } = request;
   return { tradePairId: sideSelling(parsePairId(pairId), tokenIn), tick: tickIndex, trancheKey };
 }
@@ -138,7 +143,7 @@ function found<T>(value: T | undefined, text = "not found"): T {
 
 /** Returns the key prefix for records on one side of a pair. `tokenIn` is the denomination that this side sells. */
 function sidePrefix({ pairId, tokenIn }: { readonly pairId: string; readonly tokenIn: string }): Uint8Array {
-  return concat(keys.TICK_LIQUIDITY_PREFIX, keys.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
+  return concat(types.TICK_LIQUIDITY_PREFIX, types.sideKey(sideSelling(parsePairId(pairId), tokenIn)));
 }
 
 interface PagedRequest {
@@ -179,14 +184,14 @@ function page(
   onEntry: FilterEntry,
 ): PageResponse {
   try {
-    return paginateFiltered({ store: context.store(keys.MODULE_NAME), prefix }, pagination, onEntry);
+    return paginateFiltered({ store: context.store(types.MODULE_NAME), prefix }, pagination, onEntry);
   } catch (thrown) {
     throw thrown instanceof QueryError ? new QueryError(GrpcCode.Internal, thrown.message) : thrown;
   }
 }
 
 /** Parses "A<>B" with the tokens in either order. Throws dex/1119 for any other text and dex/1102 for equal tokens. */
-function parsePairId(text: string): keys.PairId {
+function parsePairId(text: string): types.PairId {
   const [first, second, ...more] = text.split("<>");
   if (first === undefined || second === undefined || more.length > 0) throw errors.ErrInvalidPairIdStr(text);
   if (first === second) throw errors.ErrInvalidTradingPair(text);
@@ -194,7 +199,7 @@ function parsePairId(text: string): keys.PairId {
 }
 
 /** Returns the side of the pair that sells `makerDenom`. If the pair does not include it, the taker denom is token0. */
-function sideSelling({ token0, token1 }: keys.PairId, makerDenom: string): keys.TradePairId {
+function sideSelling({ token0, token1 }: types.PairId, makerDenom: string): types.TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
@@ -254,10 +259,10 @@ function withPoolData(
   record: DepositRecord,
   supplyOf: (denom: string) => bigint,
 ): DepositRecord {
-  const { pairId = keys.NO_PAIR, centerTickIndex, fee } = record;
+  const { pairId = types.NO_PAIR, centerTickIndex, fee } = record;
   const pool = getPool(context, { pairId, tick: centerTickIndex, fee });
   if (pool === undefined) return unreachable("a deposit into a pool that was never created");
-  return { ...record, totalShares: supplyOf(keys.poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
+  return { ...record, totalShares: supplyOf(types.poolDenom(pool.id)).toString(), pool: toWirePool(pool) };
 }
 
 interface PoolShares {

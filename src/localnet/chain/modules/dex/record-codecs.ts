@@ -9,7 +9,7 @@ import { splitNs } from "../../../../platform/base/time.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as records from "./records.ts";
-import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./keys.ts";
+import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
 /** Wire types, stored in the low bits of a tag. */
 const VARINT = 0;

@@ -8,19 +8,11 @@ import type { LimitOrderTrancheUser } from "../../../../cosmos/proto/gen/neutron
 import type { Pool as WirePool } from "../../../../cosmos/proto/gen/neutron/dex/pool.ts";
 import type { PoolReserves as WirePoolReserves } from "../../../../cosmos/proto/gen/neutron/dex/pool_reserves.ts";
 import type { TickLiquidity as WireTickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
-import type {
-  Expiration,
-  Pool,
-  PoolReserves,
-  TickLiquidity,
-  TradePairId,
-  Tranche,
-  TrancheUser,
-} from "./keys.ts";
+import type * as types from "./types.ts";
 
-const NO_PAIR: TradePairId = { makerDenom: "", takerDenom: "" };
+const NO_PAIR: types.TradePairId = { makerDenom: "", takerDenom: "" };
 
-export function toWireReserves(record: PoolReserves): WirePoolReserves {
+export function toWireReserves(record: types.PoolReserves): WirePoolReserves {
   const { tradePairId, tick, fee } = record.key;
   return {
     key: { tradePairId, tickIndexTakerToMaker: tick, fee },
@@ -32,7 +24,7 @@ export function toWireReserves(record: PoolReserves): WirePoolReserves {
 }
 
 /** Converts a message to one side of a pool. Throws for malformed numbers. */
-function fromWireReserves(wire: WirePoolReserves): PoolReserves {
+function fromWireReserves(wire: WirePoolReserves): types.PoolReserves {
   return {
     key: {
       tradePairId: wire.key?.tradePairId ?? NO_PAIR,
@@ -46,11 +38,11 @@ function fromWireReserves(wire: WirePoolReserves): PoolReserves {
   };
 }
 
-export function toWirePool({ id, lower, upper }: Pool): WirePool {
+export function toWirePool({ id, lower, upper }: types.Pool): WirePool {
   return { id, lowerTick0: toWireReserves(lower), upperTick1: toWireReserves(upper) };
 }
 
-export function toWireTranche(record: Tranche): LimitOrderTranche {
+export function toWireTranche(record: types.Tranche): LimitOrderTranche {
   const { tradePairId, tick, trancheKey } = record.key;
   const { expirationTimeNs } = record;
   return {
@@ -66,7 +58,7 @@ export function toWireTranche(record: Tranche): LimitOrderTranche {
 }
 
 /** Converts a message to a tranche. Throws for malformed numbers. */
-export function fromWireTranche(wire: LimitOrderTranche): Tranche {
+export function fromWireTranche(wire: LimitOrderTranche): types.Tranche {
   return {
     key: {
       tradePairId: wire.key?.tradePairId ?? NO_PAIR,
@@ -83,7 +75,7 @@ export function fromWireTranche(wire: LimitOrderTranche): Tranche {
   };
 }
 
-export function toWireTrancheUser(record: TrancheUser): LimitOrderTrancheUser {
+export function toWireTrancheUser(record: types.TrancheUser): LimitOrderTrancheUser {
   return {
     tradePairId: record.tradePairId,
     tickIndexTakerToMaker: record.tick,
@@ -97,7 +89,7 @@ export function toWireTrancheUser(record: TrancheUser): LimitOrderTrancheUser {
 }
 
 /** Converts a message to a user's part of a tranche. Throws for malformed numbers. */
-export function fromWireTrancheUser(wire: LimitOrderTrancheUser): TrancheUser {
+export function fromWireTrancheUser(wire: LimitOrderTrancheUser): types.TrancheUser {
   return {
     tradePairId: wire.tradePairId ?? NO_PAIR,
     tick: wire.tickIndexTakerToMaker,
@@ -109,21 +101,21 @@ export function fromWireTrancheUser(wire: LimitOrderTrancheUser): TrancheUser {
   };
 }
 
-export function toWireTick(record: TickLiquidity): WireTickLiquidity {
+export function toWireTick(record: types.TickLiquidity): WireTickLiquidity {
   return record.kind === "pool"
     ? { record: { $case: "liquidity", value: toWireReserves(record.reserves) } }
     : { record: { $case: "limitOrderTranche", value: toWireTranche(record.tranche) } };
 }
 
 /** Converts a message to an order book record. Throws if the message contains neither a pool nor a tranche. */
-export function fromWireTick({ record }: WireTickLiquidity): TickLiquidity {
+export function fromWireTick({ record }: WireTickLiquidity): types.TickLiquidity {
   if (record === undefined) return unreachable("a tick record without liquidity");
   return record.$case === "liquidity"
     ? { kind: "pool", reserves: fromWireReserves(record.value) }
     : { kind: "tranche", tranche: fromWireTranche(record.value) };
 }
 
-export function toWireExpiration({ timeNs, trancheRef }: Expiration): LimitOrderExpiration {
+export function toWireExpiration({ timeNs, trancheRef }: types.Expiration): LimitOrderExpiration {
   return { expirationTime: splitNs(timeNs), trancheRef };
 }
 

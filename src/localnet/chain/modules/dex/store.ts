@@ -4,91 +4,91 @@ import type { Context } from "../../runtime/context.ts";
 import { createGasMeter } from "../../runtime/gas.ts";
 import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_metadata.ts";
 import type { KVStore } from "../../store/cache-store.ts";
-import * as keys from "./keys.ts";
+import * as types from "./types.ts";
 import { expirationCodec, recordCodecs } from "./record-codecs.ts";
 
-const { MODULE_NAME } = keys;
+const { MODULE_NAME } = types;
 
 /** Number of pools ever created, which is the next pool's id. */
-export const poolCount = createItemOr(MODULE_NAME, keys.POOL_COUNT_KEY, uint64Codec, 0n);
+export const poolCount = createItemOr(MODULE_NAME, types.POOL_COUNT_KEY, uint64Codec, 0n);
 /** Number of tranche keys ever assigned. */
-export const trancheCount = createItemOr(MODULE_NAME, keys.TRANCHE_COUNT_KEY, uint64Codec, 0n);
+export const trancheCount = createItemOr(MODULE_NAME, types.TRANCHE_COUNT_KEY, uint64Codec, 0n);
 
 /** Metadata of all pools, by id. */
 export const poolMetadata = createMap(
   MODULE_NAME,
-  keys.POOL_METADATA_PREFIX,
+  types.POOL_METADATA_PREFIX,
   uint64Codec,
   messageCodec(PoolMetadata),
 );
 
-export function getReserves(context: Context, key: keys.PoolReservesKey): keys.PoolReserves | undefined {
-  const bytes = context.store(MODULE_NAME).get(keys.poolReservesPath(key));
+export function getReserves(context: Context, key: types.PoolReservesKey): types.PoolReserves | undefined {
+  const bytes = context.store(MODULE_NAME).get(types.poolReservesPath(key));
   const record = bytes === undefined ? undefined : recordCodecs(context).tick.decode(bytes);
   return record?.kind === "pool" ? record.reserves : undefined;
 }
 
-export function setReserves(context: Context, reserves: keys.PoolReserves): void {
-  const path = keys.poolReservesPath(reserves.key);
+export function setReserves(context: Context, reserves: types.PoolReserves): void {
+  const path = types.poolReservesPath(reserves.key);
   context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "pool", reserves }));
 }
 
-export function deleteReserves(context: Context, key: keys.PoolReservesKey): void {
-  context.store(MODULE_NAME).delete(keys.poolReservesPath(key));
+export function deleteReserves(context: Context, key: types.PoolReservesKey): void {
+  context.store(MODULE_NAME).delete(types.poolReservesPath(key));
 }
 
-export function getActiveTranche(context: Context, key: keys.TrancheKey): keys.Tranche | undefined {
-  return readTranche(context, keys.activeTranchePath(key));
+export function getActiveTranche(context: Context, key: types.TrancheKey): types.Tranche | undefined {
+  return readTranche(context, types.activeTranchePath(key));
 }
 
 /** Returns the active tranche that an expiration refers to. */
-export function getActiveTrancheByRef(context: Context, ref: Uint8Array): keys.Tranche | undefined {
-  return readTranche(context, concat(keys.TICK_LIQUIDITY_PREFIX, ref));
+export function getActiveTrancheByRef(context: Context, ref: Uint8Array): types.Tranche | undefined {
+  return readTranche(context, concat(types.TICK_LIQUIDITY_PREFIX, ref));
 }
 
-function readTranche(context: Context, path: Uint8Array): keys.Tranche | undefined {
+function readTranche(context: Context, path: Uint8Array): types.Tranche | undefined {
   const bytes = context.store(MODULE_NAME).get(path);
   const record = bytes === undefined ? undefined : recordCodecs(context).tick.decode(bytes);
   return record?.kind === "tranche" ? record.tranche : undefined;
 }
 
-export function setActiveTranche(context: Context, tranche: keys.Tranche): void {
-  const path = keys.activeTranchePath(tranche.key);
+export function setActiveTranche(context: Context, tranche: types.Tranche): void {
+  const path = types.activeTranchePath(tranche.key);
   context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "tranche", tranche }));
 }
 
-export function deleteActiveTranche(context: Context, key: keys.TrancheKey): void {
-  context.store(MODULE_NAME).delete(keys.activeTranchePath(key));
+export function deleteActiveTranche(context: Context, key: types.TrancheKey): void {
+  context.store(MODULE_NAME).delete(types.activeTranchePath(key));
 }
 
 /** Iterates over a tick's active tranches in the byte order of their keys. */
 export function* activeTranchesAtTick(
   context: Context,
-  tradePairId: keys.TradePairId,
+  tradePairId: types.TradePairId,
   tick: bigint,
-): IterableIterator<keys.Tranche> {
-  for (const record of walkTicks(context, ...keys.trancheRange(tradePairId, tick)))
+): IterableIterator<types.Tranche> {
+  for (const record of walkTicks(context, ...types.trancheRange(tradePairId, tick)))
     if (record.kind === "tranche") yield record.tranche;
 }
 
 /** Iterates over a snapshot of the records that a taker meets: by ascending tick, pools (by fee) before tranches (by key). */
 export function ticksOfSide(
   context: Context,
-  tradePairId: keys.TradePairId,
-): IterableIterator<keys.TickLiquidity> {
-  return walkTicks(context, ...keys.sideRange(tradePairId));
+  tradePairId: types.TradePairId,
+): IterableIterator<types.TickLiquidity> {
+  return walkTicks(context, ...types.sideRange(tradePairId));
 }
 
 /** Iterates over all active records in store order. */
-export function allTicks(context: Context): IterableIterator<keys.TickLiquidity> {
-  return walkTicks(context, keys.TICK_LIQUIDITY_PREFIX, prefixEnd(keys.TICK_LIQUIDITY_PREFIX));
+export function allTicks(context: Context): IterableIterator<types.TickLiquidity> {
+  return walkTicks(context, types.TICK_LIQUIDITY_PREFIX, prefixEnd(types.TICK_LIQUIDITY_PREFIX));
 }
 
 function* walkTicks(
   context: Context,
   start: Uint8Array,
   end: Uint8Array | undefined,
-): IterableIterator<keys.TickLiquidity> {
+): IterableIterator<types.TickLiquidity> {
   const { tick } = recordCodecs(context);
   for (const [, value] of context.store(MODULE_NAME).iterate(start, end)) yield tick.decode(value);
 }
@@ -124,36 +124,36 @@ function createRecords<K, V>(
 
 /** Filled, cancelled and expired tranches. */
 export const inactiveTranches = createRecords(
-  keys.INACTIVE_TRANCHE_PREFIX,
+  types.INACTIVE_TRANCHE_PREFIX,
   inactivePath,
   (context) => recordCodecs(context).tranche,
 );
 
-function inactivePath(key: keys.TrancheKey): Uint8Array {
-  return concat(keys.INACTIVE_TRANCHE_PREFIX, keys.trancheRef(key));
+function inactivePath(key: types.TrancheKey): Uint8Array {
+  return concat(types.INACTIVE_TRANCHE_PREFIX, types.trancheRef(key));
 }
 
 /** Users' parts of tranches. */
 export const trancheUsers = createRecords(
-  keys.TRANCHE_USER_PREFIX,
-  keys.trancheUserPath,
+  types.TRANCHE_USER_PREFIX,
+  types.trancheUserPath,
   (context) => recordCodecs(context).trancheUser,
 );
 
 /** Expirations by time and, within the same second, by tranche key. JIT orders come first. */
-export const expirations = createRecords(keys.EXPIRATION_PREFIX, expirationPath, () => expirationCodec);
+export const expirations = createRecords(types.EXPIRATION_PREFIX, expirationPath, () => expirationCodec);
 
-export function setExpiration(context: Context, expiration: keys.Expiration): void {
+export function setExpiration(context: Context, expiration: types.Expiration): void {
   expirations.set(context, expiration, expiration);
 }
 
-function expirationPath({ timeNs, trancheRef }: keys.Expiration): Uint8Array {
-  return concat(keys.EXPIRATION_PREFIX, keys.expirationKey(timeNs, trancheRef));
+function expirationPath({ timeNs, trancheRef }: types.Expiration): Uint8Array {
+  return concat(types.EXPIRATION_PREFIX, types.expirationKey(timeNs, trancheRef));
 }
 
 /** Returns a pool's id, or undefined if the pool was never created. */
-export function getPoolId(context: Context, key: keys.PoolKey): bigint | undefined {
-  const bytes = context.store(MODULE_NAME).get(keys.poolPlace(key).idPath);
+export function getPoolId(context: Context, key: types.PoolKey): bigint | undefined {
+  const bytes = context.store(MODULE_NAME).get(types.poolPlace(key).idPath);
   return bytes === undefined ? undefined : uint64Codec.decode(bytes);
 }
 
@@ -161,7 +161,7 @@ export function getPoolId(context: Context, key: keys.PoolKey): bigint | undefin
 export function setPoolMetadata(context: Context, metadata: PoolMetadata): void {
   const { id, tick, fee, pairId } = metadata;
   poolMetadata.set(context, id, metadata);
-  const { idPath } = keys.poolPlace({ pairId: pairId ?? keys.NO_PAIR, tick, fee });
+  const { idPath } = types.poolPlace({ pairId: pairId ?? types.NO_PAIR, tick, fee });
   context.store(MODULE_NAME).set(idPath, uint64Codec.encode(id));
 }
 
@@ -183,7 +183,7 @@ const TRANSIENT_WRITE_COST_PER_BYTE = 3;
 /** Returns the number of JIT orders placed in this block. */
 export function getJitsInBlock(context: Context): bigint {
   context.gas.charge(TRANSIENT_READ_COST, "ReadFlat");
-  const bytes = withoutGas(context).get(keys.JITS_IN_BLOCK_KEY);
+  const bytes = withoutGas(context).get(types.JITS_IN_BLOCK_KEY);
   return bytes === undefined ? 0n : readUint64BigEndian(bytes);
 }
 
@@ -191,9 +191,9 @@ export function getJitsInBlock(context: Context): bigint {
 export function setJitsInBlock(context: Context, count: bigint): void {
   const value = uint64BigEndian(count);
   context.gas.charge(TRANSIENT_WRITE_COST_FLAT, "WriteFlat");
-  const bytes = keys.JITS_IN_BLOCK_KEY.length + value.length;
+  const bytes = types.JITS_IN_BLOCK_KEY.length + value.length;
   context.gas.charge(TRANSIENT_WRITE_COST_PER_BYTE * bytes, "WritePerByte");
-  withoutGas(context).set(keys.JITS_IN_BLOCK_KEY, value);
+  withoutGas(context).set(types.JITS_IN_BLOCK_KEY, value);
 }
 
 function withoutGas(context: Context): KVStore {
@@ -202,5 +202,5 @@ function withoutGas(context: Context): KVStore {
 
 /** Resets the number of JIT orders placed in this block. */
 export function clearJitsInBlock(context: Context): void {
-  context.store(MODULE_NAME).delete(keys.JITS_IN_BLOCK_KEY);
+  context.store(MODULE_NAME).delete(types.JITS_IN_BLOCK_KEY);
 }

@@ -1,29 +1,11 @@
 import { checkInt, minInt } from "../../../../platform/base/integers.ts";
-import {
-  ceilPrec,
-  mulPrecInt,
-  PREC_ONE,
-  precFromInt,
-  type PrecDec,
-  quoPrec,
-  truncatePrec,
-  mulPrec,
-} from "../../../../platform/base/decimal.ts";
+import * as decimal from "../../../../platform/base/decimal.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { gasConsumed, type SwapAmounts, multihopSwap as multihopSwapEvent } from "./events.ts";
 import { isUpperSide, poolOfReserves, type PoolSides, savePool, withReserves } from "./pool.ts";
 import * as store from "./store.ts";
 import { isExpired, saveTranche, withAmounts } from "./tranche.ts";
-import {
-  type PoolReserves,
-  type TickLiquidity,
-  type TradePairId,
-  type Tranche,
-  MODULE_NAME,
-  formatPair,
-  pairOf,
-  type DexKeepers,
-} from "./keys.ts";
+import * as types from "./types.ts";
 import { unregisteredError, ModuleError, wrapErrors } from "../../runtime/errors.ts";
 import type { MsgMultiHopSwapResponse } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { parseAddress } from "../../runtime/address.ts";
@@ -33,11 +15,11 @@ import { ErrLimitPriceNotSatisfied, ErrNoLiquidity, panicked } from "./errors.ts
 import type { MultiHopRequest } from "./messages.ts";
 
 interface SwapRequest {
-  readonly tradePairId: TradePairId;
+  readonly tradePairId: types.TradePairId;
   readonly amountIn: bigint;
   readonly maxAmountOut?: bigint | undefined;
   /** Highest price, in taker units per maker unit. */
-  readonly limitPrice?: PrecDec | undefined;
+  readonly limitPrice?: decimal.PrecDec | undefined;
 }
 
 /** A swap's result. `filled` means that the remaining amount is too small to buy anything, or that the maximum has been reached. */
@@ -47,8 +29,8 @@ export interface SwapResult extends SwapAmounts {
 
 /** Liquidity with reserves. A pool includes the current state of its other side. */
 type Liquidity =
-  | { readonly kind: "pool"; readonly reserves: PoolReserves; readonly pool: PoolSides }
-  | { readonly kind: "tranche"; readonly tranche: Tranche };
+  | { readonly kind: "pool"; readonly reserves: types.PoolReserves; readonly pool: PoolSides }
+  | { readonly kind: "tranche"; readonly tranche: types.Tranche };
 
 /**
  * Swaps against the book, best price first. Emits the gas used. The deployed module swaps on a branch that it always writes;
@@ -74,7 +56,7 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
     // Rounding up can make the last input one unit larger than the remainder.
     remaining -= amounts.amountIn;
     amountOut += amounts.amountOut;
-    filled = quoPrec(precFromInt(remaining), price) < PREC_ONE;
+    filled = decimal.quoPrec(decimal.precFromInt(remaining), price) < decimal.PREC_ONE;
     if (filled) break;
     if (remainingOut === undefined) continue;
     remainingOut -= amounts.amountOut;
@@ -88,7 +70,7 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
  * Iterates over the liquidity that a taker meets, using the records as they were at the start. The iterator advances past a
  * record before yielding it, because that is when the deployed iterator charges gas for the step.
  */
-function* walkLiquidity(context: Context, tradePairId: TradePairId): IterableIterator<Liquidity> {
+function* walkLiquidity(context: Context, tradePairId: types.TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
   for (let at = ticks.next(); at.done !== true; ) {
     const record = at.value;
@@ -99,17 +81,17 @@ function* walkLiquidity(context: Context, tradePairId: TradePairId): IterableIte
 }
 
 /** Returns whether a record has maker reserves and has not expired. */
-function hasLiquidity(context: Context, record: TickLiquidity): boolean {
+function hasLiquidity(context: Context, record: types.TickLiquidity): boolean {
   return record.kind === "pool"
     ? record.reserves.reserves > 0n
     : record.tranche.reservesMaker > 0n && !isExpired(context, record.tranche);
 }
 
-function wrap(context: Context, record: TickLiquidity): Liquidity {
+function wrap(context: Context, record: types.TickLiquidity): Liquidity {
   return record.kind === "pool" ? { ...record, pool: poolOfReserves(context, record.reserves) } : record;
 }
 
-function priceOf(liquidity: Liquidity): PrecDec {
+function priceOf(liquidity: Liquidity): decimal.PrecDec {
   return liquidity.kind === "pool" ? liquidity.reserves.makerPrice : liquidity.tranche.makerPrice;
 }
 
@@ -122,9 +104,12 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   const price = priceOf(liquidity);
   const reserves = liquidity.kind === "pool" ? liquidity.reserves.reserves : liquidity.tranche.reservesMaker;
   // The output is rounded down and the input up: each rounding favours the maker, so no sequence of trades drains a record.
-  const affordable = minInt(reserves, truncatePrec(quoPrec(precFromInt(want.remaining), price)));
+  const affordable = minInt(
+    reserves,
+    decimal.truncatePrec(decimal.quoPrec(decimal.precFromInt(want.remaining), price)),
+  );
   const amountOut = want.remainingOut === undefined ? affordable : minInt(affordable, want.remainingOut);
-  const amounts = { amountIn: ceilPrec(mulPrecInt(price, amountOut)), amountOut };
+  const amounts = { amountIn: decimal.ceilPrec(decimal.mulPrecInt(price, amountOut)), amountOut };
   if (liquidity.kind === "pool") {
     const isUpper = isUpperSide(liquidity.reserves.key.tradePairId);
     savePool(context, chainName, swapPool(liquidity.pool, isUpper, amounts), { ...amounts, isUpper });
@@ -142,7 +127,7 @@ function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAm
   return isUpper ? { lower: more, upper: less } : { lower: less, upper: more };
 }
 
-function swapTranche(tranche: Tranche, { amountIn, amountOut }: SwapAmounts): Tranche {
+function swapTranche(tranche: types.Tranche, { amountIn, amountOut }: SwapAmounts): types.Tranche {
   return withAmounts(tranche, {
     reservesMaker: tranche.reservesMaker - amountOut,
     reservesTaker: checkInt(tranche.reservesTaker + amountIn),
@@ -152,14 +137,17 @@ function swapTranche(tranche: Tranche, { amountIn, amountOut }: SwapAmounts): Tr
 }
 
 /** Returns the first record with liquidity that a taker meets, or undefined if there is none. */
-export function bestRecord(context: Context, tradePairId: TradePairId): TickLiquidity | undefined {
+export function bestRecord(
+  context: Context,
+  tradePairId: types.TradePairId,
+): types.TickLiquidity | undefined {
   for (const record of store.ticksOfSide(context, tradePairId))
     if (hasLiquidity(context, record)) return record;
   return undefined;
 }
 
 /** Returns the price of the first record with liquidity that a taker would reach, or undefined if there is none. */
-function bestPrice(context: Context, tradePairId: TradePairId): PrecDec | undefined {
+function bestPrice(context: Context, tradePairId: types.TradePairId): decimal.PrecDec | undefined {
   const best = bestRecord(context, tradePairId);
   if (best === undefined) return undefined;
   return best.kind === "pool" ? best.reserves.makerPrice : best.tranche.makerPrice;
@@ -176,7 +164,7 @@ interface RouteResult {
 export function multiHopSwap(
   context: Context,
   request: MultiHopRequest,
-  keepers: DexKeepers,
+  keepers: types.DexKeepers,
 ): MsgMultiHopSwapResponse {
   const route = chooseRoute(context, keepers, request);
   const { hops, dust } = route;
@@ -190,13 +178,17 @@ export function multiHopSwap(
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
-  keepers: DexKeepers,
+  keepers: types.DexKeepers,
 ): MsgMultiHopSwapResponse {
   const { hops, out = { denom: "", amount: 0n }, dust } = chooseRoute(context, keepers, request);
   return { coinOut: toWireCoin(out), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-function chooseRoute(context: Context, { chainName }: DexKeepers, request: MultiHopRequest): RouteResult {
+function chooseRoute(
+  context: Context,
+  { chainName }: types.DexKeepers,
+  request: MultiHopRequest,
+): RouteResult {
   return request.pickBestRoute
     ? bestRoute(context, chainName, request)
     : firstRoute(context, chainName, request);
@@ -239,7 +231,7 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
   try {
     return run();
   } catch (thrown) {
-    if (thrown instanceof ModuleError && thrown.codespace === MODULE_NAME) return thrown;
+    if (thrown instanceof ModuleError && thrown.codespace === types.MODULE_NAME) return thrown;
     throw thrown;
   }
 }
@@ -268,34 +260,34 @@ function runRoute(
   const pairs = pairsOf(hops);
   const bestPrices = remainingPrices(context, pairs);
   const dust: Coin[] = [];
-  let current = PREC_ONE;
+  let current = decimal.PREC_ONE;
   let out: Coin | undefined;
   for (const [index, pair] of pairs.entries()) {
-    if (exitLimitPrice > mulPrec(current, bestPrices[index] ?? 0n)) throw ErrLimitPriceNotSatisfied();
+    if (exitLimitPrice > decimal.mulPrec(current, bestPrices[index] ?? 0n)) throw ErrLimitPriceNotSatisfied();
     const beginning = JSON.stringify(hops.slice(0, index + 2));
     const payer = paid.has(beginning) ? context.withGas(createGasMeter()) : context;
     paid.add(beginning);
     const step = runHop(payer, chainName, pair, out?.amount ?? amountIn);
     dust.push(step.dust);
     out = step.out;
-    current = quoPrec(precFromInt(out.amount), precFromInt(amountIn));
+    current = decimal.quoPrec(decimal.precFromInt(out.amount), decimal.precFromInt(amountIn));
   }
   if (exitLimitPrice > current) throw ErrLimitPriceNotSatisfied();
   return { hops, out, dust: sumCoins(dust) };
 }
 
-function pairsOf(hops: readonly string[]): readonly TradePairId[] {
+function pairsOf(hops: readonly string[]): readonly types.TradePairId[] {
   return hops.slice(1).map((makerDenom, index) => ({ makerDenom, takerDenom: hops[index] ?? "" }));
 }
 
 /** Returns, for each hop, the product of the best prices from there to the exit. Throws dex/1154 for a pair without liquidity. */
-function remainingPrices(context: Context, pairs: readonly TradePairId[]): readonly PrecDec[] {
-  const prices: PrecDec[] = [];
-  let product = PREC_ONE;
+function remainingPrices(context: Context, pairs: readonly types.TradePairId[]): readonly decimal.PrecDec[] {
+  const prices: decimal.PrecDec[] = [];
+  let product = decimal.PREC_ONE;
   for (const pair of pairs.toReversed()) {
     const price = bestPrice(context, pair);
     if (price === undefined) throw ErrLimitPriceNotSatisfied();
-    product = quoPrec(product, price);
+    product = decimal.quoPrec(product, price);
     prices.push(product);
   }
   return prices.toReversed();
@@ -304,11 +296,11 @@ function remainingPrices(context: Context, pairs: readonly TradePairId[]): reado
 function runHop(
   context: Context,
   chainName: string,
-  tradePairId: TradePairId,
+  tradePairId: types.TradePairId,
   amount: bigint,
 ): { readonly out: Coin; readonly dust: Coin } {
   const { amountIn, amountOut, filled } = swap(context, chainName, { tradePairId, amountIn: amount });
-  if (!filled) throw ErrNoLiquidity(`Failed at pair: ${formatPair(pairOf(tradePairId))}`);
+  if (!filled) throw ErrNoLiquidity(`Failed at pair: ${types.formatPair(types.pairOf(tradePairId))}`);
   if (amountIn > amount) throw panicked("negative coin amount");
   return {
     out: { denom: tradePairId.makerDenom, amount: amountOut },
@@ -321,10 +313,10 @@ function transferCoins(
   context: Context,
   request: MultiHopRequest,
   route: RouteResult,
-  { bank, bech32Prefix }: DexKeepers,
+  { bank, bech32Prefix }: types.DexKeepers,
 ): Coin {
   const creator = parseAddress(bech32Prefix, request.creator);
-  bank.sendToModule(context, creator, MODULE_NAME, [
+  bank.sendToModule(context, creator, types.MODULE_NAME, [
     { denom: route.hops[0] ?? "", amount: request.amountIn },
   ]);
   const received = outOf(route);
@@ -334,7 +326,7 @@ function transferCoins(
     () =>
       bank.sendFromModule(
         context,
-        MODULE_NAME,
+        types.MODULE_NAME,
         parseAddress(bech32Prefix, request.receiver),
         sumCoins([received, ...route.dust]),
       ),

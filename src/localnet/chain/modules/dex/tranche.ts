@@ -1,23 +1,12 @@
 import type { LimitOrderType } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import {
-  ceilPrec,
-  mulPrec,
-  mulPrecInt,
-  PREC_ONE,
-  type PrecDec,
-  precFromInt,
-  quoPrec,
-  quoPrecInt,
-  subPrec,
-  truncatePrec,
-} from "../../../../platform/base/decimal.ts";
+import * as decimal from "../../../../platform/base/decimal.ts";
 import { minInt } from "../../../../platform/base/integers.ts";
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientReserves, ErrTrancheKeyInUse } from "./errors.ts";
 import { calcPrice } from "./price.ts";
 import * as store from "./store.ts";
-import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./keys.ts";
+import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
 import * as events from "./events.ts";
 
 /** Returns whether a tranche's order has expired. JIT orders have not expired. */
@@ -53,7 +42,7 @@ export function newTranche(
     totalMaker: 0n,
     totalTaker: 0n,
     expirationTimeNs,
-    priceTakerToMaker: quoPrec(PREC_ONE, makerPrice),
+    priceTakerToMaker: decimal.quoPrec(decimal.PREC_ONE, makerPrice),
     makerPrice,
   };
 }
@@ -115,30 +104,33 @@ export function countTranche(
 
 /** Calculates the part of a user's filled amount that has not been withdrawn yet: its shares, and the taker amount. */
 export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
-  const unclaimed = subPrec(
-    mulPrecInt(filledRatio(tranche), user.sharesOwned),
-    precFromInt(user.sharesWithdrawn),
+  const unclaimed = decimal.subPrec(
+    decimal.mulPrecInt(filledRatio(tranche), user.sharesOwned),
+    decimal.precFromInt(user.sharesWithdrawn),
   );
   // Round the shares up and the coins down, so that all users' parts never exceed the reserves.
   if (unclaimed <= 0n) return { shares: 0n, amountOut: 0n };
-  return { shares: ceilPrec(unclaimed), amountOut: truncatePrec(mulPrec(unclaimed, tranche.makerPrice)) };
+  return {
+    shares: decimal.ceilPrec(unclaimed),
+    amountOut: decimal.truncatePrec(decimal.mulPrec(unclaimed, tranche.makerPrice)),
+  };
 }
 
 /** Calculates a user's unfilled maker amount. */
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
-  const unfilled = subPrec(precFromInt(totalMaker), filledAmount(tranche));
+  const unfilled = decimal.subPrec(decimal.precFromInt(totalMaker), filledAmount(tranche));
   // Due to rounding, takers can fill slightly more than the tranche offered; nothing is left to refund then.
   if (unfilled <= 0n) return 0n;
-  return truncatePrec(quoPrecInt(mulPrecInt(unfilled, user.sharesOwned), totalMaker));
+  return decimal.truncatePrec(decimal.quoPrecInt(decimal.mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }
 
-function filledAmount({ totalTaker, makerPrice }: Tranche): PrecDec {
-  return quoPrec(precFromInt(totalTaker), makerPrice);
+function filledAmount({ totalTaker, makerPrice }: Tranche): decimal.PrecDec {
+  return decimal.quoPrec(decimal.precFromInt(totalTaker), makerPrice);
 }
 
-function filledRatio(tranche: Tranche): PrecDec {
-  return minInt(quoPrecInt(filledAmount(tranche), tranche.totalMaker), PREC_ONE);
+function filledRatio(tranche: Tranche): decimal.PrecDec {
+  return minInt(decimal.quoPrecInt(filledAmount(tranche), tranche.totalMaker), decimal.PREC_ONE);
 }
 
 /** Removes reserves from a tranche. Throws dex/1170 if it contains less. */

@@ -12,13 +12,7 @@ import { parseAddress } from "../../runtime/address.ts";
 import { type Context, event, type MessageHandler } from "../../runtime/context.ts";
 import { messageHandlers } from "../../runtime/handlers.ts";
 import * as keeper from "./keeper.ts";
-import {
-  ErrInvalidProposalContent,
-  ErrInvalidVote,
-  ErrNoProposalMsgs,
-  defaultParams,
-  moduleParams,
-} from "./keys.ts";
+import * as keys from "./keys.ts";
 import * as errors from "../../runtime/errors.ts";
 
 /** Creates the handlers for `cosmos.gov.v1` and `cosmos.gov.v1beta1` messages. */
@@ -49,10 +43,10 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
       // A text proposal has no effect on the chain, and this chain has no other kind.
       readContent(message.content);
     },
-    UpdateParams: moduleParams.update({
+    UpdateParams: keys.moduleParams.update({
       authority,
       signerError: errors.ErrInvalidSigner,
-      absent: { ...defaultParams(denom), minDeposit: [] },
+      absent: { ...keys.defaultParams(denom), minDeposit: [] },
     }),
   });
 }
@@ -103,7 +97,7 @@ const MAX_DESCRIPTION_BYTES = 10_000;
 function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers: keeper.Keepers): bigint {
   const { proposer, initialDeposit } = message;
   const content = readContent(message.content);
-  if (content === undefined) throw ErrInvalidProposalContent("missing content");
+  if (content === undefined) throw keys.ErrInvalidProposalContent("missing content");
   const { title, description } = content;
   requireText("title", title, MAX_TITLE_BYTES);
   requireText("description", description, MAX_DESCRIPTION_BYTES);
@@ -120,9 +114,9 @@ function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers
 }
 
 function requireText(name: string, text: string, maxBytes: number): void {
-  if (trimGoSpace(text) === "") throw ErrInvalidProposalContent(`proposal ${name} cannot be blank`);
+  if (trimGoSpace(text) === "") throw keys.ErrInvalidProposalContent(`proposal ${name} cannot be blank`);
   if (Buffer.byteLength(text) > maxBytes)
-    throw ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
+    throw keys.ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
 /** Gas per proposal byte, in addition to the store's gas: three times the price of writing a byte. */
@@ -138,10 +132,10 @@ function submitProposal(
   if (draft.summary === "") throw errors.ErrInvalidRequest("proposal summary cannot be empty");
   requireAddress("proposer", draft.proposer, keepers);
   if (draft.messages.length === 0 && draft.metadata === "")
-    throw ErrNoProposalMsgs("either metadata or Msgs length must be non-nil");
+    throw keys.ErrNoProposalMsgs("either metadata or Msgs length must be non-nil");
   requireMetadata(draft);
   const amount = parseCoins(initialDeposit);
-  keeper.checkInitialDeposit(moduleParams.get(context), amount, draft.expedited);
+  keeper.checkInitialDeposit(keys.moduleParams.get(context), amount, draft.expedited);
   const proposal = keeper.addProposal(context, draft, keepers);
   const bytes = keeper.proposalCodec.encode(proposal).length;
   context.gas.consume(PROPOSAL_BYTE_GAS * BigInt(bytes), "submit proposal");
@@ -155,9 +149,11 @@ function requireMetadata({ metadata, title, summary }: keeper.Draft): void {
   const given = metadataOf(metadata);
   if (given === undefined) return;
   if (given.title !== title)
-    throw ErrInvalidProposalContent(`metadata title '${given.title}' must equal proposal title '${title}'`);
+    throw keys.ErrInvalidProposalContent(
+      `metadata title '${given.title}' must equal proposal title '${title}'`,
+    );
   if (given.summary !== summary)
-    throw ErrInvalidProposalContent(
+    throw keys.ErrInvalidProposalContent(
       `metadata summary '${given.summary}' must equal proposal summary '${summary}'`,
     );
 }
@@ -188,23 +184,23 @@ function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: ke
   for (const { option, weight } of message.options) {
     requireOption(option);
     total += weightOf(weight);
-    if (seen.has(option)) throw ErrInvalidVote("duplicated vote option");
+    if (seen.has(option)) throw keys.ErrInvalidVote("duplicated vote option");
     seen.add(option);
   }
-  if (total > DEC18_ONE) throw ErrInvalidVote("total weight overflow 1.00");
-  if (total < DEC18_ONE) throw ErrInvalidVote("total weight lower than 1.00");
+  if (total > DEC18_ONE) throw keys.ErrInvalidVote("total weight overflow 1.00");
+  if (total < DEC18_ONE) throw keys.ErrInvalidVote("total weight lower than 1.00");
   keeper.addVote(context, message, keepers);
 }
 
 function weightOf(text: string): Dec18 {
-  const weight = errors.orThrowWith(ErrInvalidVote, "invalid weight", () => parseDec18(text));
-  if (weight <= 0n || weight > DEC18_ONE) throw ErrInvalidVote(`invalid weight: ${text}`);
+  const weight = errors.orThrowWith(keys.ErrInvalidVote, "invalid weight", () => parseDec18(text));
+  if (weight <= 0n || weight > DEC18_ONE) throw keys.ErrInvalidVote(`invalid weight: ${text}`);
   return weight;
 }
 
 function requireOption(option: WeightedVoteOption["option"]): void {
   if (option === VoteOption.VOTE_OPTION_UNSPECIFIED || !Object.values<number>(VoteOption).includes(option))
-    throw ErrInvalidVote(enumName(VoteOption, option));
+    throw keys.ErrInvalidVote(enumName(VoteOption, option));
 }
 
 function deposit(context: Context, message: tx.MsgDeposit, keepers: keeper.Keepers): void {

@@ -1,13 +1,7 @@
 import type { ValidatorStake } from "../staking/keeper.ts";
 import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
 import { toHex, uint64BigEndian } from "../../../../platform/base/bytes.ts";
-import {
-  type Dec18,
-  DEC18_ONE,
-  mulDec18,
-  quoDec18,
-  truncateDec18,
-} from "../../../../platform/base/decimal.ts";
+import * as decimal from "../../../../platform/base/decimal.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Context, event } from "../../runtime/context.ts";
@@ -112,30 +106,31 @@ export function tally(
   removesVotes: boolean,
 ): Tally {
   const { counts, total, bonded } = countVotes(context, proposal.id, keepers, removesVotes);
-  const of = (option: number): Dec18 => counts.get(option) ?? 0n;
+  const of = (option: number): decimal.Dec18 => counts.get(option) ?? 0n;
   const result = {
-    yesCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_YES)).toString(),
-    abstainCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_ABSTAIN)).toString(),
-    noCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_NO)).toString(),
-    noWithVetoCount: truncateDec18(of(gov.VoteOption.VOTE_OPTION_NO_WITH_VETO)).toString(),
+    yesCount: decimal.truncateDec18(of(gov.VoteOption.VOTE_OPTION_YES)).toString(),
+    abstainCount: decimal.truncateDec18(of(gov.VoteOption.VOTE_OPTION_ABSTAIN)).toString(),
+    noCount: decimal.truncateDec18(of(gov.VoteOption.VOTE_OPTION_NO)).toString(),
+    noWithVetoCount: decimal.truncateDec18(of(gov.VoteOption.VOTE_OPTION_NO_WITH_VETO)).toString(),
   };
   const ends = (passes: boolean, burns: boolean): Tally => ({ passes, burns, result });
   const params = moduleParams.get(context);
   if (bonded === 0n) return ends(false, false);
-  if (quoDec18(total, bonded * DEC18_ONE) < ratioOf(params.quorum)) return ends(false, params.burnVoteQuorum);
+  if (decimal.quoDec18(total, bonded * decimal.DEC18_ONE) < ratioOf(params.quorum))
+    return ends(false, params.burnVoteQuorum);
   const decided = total - of(gov.VoteOption.VOTE_OPTION_ABSTAIN);
   if (decided === 0n) return ends(false, false);
-  if (quoDec18(of(gov.VoteOption.VOTE_OPTION_NO_WITH_VETO), total) > ratioOf(params.vetoThreshold))
+  if (decimal.quoDec18(of(gov.VoteOption.VOTE_OPTION_NO_WITH_VETO), total) > ratioOf(params.vetoThreshold))
     return ends(false, params.burnVoteVeto);
   const threshold = ratioOf(proposal.expedited ? params.expeditedThreshold : params.threshold);
-  return ends(quoDec18(of(gov.VoteOption.VOTE_OPTION_YES), decided) > threshold, false);
+  return ends(decimal.quoDec18(of(gov.VoteOption.VOTE_OPTION_YES), decided) > threshold, false);
 }
 
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
 interface Candidate extends ValidatorStake {
   /** Shares of delegators that cast their own votes. */
-  deducted: Dec18;
+  deducted: decimal.Dec18;
   ballot: Ballot;
 }
 
@@ -144,11 +139,11 @@ function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, remov
   const validators = new Map<string, Candidate>();
   for (const each of keepers.staking.bonded(context))
     validators.set(toHex(each.operator), { ...each, deducted: 0n, ballot: [] });
-  const counts = new Map<number, Dec18>();
-  let total: Dec18 = 0n;
-  const add = (power: Dec18, ballot: Ballot): void => {
+  const counts = new Map<number, decimal.Dec18>();
+  let total: decimal.Dec18 = 0n;
+  const add = (power: decimal.Dec18, ballot: Ballot): void => {
     for (const { option, weight } of ballot)
-      counts.set(option, (counts.get(option) ?? 0n) + mulDec18(power, ratioOf(weight)));
+      counts.set(option, (counts.get(option) ?? 0n) + decimal.mulDec18(power, ratioOf(weight)));
     total += power;
   };
   const all = [...keeper.votes.entries(context, uint64BigEndian(id))];
@@ -171,6 +166,6 @@ function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, remov
   return { counts, total, bonded };
 }
 
-function powerOf({ tokens, shares: all }: ValidatorStake, shares: Dec18): Dec18 {
-  return quoDec18(shares * tokens, all);
+function powerOf({ tokens, shares: all }: ValidatorStake, shares: decimal.Dec18): decimal.Dec18 {
+  return decimal.quoDec18(shares * tokens, all);
 }

@@ -9,21 +9,10 @@ import { type Context, event, type ChainModule } from "../../runtime/context.ts"
 import * as errors from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { type ParamsModuleOptions, requireAddress, checkUpdate } from "../../runtime/params-module.ts";
-import type {
-  Acknowledgement,
-  IBCModule,
-  ICS4Wrapper,
-  OutgoingPacket,
-  RelayedPacket,
-} from "../ibc/channel/ibc-module.ts";
+import type * as ics4 from "../ibc/channel/ibc-module.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
 import type { Packet } from "../ibc/host/packet.ts";
-import {
-  errorAcknowledgement,
-  readReceiver,
-  readTransferData,
-  type TransferData,
-} from "../transfer/packet.ts";
+import * as packets from "../transfer/packet.ts";
 import type { ContractKeeper } from "../wasm/types.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/genesis.ts";
 import { Query } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/query.ts";
@@ -58,8 +47,8 @@ const ErrContractError = register(4, "contract error");
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
-/** Puts the limiter in front of the channels, so that rejected transfers are not sent. */
-function rateLimitICS4Wrapper(inner: ICS4Wrapper, keepers: Keepers): ICS4Wrapper {
+/** Puts the limiter in front of the channels, so that transfers it refuses are not sent. */
+function rateLimitICS4Wrapper(inner: ics4.ICS4Wrapper, keepers: Keepers): ics4.ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
       requireAllowed(context, packet, keepers);
@@ -69,7 +58,7 @@ function rateLimitICS4Wrapper(inner: ICS4Wrapper, keepers: Keepers): ICS4Wrapper
 }
 
 /** Puts the limiter in front of an application. */
-function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
+function rateLimitMiddleware(inner: ics4.IBCModule, keepers: Keepers): ics4.IBCModule {
   return {
     ...inner,
     onReceive: (context, packet) => refusalOf(context, packet, keepers) ?? inner.onReceive(context, packet),
@@ -86,7 +75,7 @@ function rateLimitMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
 }
 
 /** Throws if the contract refuses a packet. Packets that are not transfers are not limited. */
-function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepers): void {
+function requireAllowed(context: Context, packet: ics4.OutgoingPacket, keepers: Keepers): void {
   const contract = moduleParams.get(context).contractAddress;
   if (contract === "" || !isTransfer(packet)) return;
   const destination = { portId: OMITTED, channelId: OMITTED };
@@ -100,9 +89,9 @@ function requireAllowed(context: Context, packet: OutgoingPacket, keepers: Keepe
   );
 }
 
-function isTransfer({ data }: OutgoingPacket): boolean {
+function isTransfer({ data }: ics4.OutgoingPacket): boolean {
   try {
-    const { denom, amount } = readTransferData(data);
+    const { denom, amount } = packets.readTransferData(data);
     return denom !== "" && amount !== "";
   } catch {
     return false;
@@ -110,7 +99,11 @@ function isTransfer({ data }: OutgoingPacket): boolean {
 }
 
 /** Returns the acknowledgement for a refused packet, or undefined if the packet is accepted. */
-function refusalOf(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement | undefined {
+function refusalOf(
+  context: Context,
+  packet: ics4.RelayedPacket,
+  keepers: Keepers,
+): ics4.Acknowledgement | undefined {
   const invalid = receiverError(packet);
   if (invalid !== undefined) return refuse(context, ErrBadMessage(), [["error-context", invalid]]);
   const contract = moduleParams.get(context).contractAddress;
@@ -129,15 +122,15 @@ function refuse(
   context: Context,
   error: errors.ModuleError,
   more: readonly (readonly [key: string, value: string])[] = [],
-): Acknowledgement {
+): ics4.Acknowledgement {
   context.emit(event("ibc-acknowledgement-error", [["error", error.message], ...more]));
-  return errorAcknowledgement(error);
+  return packets.errorAcknowledgement(error);
 }
 
 /** Returns why a packet's receiver is invalid. The receiver is checked even if no contract is set. */
-function receiverError({ data }: RelayedPacket): string | undefined {
+function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   try {
-    if (Buffer.byteLength(readReceiver(data)) < MAX_RECEIVER_BYTES) return undefined;
+    if (Buffer.byteLength(packets.readReceiver(data)) < MAX_RECEIVER_BYTES) return undefined;
   } catch (error) {
     return errorText(error);
   }
@@ -150,7 +143,7 @@ function receiverError({ data }: RelayedPacket): string | undefined {
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   const json = errors.orThrow<unknown>(() => JSON.parse(fromUtf8(acknowledgement)), unreadable);
   if (json === null) return false;
-  if (!isRecord(json) || "response" in json) throw unreadable("expected a result or an error");
+  if (!isRecord(json) || "response" in json) throw unreadable("a result or an error was expected");
   return typeof json["error"] === "string" && json["error"] !== "";
 }
 
@@ -161,7 +154,7 @@ function unreadable(reason: string): errors.ModuleError {
 /** Notifies the contract of a failed packet. If the call fails, only an event is emitted; the refund must not depend on it. */
 function undo(
   context: Context,
-  packet: RelayedPacket,
+  packet: ics4.RelayedPacket,
   keepers: Keepers,
   outcome: { readonly failure: "acknowledgment" | "timeout"; readonly acknowledgement?: Uint8Array },
 ): void {
@@ -186,7 +179,7 @@ function undo(
 }
 
 /**
- * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract rejects the packet or
+ * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract refuses the packet or
  * fails for any reason, or an unregistered error if the address or the data is invalid.
  */
 function checkLimits(
@@ -218,8 +211,8 @@ function undoSend(
   );
 }
 
-function dataOf({ data }: Packet, words: string): TransferData {
-  return errors.orThrowWith(errors.unregisteredError, words, () => readTransferData(data));
+function dataOf({ data }: Packet, words: string): packets.TransferData {
+  return errors.orThrowWith(errors.unregisteredError, words, () => packets.readTransferData(data));
 }
 
 /** Name of the packet event with which the contract is called. */
@@ -236,7 +229,7 @@ const OMITTED = "omitted";
 export function limiterMessage(
   call: LimiterCall,
   packet: Packet,
-  data: TransferData,
+  data: packets.TransferData,
   profile: Profile = SPECIFICATION,
 ): string {
   const { sequence, source, destination, timeout } = packet;
@@ -255,7 +248,10 @@ export function limiterMessage(
 }
 
 /** The data as JSON. In the specification, it has no memo. */
-function dataJson({ denom, amount, sender, receiver, memo }: TransferData, { deployed }: Profile): string {
+function dataJson(
+  { denom, amount, sender, receiver, memo }: packets.TransferData,
+  { deployed }: Profile,
+): string {
   const specified = { denom, amount, sender, receiver };
   const members = Object.entries(deployed("transferMemo") ? { ...specified, memo } : specified);
   return printGoJson(Object.fromEntries(members.filter(([, text]) => text !== "")));
@@ -264,9 +260,9 @@ function dataJson({ denom, amount, sender, receiver, memo }: TransferData, { dep
 /** The module and its middleware. */
 interface RateLimitModule extends ChainModule {
   /** Wraps the limiter around a port's application. */
-  readonly rateLimitMiddleware: (inner: IBCModule) => IBCModule;
+  readonly rateLimitMiddleware: (inner: ics4.IBCModule) => ics4.IBCModule;
   /** Puts the limiter in front of an application's channels. */
-  readonly rateLimitICS4Wrapper: (inner: ICS4Wrapper) => ICS4Wrapper;
+  readonly rateLimitICS4Wrapper: (inner: ics4.ICS4Wrapper) => ics4.ICS4Wrapper;
 }
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.ibcratelimit.v1beta1.GenesisState", GenesisState);

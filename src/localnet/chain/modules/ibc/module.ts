@@ -4,9 +4,8 @@ import { channelHandlers } from "./channel/handlers.ts";
 import type { PortRouter } from "./channel/ibc-module.ts";
 import { createRelayCheck, packetMessages } from "./channel/packet-handlers.ts";
 import { channelQueries } from "./channel/queries.ts";
-import { clientHandlers } from "./client/handlers.ts";
+import { clientHandlers, clientQueries } from "./client/handlers.ts";
 import { updateLocalhostClient, createLocalhostClient, clientSequence } from "./client/keeper.ts";
-import { clientQueries } from "./client/queries.ts";
 import { connectionHandlers } from "./connection/handlers.ts";
 import { connectionQueries } from "./connection/queries.ts";
 import type { IbcOptions } from "./host/signed-handler.ts";
@@ -23,21 +22,9 @@ import { concat, latin1, prefixEnd, toBase64 } from "../../../../platform/base/b
 import type { JsonField, JsonObject, JsonValue } from "../../../../platform/base/json.ts";
 import { atPath, genesisField, genesisPart } from "../../runtime/genesis.ts";
 import type { ModuleParams } from "../../runtime/params.ts";
-import {
-  channels,
-  hopOf,
-  listChannels,
-  channelSequence,
-  packets,
-  sequences,
-} from "./channel/channel-store.ts";
+import * as channelStore from "./channel/channel-store.ts";
 import { validateChannel } from "./channel/messages.ts";
-import {
-  encodeClientState,
-  encodeConsensusState,
-  unpackClientState,
-  unpackConsensusState,
-} from "./client/client-store.ts";
+import * as clientStore from "./client/client-store.ts";
 import {
   clientConnections,
   connections,
@@ -176,11 +163,14 @@ function importClient(context: Context, client: JsonField, genesis: JsonField): 
   const store = context.store(keys.STORE_NAME);
   const set = (key: Uint8Array, value: Uint8Array): void =>
     store.set(concat(keys.clientPrefix(clientId), key), value);
-  set(keys.CLIENT_STATE, encodeClientState(unpackClientState(state)));
+  set(keys.CLIENT_STATE, clientStore.encodeClientState(clientStore.unpackClientState(state)));
   for (const entry of entriesOf(genesis, "clients_consensus", clientId)) {
     for (const each of CONSENSUS_STATE.readList(entry.member("consensus_states"))) {
-      const consensusState = unpackConsensusState(each.consensusState);
-      set(keys.consensusStateKey(each.height ?? ZERO_HEIGHT), encodeConsensusState(consensusState));
+      const consensusState = clientStore.unpackConsensusState(each.consensusState);
+      set(
+        keys.consensusStateKey(each.height ?? ZERO_HEIGHT),
+        clientStore.encodeConsensusState(consensusState),
+      );
     }
   }
   for (const entry of entriesOf(genesis, "clients_metadata", clientId)) {
@@ -268,24 +258,24 @@ function initChannels(context: Context, genesis: JsonField): void {
     atPath(`${list.path}[${index}]`, () => initChannel(context, channel));
   for (const [name, entry] of PACKET_LISTS) initPackets(context, genesis.member(name), entry);
   for (const [name, sequence] of SEQUENCE_LISTS) initSequences(context, genesis.member(name), sequence);
-  channelSequence.set(context, genesis.member("next_channel_sequence").asUint64());
+  channelStore.channelSequence.set(context, genesis.member("next_channel_sequence").asUint64());
 }
 
 function initChannel(context: Context, { portId, channelId, ...channel }: IdentifiedChannel): void {
   const end = { portId, channelId };
   validateEnd(end);
   validateChannel(channel);
-  if (channels.get(context, end) !== undefined)
+  if (channelStore.channels.get(context, end) !== undefined)
     throw new Error(`duplicate channel ${channelId} of port ${portId}`);
-  if (connections.get(context, hopOf(channel)) === undefined)
-    throw new Error(`the connection ${hopOf(channel)} does not exist`);
-  channels.set(context, end, channel);
+  if (connections.get(context, channelStore.hopOf(channel)) === undefined)
+    throw new Error(`the connection ${channelStore.hopOf(channel)} does not exist`);
+  channelStore.channels.set(context, end, channel);
 }
 
 function initPackets(context: Context, list: JsonField, name: keys.PacketEntryName): void {
   for (const [index, state] of PACKET_STATE.readList(list).entries()) {
     atPath(`${list.path}[${index}]`, () => validateEnd(state));
-    packets[name].set(context, state, state.data);
+    channelStore.packets[name].set(context, state, state.data);
   }
 }
 
@@ -295,7 +285,7 @@ function initSequences(context: Context, list: JsonField, name: keys.SequenceNam
     const channelId = element.member("channel_id").required().asText();
     atPath(element.path, () => validateEnd({ portId, channelId }));
     const sequence = element.member("sequence").required().asUint64();
-    sequences[name].set(context, { portId, channelId }, sequence);
+    channelStore.sequences[name].set(context, { portId, channelId }, sequence);
   }
 }
 
@@ -308,11 +298,11 @@ function validateEnd({ portId, channelId }: ChannelEndpoint): void {
 /** Exports all channels and their packets. */
 function exportChannels(context: Context): JsonObject {
   return {
-    channels: listChannels(context).map(CHANNEL_END.print),
+    channels: channelStore.listChannels(context).map(CHANNEL_END.print),
     ...Object.fromEntries(
       PACKET_LISTS.map(([list, name]) => [
         list,
-        [...packets[name].entries(context)].map(([{ sequence, ...end }, data]) => ({
+        [...channelStore.packets[name].entries(context)].map(([{ sequence, ...end }, data]) => ({
           ...sequenceJson(end, sequence),
           data: toBase64(data),
         })),
@@ -321,10 +311,12 @@ function exportChannels(context: Context): JsonObject {
     ...Object.fromEntries(
       SEQUENCE_LISTS.map(([list, name]) => [
         list,
-        [...sequences[name].entries(context)].map(([end, sequence]) => sequenceJson(end, sequence)),
+        [...channelStore.sequences[name].entries(context)].map(([end, sequence]) =>
+          sequenceJson(end, sequence),
+        ),
       ]),
     ),
-    next_channel_sequence: `${channelSequence.next(context)}`,
+    next_channel_sequence: `${channelStore.channelSequence.next(context)}`,
     params: exportParams(context, CHANNEL, channelParams),
   };
 }

@@ -6,28 +6,19 @@ import type { SignedHeader } from "../../../../cosmos/comet/block-types.ts";
 import { HashOp, LengthOp, type ProofSpec } from "../../../../cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Height } from "../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import {
-  IdentifiedConnection,
-  State,
-} from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import * as wireConnection from "../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import type { ClientState } from "../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { genesisPart } from "../../runtime/genesis.ts";
 import { packClientState, packConsensusState } from "./client/client-store.ts";
 import { TENDERMINT_TYPE } from "./host/identifiers.ts";
 import { SUPPORTED_VERSIONS } from "./connection/connection-store.ts";
 import { formatHeight, ZERO_HEIGHT } from "./host/height.ts";
-import {
-  consensusStateKey,
-  iterationKey,
-  processedHeightKey,
-  processedTimeKey,
-  STORE_NAME,
-} from "./host/keys.ts";
+import * as keys from "./host/keys.ts";
 
 const ANY = genesisPart<Any>("google.protobuf.Any", Any);
-const CONNECTION_END = genesisPart<IdentifiedConnection>(
+const CONNECTION_END = genesisPart<wireConnection.IdentifiedConnection>(
   "ibc.core.connection.v1.IdentifiedConnection",
-  IdentifiedConnection,
+  wireConnection.IdentifiedConnection,
 );
 
 const LEAF: ProofSpec["leafSpec"] = {
@@ -145,9 +136,9 @@ export function openConnectionGenesis(options: OpenConnectionOptions): JsonObjec
 function metadata(height: Height, { ownChainId, ownTimeNs }: OpenConnectionOptions): readonly JsonObject[] {
   const own = formatHeight({ revisionNumber: revisionOfChainId(ownChainId), revisionHeight: 0n });
   return [
-    entry(processedTimeKey(height), uint64BigEndian(ownTimeNs)),
-    entry(processedHeightKey(height), utf8(own)),
-    entry(iterationKey(height), consensusStateKey(height)),
+    entry(keys.processedTimeKey(height), uint64BigEndian(ownTimeNs)),
+    entry(keys.processedHeightKey(height), utf8(own)),
+    entry(keys.iterationKey(height), keys.consensusStateKey(height)),
   ];
 }
 
@@ -156,12 +147,12 @@ function entry(key: Uint8Array, value: Uint8Array): JsonObject {
 }
 
 function openConnection(id: string, clientId: string): JsonValue {
-  const prefix = { keyPrefix: utf8(STORE_NAME) };
+  const prefix = { keyPrefix: utf8(keys.STORE_NAME) };
   return CONNECTION_END.print({
     id,
     clientId,
     versions: [...SUPPORTED_VERSIONS],
-    state: State.STATE_OPEN,
+    state: wireConnection.State.STATE_OPEN,
     counterparty: { clientId, connectionId: id, prefix },
     delayPeriod: 0n,
   });

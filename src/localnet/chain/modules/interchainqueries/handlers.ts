@@ -2,43 +2,13 @@ import type {
   KVKey,
   RegisteredQuery,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
-import type {
-  MsgRegisterInterchainQuery,
-  MsgRegisterInterchainQueryResponse,
-  MsgRemoveInterchainQueryRequest,
-  MsgUpdateInterchainQueryRequest,
-} from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { parseCoins } from "../../runtime/coins.ts";
 import type { Profile } from "../../deviations/deviations.ts";
 import { type Context, event, type ChainEvent } from "../../runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ErrUnauthorized,
-  wrapErrors,
-  ErrInvalidAddress,
-  ErrInvalidType,
-} from "../../runtime/errors.ts";
-import {
-  ErrInvalidConnectionID,
-  ErrInvalidQueryID,
-  ErrNotContract,
-  wrapTwice,
-  type Keepers,
-  type IbcKeeper,
-  deleteQuery,
-  getQuery,
-  nextId,
-  setQuery,
-  moduleParams,
-  MODULE_NAME,
-  ErrEmptyKeyID,
-  ErrEmptyKeyPath,
-  ErrEmptyKeys,
-  ErrInvalidQueryType,
-  ErrInvalidUpdatePeriod,
-  ErrTooManyKVQueryKeys,
-} from "./keeper.ts";
+import * as errors from "../../runtime/errors.ts";
+import * as keeper from "./keeper.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/interchainqueries/params.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { tryParseAddress } from "../../runtime/address.ts";
@@ -50,21 +20,21 @@ import { validateTransactionsFilter } from "./tx-queries.ts";
  */
 export function registerQuery(
   context: Context,
-  message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
-  keepers: Keepers,
-): MsgRegisterInterchainQueryResponse {
-  const params = moduleParams.get(context);
+  message: WithKeyList<wire.MsgRegisterInterchainQuery, "keys">,
+  keepers: keeper.Keepers,
+): wire.MsgRegisterInterchainQueryResponse {
+  const params = keeper.moduleParams.get(context);
   validateRegister(message, { bech32Prefix: keepers.bech32Prefix, params });
   if (!keepers.contracts.isContract(context, message.sender))
-    throw ErrNotContract(`${message.sender} is not a contract address`);
+    throw keeper.ErrNotContract(`${message.sender} is not a contract address`);
   requireConnection(context, keepers.ibc, message.connectionId);
-  const id = nextId(context);
+  const id = keeper.nextId(context);
   if (params.queryDeposit.length > 0)
-    wrapErrors("failed to collect deposit", () =>
+    errors.wrapErrors("failed to collect deposit", () =>
       keepers.bank.sendFromAccountToModule(
         context,
         message.sender,
-        MODULE_NAME,
+        keeper.MODULE_NAME,
         parseCoins(params.queryDeposit),
       ),
     );
@@ -82,7 +52,7 @@ export function registerQuery(
     submitTimeout: params.querySubmitTimeout,
     registeredAtHeight: context.height,
   };
-  setQuery(context, query);
+  keeper.setQuery(context, query);
   context.emit(queryUpdated(keepers.chainName, query));
   return { id };
 }
@@ -90,58 +60,63 @@ export function registerQuery(
 /** MsgUpdateInterchainQueryRequest: zero and empty fields leave current values unchanged. A stored result remains readable. */
 export function updateQuery(
   context: Context,
-  message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
-  keepers: Keepers,
+  message: WithKeyList<wire.MsgUpdateInterchainQueryRequest, "newKeys">,
+  keepers: keeper.Keepers,
 ): void {
   const { newKeys, newTransactionsFilter: filter } = message;
-  validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: moduleParams.get(context) });
+  validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: keeper.moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
   // As in Go, compare addresses as text, so the same address in upper case is a different sender.
-  if (message.sender !== query.owner) throw ErrUnauthorized("authorization failed");
+  if (message.sender !== query.owner) throw errors.ErrUnauthorized("authorization failed");
   const words = "params to update don't correspond with query type";
   if (query.queryType === "kv" && filter !== "")
-    throw ErrInvalidRequest(`${words}: can't update TX filter for a KV query`);
+    throw errors.ErrInvalidRequest(`${words}: can't update TX filter for a KV query`);
   if (query.queryType === "tx" && newKeys.length > 0)
-    throw ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
+    throw errors.ErrInvalidRequest(`${words}: can't update KV keys for a TX query`);
   const updated: RegisteredQuery = {
     ...query,
     updatePeriod: message.newUpdatePeriod === 0n ? query.updatePeriod : message.newUpdatePeriod,
     keys: newKeys.length === 0 ? query.keys : presentKeys(newKeys),
     transactionsFilter: filter === "" ? query.transactionsFilter : filter,
   };
-  setQuery(context, updated);
+  keeper.setQuery(context, updated);
   context.emit(queryUpdated(keepers.chainName, updated));
 }
 
 /** MsgRemoveInterchainQueryRequest. The deposit is paid to the sender, who need not be the owner. */
 export function removeQuery(
   context: Context,
-  message: MsgRemoveInterchainQueryRequest,
-  keepers: Keepers,
+  message: wire.MsgRemoveInterchainQueryRequest,
+  keepers: keeper.Keepers,
 ): void {
-  wrapErrors("failed to validate MsgRemoveInterchainQueryRequest", () => {
-    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
+  errors.wrapErrors("failed to validate MsgRemoveInterchainQueryRequest", () => {
+    if (message.queryId === 0n) throw keeper.ErrInvalidQueryID("query_id cannot be empty or equal to 0");
     checkSender(keepers.bech32Prefix, message.sender);
   });
   const query = requireQuery(context, message.queryId);
   if (!maySenderRemove(context, query, message.sender))
-    throw ErrUnauthorized("only owner can remove a query within its service period");
-  deleteQuery(context, query);
+    throw errors.ErrUnauthorized("only owner can remove a query within its service period");
+  keeper.deleteQuery(context, query);
   // The deployed chain panics when the payout fails. Here the bank's error fails the message.
   if (query.deposit.length > 0)
-    keepers.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
+    keepers.bank.sendFromModuleToAccount(
+      context,
+      keeper.MODULE_NAME,
+      message.sender,
+      parseCoins(query.deposit),
+    );
   context.emit(queryRemoved(keepers.chainName, query, context.profile));
 }
 
 /** Fails in the same way as ibc-go's gRPC query Connection, whose status text Go includes in the error. */
-function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
+function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string): void {
   const malformed = ibc.connectionIdError(id);
   if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;
   const status =
     malformed === undefined
       ? `code = NotFound desc = ${id}: connection not found`
       : `code = InvalidArgument desc = ${malformed.message}`;
-  throw ErrInvalidConnectionID(`failed to get connection with ID '${id}': rpc error: ${status}`);
+  throw keeper.ErrInvalidConnectionID(`failed to get connection with ID '${id}': rpc error: ${status}`);
 }
 
 /**
@@ -159,9 +134,9 @@ function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, s
 }
 
 function requireQuery(context: Context, id: bigint): RegisteredQuery {
-  return wrapErrors(
-    (error) => wrapTwice("failed to get query by query id", error),
-    () => getQuery(context, id),
+  return errors.wrapErrors(
+    (error) => keeper.wrapTwice("failed to get query by query id", error),
+    () => keeper.getQuery(context, id),
   );
 }
 
@@ -196,7 +171,7 @@ function contentAttributes(query: RegisteredQuery): Attributes {
 
 function commonAttributes(action: string, query: RegisteredQuery): Attributes {
   return [
-    ["module", MODULE_NAME],
+    ["module", keeper.MODULE_NAME],
     ["action", action],
     ["query_id", query.id.toString()],
     ["connection_id", query.connectionId],
@@ -222,33 +197,36 @@ type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: Key
  * may have any keys, and a KV query may have any filter.
  */
 export function validateRegister(
-  message: WithKeyList<MsgRegisterInterchainQuery, "keys">,
+  message: WithKeyList<wire.MsgRegisterInterchainQuery, "keys">,
   { bech32Prefix, params }: CheckRules,
 ): void {
-  wrapErrors("failed to validate MsgRegisterInterchainQuery", () => {
-    if (message.updatePeriod === 0n) throw ErrInvalidUpdatePeriod("update period can not be equal to zero");
+  errors.wrapErrors("failed to validate MsgRegisterInterchainQuery", () => {
+    if (message.updatePeriod === 0n)
+      throw keeper.ErrInvalidUpdatePeriod("update period can not be equal to zero");
     checkSender(bech32Prefix, message.sender);
     if (trimGoSpace(message.connectionId) === "")
-      throw ErrInvalidConnectionID("connection id cannot be empty");
+      throw keeper.ErrInvalidConnectionID("connection id cannot be empty");
     if (message.queryType === "kv") validateRegisteredKeys(message.keys, params.maxKvQueryKeysCount);
     else if (message.queryType === "tx")
       validateTransactionsFilter(message.transactionsFilter, params.maxTransactionsFilters);
-    else throw ErrInvalidQueryType("invalid query type");
+    else throw keeper.ErrInvalidQueryType("invalid query type");
   });
 }
 
 /** Stateless checks of MsgUpdateInterchainQueryRequest. The sender is checked last, as in Go. */
 export function validateUpdate(
-  message: WithKeyList<MsgUpdateInterchainQueryRequest, "newKeys">,
+  message: WithKeyList<wire.MsgUpdateInterchainQueryRequest, "newKeys">,
   { bech32Prefix, params }: CheckRules,
 ): void {
-  wrapErrors("failed to validate MsgUpdateInterchainQueryRequest", () => {
+  errors.wrapErrors("failed to validate MsgUpdateInterchainQueryRequest", () => {
     const { newKeys, newTransactionsFilter: filter } = message;
-    if (message.queryId === 0n) throw ErrInvalidQueryID("query_id cannot be empty or equal to 0");
+    if (message.queryId === 0n) throw keeper.ErrInvalidQueryID("query_id cannot be empty or equal to 0");
     if (newKeys.length === 0 && filter === "" && message.newUpdatePeriod === 0n)
-      throw ErrInvalidRequest("one of new_keys, new_transactions_filter or new_update_period should be set");
+      throw errors.ErrInvalidRequest(
+        "one of new_keys, new_transactions_filter or new_update_period should be set",
+      );
     if (newKeys.length > 0 && filter !== "")
-      throw ErrInvalidRequest("either new_keys or new_transactions_filter should be set");
+      throw errors.ErrInvalidRequest("either new_keys or new_transactions_filter should be set");
     if (newKeys.length > 0) validateKeys(newKeys, params.maxKvQueryKeysCount);
     if (filter !== "") validateTransactionsFilter(filter, params.maxTransactionsFilters);
     checkSender(bech32Prefix, message.sender);
@@ -257,9 +235,9 @@ export function validateUpdate(
 
 /** Checks a message's sender. Throws ErrInvalidAddress. */
 export function checkSender(bech32Prefix: string, sender: string): void {
-  if (trimGoSpace(sender) === "") throw ErrInvalidAddress("missing sender address");
+  if (trimGoSpace(sender) === "") throw errors.ErrInvalidAddress("missing sender address");
   if (!tryParseAddress(bech32Prefix, sender).ok)
-    throw ErrInvalidAddress(`failed to parse address: ${sender}`);
+    throw errors.ErrInvalidAddress(`failed to parse address: ${sender}`);
 }
 
 /** A query's unchecked keys. Null keys, represented here as undefined, can occur only in a contract's JSON message. */
@@ -267,20 +245,21 @@ export type KeyList = readonly (KVKey | undefined)[];
 
 /** Checks a KV query's keys as Go does: first the count, then each key in order, duplicates before empty fields. */
 function validateKeys(keys: KeyList, maxKeys: bigint): void {
-  if (BigInt(keys.length) > maxKeys) throw ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);
+  if (BigInt(keys.length) > maxKeys)
+    throw keeper.ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);
   const seen = new Set<string>();
   for (const key of keys) {
-    if (key === undefined) throw ErrInvalidType("key cannot be nil");
+    if (key === undefined) throw errors.ErrInvalidType("key cannot be nil");
     const name = `${toHex(key.key)}/${key.path}`;
-    if (seen.has(name)) throw ErrInvalidRequest("keys cannot be duplicated");
-    if (key.path === "") throw ErrEmptyKeyPath("keys path cannot be empty");
-    if (key.key.length === 0) throw ErrEmptyKeyID("keys id cannot be empty");
+    if (seen.has(name)) throw errors.ErrInvalidRequest("keys cannot be duplicated");
+    if (key.path === "") throw keeper.ErrEmptyKeyPath("keys path cannot be empty");
+    if (key.key.length === 0) throw keeper.ErrEmptyKeyID("keys id cannot be empty");
     seen.add(name);
   }
 }
 
 /** Like {@link validateKeys}, but for a registration or genesis record, which needs at least one key. */
 export function validateRegisteredKeys(keys: KeyList, maxKeys: bigint): void {
-  if (keys.length === 0) throw ErrEmptyKeys("keys cannot be empty");
+  if (keys.length === 0) throw keeper.ErrEmptyKeys("keys cannot be empty");
   validateKeys(keys, maxKeys);
 }

@@ -2,13 +2,7 @@ import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verif
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { QueryResult, Msg } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { Context, ChainModule, MessageHandler, QueryHandler } from "../../runtime/context.ts";
-import {
-  ErrInvalidRequest,
-  ModuleError,
-  wrapErrors,
-  orThrow,
-  unregisteredError,
-} from "../../runtime/errors.ts";
+import * as errors from "../../runtime/errors.ts";
 import { checkUpdate } from "../../runtime/params-module.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import { createMessageBindings, queryBindings } from "./bindings.ts";
@@ -74,7 +68,7 @@ function createMessageHandlers(keepers: keeper.Keepers): readonly MessageHandler
       UpdateParams: keeper.moduleParams.update({
         authority: keepers.authority,
         // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
-        signerError: ErrInvalidRequest,
+        signerError: errors.ErrInvalidRequest,
         check: checkUpdate(keepers.bech32Prefix),
       }),
     },
@@ -111,9 +105,9 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
  * status prints wraps in reverse order, so this differs from wrapErrors twice.
  */
 function rewrapped<T>(words: string, work: () => T): T {
-  return wrapErrors(({ codespace, code, message, description }) => {
+  return errors.wrapErrors(({ codespace, code, message, description }) => {
     const text = `${words}: ${message}`;
-    return new ModuleError(codespace, code, text, { description, wraps: [text] });
+    return new errors.ModuleError(codespace, code, text, { description, wraps: [text] });
   }, work);
 }
 
@@ -189,9 +183,9 @@ function validateQueries(
   for (const query of queries) {
     if (seen.has(query.id)) throw keeper.ErrInvalidQueryID(`duplicate query id: ${query.id}`);
     seen.add(query.id);
-    orThrow(
+    errors.orThrow(
       () => parseAddress(bech32Prefix, query.owner),
-      (reason) => unregisteredError(`Invalid owner address (${reason}): ${reason}`),
+      (reason) => errors.unregisteredError(`Invalid owner address (${reason}): ${reason}`),
     );
     if (query.queryType === "tx")
       validateTransactionsFilter(query.transactionsFilter, params.maxTransactionsFilters);

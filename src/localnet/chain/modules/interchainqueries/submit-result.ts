@@ -5,36 +5,12 @@ import type {
   KVKey,
   RegisteredQuery,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
-import type {
-  Block,
-  MsgSubmitQueryResult,
-  QueryResult,
-  StorageValue,
-  TxValue,
-} from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
+import type * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { ProofOps } from "../../../../cosmos/proto/gen/tendermint/crypto/proof.ts";
 import { equalBytes, sha256, toBase64, toHex, goBytes } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import {
-  getQuery,
-  markSubmitted,
-  saveKvResult,
-  setQuery,
-  submittedTxs,
-  ErrEmptyResult,
-  ErrInternal,
-  ErrInvalidClientID,
-  ErrInvalidConnectionID,
-  ErrInvalidHeader,
-  ErrInvalidHeight,
-  ErrInvalidProof,
-  ErrInvalidQueryID,
-  ErrInvalidSubmittedResult,
-  ErrInvalidType,
-  wrapTwice,
-  type Keepers,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import { ErrConsensusStateNotFound } from "../ibc/host/errors.ts";
 import { checkSender } from "./handlers.ts";
 import {
@@ -50,19 +26,23 @@ import {
  * processed first, and processing ends after a KV result with a callback: a block in the same message is ignored. A block without
  * a transaction is accepted and has no effect.
  */
-export function submitQueryResult(context: Context, message: MsgSubmitQueryResult, keepers: Keepers): void {
+export function submitQueryResult(
+  context: Context,
+  message: wire.MsgSubmitQueryResult,
+  keepers: keeper.Keepers,
+): void {
   const { queryId, sender } = message;
   const result = errors.wrapErrors("failed to validate MsgSubmitQueryResult", () => {
     const { result: given } = message;
     if (given === undefined || (given.kvResults.length === 0 && given.block === undefined))
-      throw ErrEmptyResult("query result can't be empty");
-    if (queryId === 0n) throw ErrInvalidQueryID("query id cannot be equal zero");
+      throw keeper.ErrEmptyResult("query result can't be empty");
+    if (queryId === 0n) throw keeper.ErrInvalidQueryID("query id cannot be equal zero");
     checkSender(keepers.bech32Prefix, sender);
     return given;
   });
   const query = errors.wrapErrors(
-    (error) => wrapTwice("failed to get query by id", error),
-    () => getQuery(context, queryId),
+    (error) => keeper.wrapTwice("failed to get query by id", error),
+    () => keeper.getQuery(context, queryId),
   );
   const clientId = requireClientId(context, query, keepers);
   if (result.kvResults.length > 0) {
@@ -75,10 +55,10 @@ export function submitQueryResult(context: Context, message: MsgSubmitQueryResul
 }
 
 /** Returns the client id of the query's connection. The message's own `client_id` is deprecated and ignored. */
-function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keepers): string {
+function requireClientId(context: Context, query: RegisteredQuery, { ibc }: keeper.Keepers): string {
   const clientId = ibc.connectionClientId(context, query.connectionId);
   if (clientId !== undefined) return clientId;
-  throw ErrInvalidConnectionID(
+  throw keeper.ErrInvalidConnectionID(
     `registered query ${query.id} has invalid connection id: ${query.connectionId}`,
   );
 }
@@ -87,7 +67,7 @@ function requireClientId(context: Context, query: RegisteredQuery, { ibc }: Keep
 interface KvSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
-  readonly result: QueryResult;
+  readonly result: wire.QueryResult;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -97,14 +77,14 @@ const EMPTY = new Uint8Array(0);
  * status is not checked: consensus states of an expired or frozen client still verify values. Store accesses and the callback
  * consume gas; proof verification does not.
  */
-function submitKvResult(context: Context, submission: KvSubmission, keepers: Keepers): void {
+function submitKvResult(context: Context, submission: KvSubmission, keepers: keeper.Keepers): void {
   const { query, clientId, result } = submission;
   // The checks are in Go's order, which determines the error of a submission with several defects.
   if (query.queryType !== "kv")
-    throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
+    throw keeper.ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   requireNewer(query, result);
   if (result.kvResults.length !== query.keys.length)
-    throw ErrInvalidSubmittedResult(
+    throw keeper.ErrInvalidSubmittedResult(
       `KV keys length from result is not equal to registered query keys length: ${result.kvResults.length} != ${query.keys.length}`,
     );
   // Go reads the connection again to query its consensus state.
@@ -114,7 +94,7 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: Kee
     verifyStorageValue(keepers.proofs, root, key, result.kvResults[index]),
   );
   // Store this before the callback, in the same context, because the owner reads the result during the callback.
-  saveKvResult(context, query, { ...result, kvResults });
+  keeper.saveKvResult(context, query, { ...result, kvResults });
   if (result.allowKvCallbacks)
     callOwner(context, keepers, query, {
       message: `{"kv_query_result":{"query_id":${query.id}}}`,
@@ -126,7 +106,7 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: Kee
  * Requires the result to be newer than the last one, first by revision, then by height: a lower height in a newer revision is
  * newer. The text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
  */
-function requireNewer(query: RegisteredQuery, result: QueryResult): void {
+function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   const last = query.lastSubmittedResultRemoteHeight;
   if (last === undefined) return;
   const isNewer =
@@ -134,13 +114,18 @@ function requireNewer(query: RegisteredQuery, result: QueryResult): void {
       ? result.height > last.revisionHeight
       : result.revision > last.revisionNumber;
   if (isNewer) return;
-  throw ErrInvalidHeight(
+  throw keeper.ErrInvalidHeight(
     `result's remote height {${result.revision} ${result.height}} is less than or equal to last result's remote height &{${last.revisionNumber} ${last.revisionHeight}}`,
   );
 }
 
 /** Returns the app hash after block H. The header of H + 1 contains it, so the client must have that header's consensus state. */
-function requireRoot(context: Context, clientId: string, result: QueryResult, { ibc }: Keepers): Uint8Array {
+function requireRoot(
+  context: Context,
+  clientId: string,
+  result: wire.QueryResult,
+  { ibc }: keeper.Keepers,
+): Uint8Array {
   const height = { revisionNumber: result.revision, revisionHeight: result.height + 1n };
   const root = ibc.consensusRoot(context, clientId, height);
   if (root === undefined)
@@ -149,7 +134,7 @@ function requireRoot(context: Context, clientId: string, result: QueryResult, { 
     );
   // Go reads the client state here for its proof specs. Only its presence matters, because the specs are always the SDK's.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
-    throw ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
+    throw keeper.ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
 }
 
@@ -158,16 +143,16 @@ function verifyStorageValue(
   proofs: ProofVerifier,
   root: Uint8Array,
   key: KVKey,
-  value: StorageValue | undefined,
-): StorageValue {
-  if (value === undefined) throw ErrInvalidSubmittedResult("value is missing");
+  value: wire.StorageValue | undefined,
+): wire.StorageValue {
+  if (value === undefined) throw keeper.ErrInvalidSubmittedResult("value is missing");
   const proof = decodeProof(proofs, value.Proof);
   if (!equalBytes(value.key, key.key))
-    throw ErrInvalidSubmittedResult(
+    throw keeper.ErrInvalidSubmittedResult(
       `KV key from result is not equal to registered query key: ${goBytes(value.key)} != ${goBytes(key.key)}`,
     );
   if (value.storagePrefix !== key.path)
-    throw ErrInvalidSubmittedResult(
+    throw keeper.ErrInvalidSubmittedResult(
       `KV path from result is not equal to registered query storage prefix: ${value.storagePrefix} != ${key.path}`,
     );
   const claim = { root, store: key.path, key: key.key, proof };
@@ -178,7 +163,7 @@ function verifyStorageValue(
 function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): MerkleProof {
   const decoded = proofs.decode(operations?.ops.map(({ data }) => data));
   if (decoded.ok) return decoded.value;
-  throw ErrInvalidType(`failed to convert crypto.ProofOps to MerkleProof: ${decoded.error.text}`);
+  throw keeper.ErrInvalidType(`failed to convert crypto.ProofOps to MerkleProof: ${decoded.error.text}`);
 }
 
 /**
@@ -189,7 +174,7 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
   const result = isAbsent ? proofs.verifyNonMembership(claim) : proofs.verifyMembership(claim, value);
-  if (!result.ok) throw ErrInvalidProof(`failed to verify proof: ${result.error.text}`);
+  if (!result.ok) throw keeper.ErrInvalidProof(`failed to verify proof: ${result.error.text}`);
   return isAbsent ? EMPTY : value;
 }
 
@@ -197,8 +182,8 @@ function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Ui
 interface TxSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
-  readonly block: Block;
-  readonly tx: TxValue;
+  readonly block: wire.Block;
+  readonly tx: wire.TxValue;
 }
 
 /**
@@ -206,33 +191,33 @@ interface TxSubmission {
  * for this query, it is skipped without an error once its headers are verified. In both cases, the query's local height advances,
  * which delays its removal by others. Its remote height never changes, because transactions may arrive in any order.
  */
-function submitTxResult(context: Context, submission: TxSubmission, keepers: Keepers): void {
+function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;
   if (query.queryType !== "tx")
-    throw ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
+    throw keeper.ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   errors.wrapErrors(
-    (error) => wrapTwice("failed to ProcessBlock", error),
+    (error) => keeper.wrapTwice("failed to ProcessBlock", error),
     () => processBlock(context, submission, keepers),
   );
-  setQuery(context, { ...query, lastSubmittedResultLocalHeight: context.height });
+  keeper.setQuery(context, { ...query, lastSubmittedResultLocalHeight: context.height });
 }
 
-function processBlock(context: Context, submission: TxSubmission, keepers: Keepers): void {
+function processBlock(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query, tx } = submission;
   const { header, next } = verifyHeaders(context, submission, keepers);
   const hash = sha256(tx.data);
-  if (submittedTxs.has(context, { queryId: query.id, hash })) return;
+  if (keeper.submittedTxs.has(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
   // Go replaces the inner error's code with ErrInternal; the text is unchanged.
   errors.wrapErrors(
-    (error) => ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
+    (error) => keeper.ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
   );
   callOwner(context, keepers, query, {
     message: txQueryResult(query.id, header, tx.data),
     failure: `contract ${query.owner} rejected transaction query result (tx_hash: ${hashHex})`,
   });
-  markSubmitted(context, { queryId: query.id, hash });
+  keeper.markSubmitted(context, { queryId: query.id, hash });
 }
 
 /**
@@ -242,18 +227,18 @@ function processBlock(context: Context, submission: TxSubmission, keepers: Keepe
 function verifyHeaders(
   context: Context,
   { clientId, block }: TxSubmission,
-  { ibc }: Keepers,
+  { ibc }: keeper.Keepers,
 ): { readonly header: BlockHeader; readonly next: BlockHeader } {
   const unpacked = [
     unpackHeader(block.header, "block header"),
     unpackHeader(block.nextBlockHeader, "next block header"),
   ] as const;
   return errors.wrapErrors(
-    (error) => ErrInvalidHeader(`failed to verify headers: ${error.message}`),
+    (error) => keeper.ErrInvalidHeader(`failed to verify headers: ${error.message}`),
     () => {
       for (const { packed } of unpacked)
         errors.wrapErrors(
-          (error) => wrapTwice("failed to update client", error),
+          (error) => keeper.wrapTwice("failed to update client", error),
           () => ibc.updateClient(context, clientId, packed),
         );
       const [header, next] = [readHeader(unpacked[0]), readHeader(unpacked[1])];
@@ -283,7 +268,7 @@ function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader
  */
 function callOwner(
   context: Context,
-  { contracts }: Keepers,
+  { contracts }: keeper.Keepers,
   query: RegisteredQuery,
   call: { readonly message: string; readonly failure: string },
 ): void {

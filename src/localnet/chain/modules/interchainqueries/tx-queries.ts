@@ -1,18 +1,5 @@
-import {
-  formatGoFloat,
-  type GoJson,
-  GoJsonError,
-  parseGoJson,
-  printGoValue,
-} from "../../../../platform/base/go-json.ts";
-import {
-  ErrInvalidTransactionsFilter,
-  ErrInternal,
-  ErrInvalidHeader,
-  ErrInvalidProof,
-  ErrInvalidType,
-  ErrProtoUnmarshal,
-} from "./keeper.ts";
+import * as goJson from "../../../../platform/base/go-json.ts";
+import * as keeper from "./keeper.ts";
 import { headerHash, txResultLeaf } from "../../../../cosmos/comet/block-hashes.ts";
 import { CometError } from "../../../../cosmos/comet/comet-error.ts";
 import { signedHeaderFromProto } from "../../../../cosmos/comet/proto-blocks.ts";
@@ -41,22 +28,24 @@ const FORBIDDEN: readonly string[] = ["\t", "\n", "\r", "\\", "(", ")", '"', "'"
 export function validateTransactionsFilter(text: string, maxFilters: bigint): void {
   const items = readFilter(text);
   if (BigInt(items.length) > maxFilters)
-    throw ErrInvalidTransactionsFilter(
+    throw keeper.ErrInvalidTransactionsFilter(
       `too many transactions filters, provided=${items.length}, max=${maxFilters}`,
     );
   for (const [index, item] of items.entries()) {
     const error = itemError(item);
     if (error !== undefined)
-      throw ErrInvalidTransactionsFilter(`transactions filter condition idx=${index} is invalid: ${error}`);
+      throw keeper.ErrInvalidTransactionsFilter(
+        `transactions filter condition idx=${index} is invalid: ${error}`,
+      );
   }
 }
 
 function readFilter(text: string): readonly FilterItem[] {
   try {
-    return decodeFilter(parseGoJson(text));
+    return decodeFilter(goJson.parseGoJson(text));
   } catch (error) {
-    if (!(error instanceof GoJsonError)) throw error;
-    throw ErrInvalidTransactionsFilter(`failed to unmarshal transactions filter: ${error.message}`);
+    if (!(error instanceof goJson.GoJsonError)) throw error;
+    throw keeper.ErrInvalidTransactionsFilter(`failed to unmarshal transactions filter: ${error.message}`);
   }
 }
 
@@ -67,13 +56,13 @@ function itemError(item: FilterItem): string | undefined {
   return valueError(item.value) ?? operatorError(item.op);
 }
 
-function valueError(value: GoJson): string | undefined {
+function valueError(value: goJson.GoJson): string | undefined {
   if (value.kind === "string") return undefined;
   if (value.kind !== "number")
     // "on of" is Go's own spelling.
-    return `value '${printGoValue(value)}' is expected to be on of: string, number`;
+    return `value '${goJson.printGoValue(value)}' is expected to be on of: string, number`;
   const number = Number(value.text);
-  return isInt64(number) ? undefined : `value ${formatGoFloat(number)} can't be a decimal number`;
+  return isInt64(number) ? undefined : `value ${goJson.formatGoFloat(number)} can't be a decimal number`;
 }
 
 /** Returns whether converting a float64 to int64 leaves it unchanged. Go compares `value == float64(int64(value))`. */
@@ -90,10 +79,10 @@ function operatorError(op: string): string | undefined {
 interface FilterItem {
   readonly field: string;
   readonly op: string;
-  readonly value: GoJson;
+  readonly value: goJson.GoJson;
 }
 
-const NULL: GoJson = { kind: "null" };
+const NULL: goJson.GoJson = { kind: "null" };
 const EMPTY: FilterItem = { field: "", op: "", value: NULL };
 const LIST = "value of type types.TransactionsFilter";
 
@@ -102,19 +91,19 @@ const LIST = "value of type types.TransactionsFilter";
  * the last occurrence of a repeated member wins, and null leaves a text unchanged. Null decodes to no conditions. Throws {@link
  * GoJsonError} with Go's text for the first error.
  */
-function decodeFilter(json: GoJson): readonly FilterItem[] {
+function decodeFilter(json: goJson.GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];
   if (json.kind !== "array") throw typeMismatch(json.kind, LIST);
   return json.items.map(decodeItem);
 }
 
-function decodeItem(json: GoJson): FilterItem {
+function decodeItem(json: goJson.GoJson): FilterItem {
   if (json.kind === "null") return EMPTY;
   if (json.kind !== "object") throw typeMismatch(json.kind, `${LIST}Item`);
   return json.members.reduce((item, [name, value]) => withMember(item, name, value), EMPTY);
 }
 
-function withMember(item: FilterItem, name: string, value: GoJson): FilterItem {
+function withMember(item: FilterItem, name: string, value: goJson.GoJson): FilterItem {
   switch (name.toLowerCase()) {
     case "field":
       return { ...item, field: decodeText("field", value, item.field) };
@@ -128,7 +117,7 @@ function withMember(item: FilterItem, name: string, value: GoJson): FilterItem {
   }
 }
 
-function decodeText(member: string, value: GoJson, previous: string): string {
+function decodeText(member: string, value: goJson.GoJson, previous: string): string {
   if (value.kind === "null") return previous;
   if (value.kind === "string") return value.value;
   throw typeMismatch(value.kind, `struct field TransactionsFilterItem.${member} of type string`);
@@ -138,8 +127,8 @@ function decodeText(member: string, value: GoJson, previous: string): string {
  * Rejects numbers outside the float64 range, at any depth and in document order, as Go does for `value any`. Uses a work list,
  * since recursion could overflow the stack: values may nest 10,000 levels deep.
  */
-function requireFiniteNumbers(value: GoJson): void {
-  const work: GoJson[] = [value];
+function requireFiniteNumbers(value: goJson.GoJson): void {
+  const work: goJson.GoJson[] = [value];
   for (let next = work.pop(); next !== undefined; next = work.pop()) {
     if (next.kind === "array") work.push(...next.items.toReversed());
     if (next.kind === "object") work.push(...next.members.map(([, inner]) => inner).toReversed());
@@ -148,8 +137,8 @@ function requireFiniteNumbers(value: GoJson): void {
   }
 }
 
-function typeMismatch(source: string, target: string): GoJsonError {
-  return new GoJsonError(`json: cannot unmarshal ${source} into Go ${target}`);
+function typeMismatch(source: string, target: string): goJson.GoJsonError {
+  return new goJson.GoJsonError(`json: cannot unmarshal ${source} into Go ${target}`);
 }
 
 /** Go's name for the interface into which packed headers are decoded. */
@@ -177,7 +166,7 @@ interface UnpackedHeader {
 /** Decodes a packed header. The error text contains `name` ("block header"). Throws ErrProtoUnmarshal. */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
-    ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
+    keeper.ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
   if (packed === undefined || packed.typeUrl === "")
     throw unpackError("protobuf Any message cannot be nil: failed unpacking protobuf message from Any");
   if (packed.typeUrl !== TYPE_URL.tendermintHeader) throw unpackError(noConcreteType(packed.typeUrl));
@@ -199,7 +188,7 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
       lastBlockHash: header.lastBlockId.hash,
     };
   } catch (error) {
-    throw error instanceof CometError ? ErrInvalidHeader(error.message) : error;
+    throw error instanceof CometError ? keeper.ErrInvalidHeader(error.message) : error;
   }
 }
 
@@ -216,9 +205,9 @@ export function requireClientMessage(packed: Any | undefined): void {
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;
-  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the text ends with the description twice.
-  const inner = ErrInvalidHeader(error);
-  throw ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
+  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so that the text ends with the description twice.
+  const inner = keeper.ErrInvalidHeader(error);
+  throw keeper.ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
 }
 
 function noConcreteType(typeUrl: string): string {
@@ -252,29 +241,30 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
   verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
   const delivery = readProof(tx.deliveryProof);
   const { response } = tx;
-  // The deployed chain panics on a missing response. Here, it is a transaction error.
-  if (response === undefined) throw ErrInvalidType("failed to verify delivery proof: response is missing");
+  // The deployed chain panics on a missing response. Here it is an error of the transaction.
+  if (response === undefined)
+    throw keeper.ErrInvalidType("failed to verify delivery proof: response is missing");
   verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);
   if (response.code !== 0)
-    throw ErrInternal(
+    throw keeper.ErrInternal(
       `tx ${toHex(sha256(tx.data))} is unsuccessful: ResponseDelivery.Code = ${response.code}`,
     );
-  // Results are in the order of the block's transactions, so a transaction and its result have the same index.
+  // Results have the order of the block's transactions: equal indexes connect the transaction with its result.
   if (delivery.index !== inclusion.index)
-    throw ErrInvalidProof(
+    throw keeper.ErrInvalidProof(
       `inclusion proof index and delivery proof index are not equal: ${inclusion.index} != ${delivery.index}`,
     );
 }
 
 function verifyProof(name: string, root: Uint8Array, leaf: Uint8Array, proof: SimpleProof): void {
   const result = verifySimpleProof(root, leaf, proof);
-  if (!result.ok) throw ErrInvalidProof(`failed to verify ${name} proof: ${result.error.text}`);
+  if (!result.ok) throw keeper.ErrInvalidProof(`failed to verify ${name} proof: ${result.error.text}`);
 }
 
 function readProof(proof: Proof | undefined): SimpleProof {
   const words = "failed to convert proto proof to merkle proof";
-  if (proof === undefined) throw ErrInvalidType(`${words}: nil proof`);
+  if (proof === undefined) throw keeper.ErrInvalidType(`${words}: nil proof`);
   const checked = checkSimpleProof(proof);
-  if (!checked.ok) throw ErrInvalidType(`${words}: ${checked.error.text}`);
+  if (!checked.ok) throw keeper.ErrInvalidType(`${words}: ${checked.error.text}`);
   return proof;
 }

@@ -4,14 +4,7 @@ import { type Dec18, formatDec18, mulDec18, truncateDec18 } from "../../../../pl
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { jail, unbond } from "./delegate.ts";
-import {
-  BONDED_POOL,
-  NOT_BONDED_POOL,
-  moduleParams,
-  type Keepers,
-  type Pair,
-  type Triplet,
-} from "./types.ts";
+import * as types from "./types.ts";
 import { updatesOf, updateValidatorSet } from "./validator-set.ts";
 import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
@@ -27,7 +20,7 @@ export interface ValidatorStake {
   readonly shares: Dec18;
 }
 
-export function createStakingKeeper(keepers: Keepers) {
+export function createStakingKeeper(keepers: types.Keepers) {
   return {
     byConsensus: (context: Context, consensus: Uint8Array): ValidatorFacts | undefined => {
       const validator = validators.validatorByConsensus(context, consensus);
@@ -91,7 +84,7 @@ function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
 
 type ValidatorFacts = ReturnType<typeof factsOf>;
 
-function factsOf(validator: records.Validator, { operators }: Keepers) {
+function factsOf(validator: records.Validator, { operators }: types.Keepers) {
   const { jailed, status, minSelfDelegation, tokens } = validator;
   const publicKey = records.consensusKeyOf(validator);
   const operator = operators.parse(validator.operatorAddress);
@@ -112,7 +105,7 @@ export interface Infraction {
  * Burns part of the stake that backed an infraction: first from undelegations and redelegations since then, the remainder from
  * the validator. Returns the amount that the validator lost, or zero if it is unknown. Throws for an unbonded validator.
  */
-function slash(context: Context, keepers: Keepers, infraction: Infraction): bigint {
+function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
   const amount = validators.fractionOf(fraction, power * validators.POWER_REDUCTION);
   const validator = validators.validatorByConsensus(context, consensus);
@@ -141,7 +134,12 @@ function clamp(amount: bigint, most: bigint): bigint {
   return least > most ? most : least;
 }
 
-function burnTokens(context: Context, keepers: Keepers, validator: records.Validator, toBurn: bigint): void {
+function burnTokens(
+  context: Context,
+  keepers: types.Keepers,
+  validator: records.Validator,
+  toBurn: bigint,
+): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
   const fraction = formatDec18(validators.effectiveFraction(toBurn, validator.tokens));
   delegations.ignoringErrors(() =>
@@ -158,7 +156,7 @@ function burnTokens(context: Context, keepers: Keepers, validator: records.Valid
 /** Slashes stake that left the validator after the infraction. Returns the total that should have been slashed. */
 function slashMoved(
   context: Context,
-  keepers: Keepers,
+  keepers: types.Keepers,
   operator: Uint8Array,
   infraction: Infraction,
 ): bigint {
@@ -181,8 +179,8 @@ function isLiable(
 
 function slashUnbonding(
   context: Context,
-  keepers: Keepers,
-  [pair, unbonding]: readonly [Pair, records.Unbonding],
+  keepers: types.Keepers,
+  [pair, unbonding]: readonly [types.Pair, records.Unbonding],
   { height, fraction }: Infraction,
 ): bigint {
   let due = 0n;
@@ -196,14 +194,14 @@ function slashUnbonding(
     return { ...entry, balance: entry.balance - taken };
   });
   if (burned > 0n) delegations.saveUnbonding(context, pair, { ...unbonding, entries });
-  validators.burnFrom(context, keepers, NOT_BONDED_POOL, burned);
+  validators.burnFrom(context, keepers, types.NOT_BONDED_POOL, burned);
   return due;
 }
 
 function slashRedelegation(
   context: Context,
-  keepers: Keepers,
-  [triplet, redelegation]: readonly [Triplet, records.Redelegation],
+  keepers: types.Keepers,
+  [triplet, redelegation]: readonly [types.Triplet, records.Redelegation],
   { height, fraction }: Infraction,
 ): bigint {
   let due = 0n;
@@ -219,15 +217,15 @@ function slashRedelegation(
     if (validators.isBonded(validators.requireValidator(context, pair.validator))) burned.bonded += amount;
     else burned.notBonded += amount;
   }
-  validators.burnFrom(context, keepers, BONDED_POOL, burned.bonded);
-  validators.burnFrom(context, keepers, NOT_BONDED_POOL, burned.notBonded);
+  validators.burnFrom(context, keepers, types.BONDED_POOL, burned.bonded);
+  validators.burnFrom(context, keepers, types.NOT_BONDED_POOL, burned.notBonded);
   return due;
 }
 
 /** Reads for contracts. Each store access consumes gas, so their order and number match the deployed keeper's. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
-export function createContractReads({ operators }: Keepers) {
+export function createContractReads({ operators }: types.Keepers) {
   const validatorOf = (context: Context, { validatorAddress }: records.Delegation): records.Validator =>
     validators.requireValidator(context, operators.parse(validatorAddress));
   return {
@@ -253,11 +251,11 @@ export function createContractReads({ operators }: Keepers) {
 }
 
 function bondDenom(context: Context): string {
-  return moduleParams.get(context).bondDenom;
+  return types.moduleParams.get(context).bondDenom;
 }
 
 function bonded(context: Context): readonly records.Validator[] {
-  const { maxValidators } = moduleParams.get(context);
+  const { maxValidators } = types.moduleParams.get(context);
   const found: records.Validator[] = [];
   for (const operator of validators.operatorsByPower(context)) {
     if (found.length >= maxValidators) break;

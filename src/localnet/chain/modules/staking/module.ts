@@ -2,18 +2,7 @@ import { event, type Context, type ChainModule } from "../../runtime/context.ts"
 import { formatCoins } from "../../runtime/coins.ts";
 import { removeValidator } from "./delegate.ts";
 import { createHandlers } from "./handlers.ts";
-import {
-  MODULE_NAME,
-  bondCoins,
-  createKeepers,
-  type Keepers,
-  type StakingDeps,
-  type StakingOptions,
-  BONDED_POOL,
-  NOT_BONDED_POOL,
-  defaultParams,
-  moduleParams,
-} from "./types.ts";
+import * as types from "./types.ts";
 import { createQueryHandlers } from "./queries.ts";
 import { trackHistoricalInfo, updateValidatorSet, storeUpdates } from "./validator-set.ts";
 import * as validators from "./validators.ts";
@@ -33,11 +22,11 @@ export interface StakingModule extends ChainModule {
 }
 
 /** Creates the `staking` module: validators, delegations and the chain's validator set. */
-export function createStakingModule(options: StakingOptions, deps: StakingDeps): StakingModule {
-  const keepers = createKeepers(options, deps);
+export function createStakingModule(options: types.StakingOptions, deps: types.StakingDeps): StakingModule {
+  const keepers = types.createKeepers(options, deps);
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: types.MODULE_NAME,
+    stores: [types.MODULE_NAME],
     messages: createHandlers(keepers),
     queries: createQueryHandlers(keepers),
     beginBlock: trackHistoricalInfo,
@@ -50,7 +39,7 @@ export function createStakingModule(options: StakingOptions, deps: StakingDeps):
 }
 
 /** Ends a block: updates the active set, then completes validator unbondings, undelegations and redelegations that are due. */
-function endBlock(context: Context, keepers: Keepers): void {
+function endBlock(context: Context, keepers: types.Keepers): void {
   updateValidatorSet(context, keepers);
   completeValidators(context, keepers);
   for (const { pairs } of delegations.unbondingQueue.takeDue(context))
@@ -59,7 +48,7 @@ function endBlock(context: Context, keepers: Keepers): void {
     for (const triplet of triplets) completeTriplet(context, keepers, triplet);
 }
 
-function completeValidators(context: Context, keepers: Keepers): void {
+function completeValidators(context: Context, keepers: types.Keepers): void {
   for (const address of validators.dueValidators(context)) {
     const validator = validators.requireValidator(context, keepers.operators.parse(address));
     if (validator.unbondingOnHoldRefCount > 0n) continue;
@@ -73,20 +62,20 @@ function completeValidators(context: Context, keepers: Keepers): void {
 
 function completePair(
   context: Context,
-  keepers: Keepers,
+  keepers: types.Keepers,
   { delegatorAddress, validatorAddress }: wire.DVPair,
 ): void {
   const delegator = keepers.accounts.parse(delegatorAddress);
   const validator = keepers.operators.parse(validatorAddress);
   const amount = delegations.completeUnbonding(context, keepers, { delegator, validator });
   if (amount === undefined) return;
-  const coins = formatCoins(bondCoins(context, amount));
+  const coins = formatCoins(types.bondCoins(context, amount));
   context.emit(
     event("complete_unbonding", { amount: coins, validator: validatorAddress, delegator: delegatorAddress }),
   );
 }
 
-function completeTriplet(context: Context, keepers: Keepers, texts: wire.DVVTriplet): void {
+function completeTriplet(context: Context, keepers: types.Keepers, texts: wire.DVVTriplet): void {
   const amount = delegations.completeRedelegation(context, {
     delegator: keepers.accounts.parse(texts.delegatorAddress),
     source: keepers.operators.parse(texts.validatorSrcAddress),
@@ -95,7 +84,7 @@ function completeTriplet(context: Context, keepers: Keepers, texts: wire.DVVTrip
   if (amount === undefined) return;
   context.emit(
     event("complete_redelegation", {
-      amount: formatCoins(bondCoins(context, amount)),
+      amount: formatCoins(types.bondCoins(context, amount)),
       delegator: texts.delegatorAddress,
       source_validator: texts.validatorSrcAddress,
       destination_validator: texts.validatorDstAddress,
@@ -103,17 +92,17 @@ function completeTriplet(context: Context, keepers: Keepers, texts: wire.DVVTrip
   );
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.staking.v1beta1.GenesisState", GenesisState);
-const PATH = `app_state.${MODULE_NAME}`;
+const SCHEMA = genesisSchema(types.MODULE_NAME, "cosmos.staking.v1beta1.GenesisState", GenesisState);
+const PATH = `app_state.${types.MODULE_NAME}`;
 
 /**
  * Stores validators and delegations. Hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do not
  * match the tokens of validators and undelegations, or if a validator's shares differ from the sum of its delegations.
  */
-function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: types.Keepers): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
-  const params = partOr(json, "params", state.params, defaultParams(keepers.denom));
-  atPath(`${PATH}.params`, () => moduleParams.set(context, params));
+  const params = partOr(json, "params", state.params, types.defaultParams(keepers.denom));
+  atPath(`${PATH}.params`, () => types.moduleParams.set(context, params));
   const given = eachAtPath(`${PATH}.validators`, state.validators, (one) =>
     addValidator(context, keepers, state, records.validatorFromWire(one)),
   );
@@ -133,7 +122,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
 
 function addValidator(
   context: Context,
-  keepers: Keepers,
+  keepers: types.Keepers,
   { exported }: GenesisState,
   validator: records.Validator,
 ): records.Validator {
@@ -153,7 +142,7 @@ function addValidator(
 
 function addDelegation(
   context: Context,
-  { hooks, accounts, operators }: Keepers,
+  { hooks, accounts, operators }: types.Keepers,
   { exported }: GenesisState,
   delegation: records.Delegation,
 ): void {
@@ -169,7 +158,7 @@ function addDelegation(
 }
 
 /** Stores the undelegations. Returns their total tokens. */
-function addUnbondings(context: Context, keepers: Keepers, state: GenesisState): bigint {
+function addUnbondings(context: Context, keepers: types.Keepers, state: GenesisState): bigint {
   let waiting = 0n;
   state.unbondingDelegations.map(records.unbondingFromWire).forEach((unbonding, index) => {
     const { delegatorAddress, validatorAddress, entries } = unbonding;
@@ -188,7 +177,11 @@ function addUnbondings(context: Context, keepers: Keepers, state: GenesisState):
   return waiting;
 }
 
-function addRedelegations(context: Context, { accounts, operators }: Keepers, state: GenesisState): void {
+function addRedelegations(
+  context: Context,
+  { accounts, operators }: types.Keepers,
+  state: GenesisState,
+): void {
   state.redelegations.map(records.redelegationFromWire).forEach((redelegation, index) => {
     const { entries, ...texts } = redelegation;
     const triplet = atPath(`${PATH}.redelegations[${index}]`, () => ({
@@ -222,19 +215,19 @@ function requireShares(given: readonly records.Validator[], state: GenesisState)
 
 function requirePools(
   context: Context,
-  keepers: Keepers,
+  keepers: types.Keepers,
   given: readonly records.Validator[],
   waiting: bigint,
 ): void {
-  const { bondDenom } = moduleParams.get(context);
+  const { bondDenom } = types.moduleParams.get(context);
   const require = (pool: string, expected: bigint): void => {
     const { amount } = keepers.bank.balance(context, moduleAddress(pool), bondDenom);
     if (amount === expected) return;
     const text = `${pool} has ${amount}${bondDenom}, and the validators and undelegations need ${expected}${bondDenom}`;
     throw new GenesisError(`app_state.bank.balances`, text);
   };
-  require(BONDED_POOL, tokensOf(given.filter(validators.isBonded)));
-  require(NOT_BONDED_POOL, tokensOf(given.filter((one) => !validators.isBonded(one))) + waiting);
+  require(types.BONDED_POOL, tokensOf(given.filter(validators.isBonded)));
+  require(types.NOT_BONDED_POOL, tokensOf(given.filter((one) => !validators.isBonded(one))) + waiting);
 }
 
 function tokensOf(some: readonly records.Validator[]): bigint {
@@ -251,7 +244,7 @@ function largestId(state: GenesisState): bigint {
   return ids.reduce((largest, id) => (id > largest ? id : largest), 0n);
 }
 
-function restoreLastPowers(context: Context, { operators }: Keepers, state: GenesisState): void {
+function restoreLastPowers(context: Context, { operators }: types.Keepers, state: GenesisState): void {
   validators.lastTotalPower.set(context, records.toInteger(fromUtf8(state.lastTotalPower)));
   const path = `${PATH}.last_validator_powers`;
   const updates = eachAtPath(path, state.lastValidatorPowers, ({ address, power }) => {
@@ -265,9 +258,9 @@ function restoreLastPowers(context: Context, { operators }: Keepers, state: Gene
 }
 
 /** Exports the state. Hooks do not run when an export is imported. */
-function exportGenesis(context: Context, { operators }: Keepers): JsonValue {
+function exportGenesis(context: Context, { operators }: types.Keepers): JsonValue {
   return SCHEMA.print({
-    params: moduleParams.get(context),
+    params: types.moduleParams.get(context),
     lastTotalPower: utf8((validators.lastTotalPower.get(context) ?? 0n).toString()),
     lastValidatorPowers: [...validators.lastPowers.entries(context)].map(([operator, power]) => ({
       address: operators.format(operator),

@@ -10,13 +10,7 @@ import {
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import { fromUtf8, prefixEnd, readUint64BigEndian } from "../../../../platform/base/bytes.ts";
-import {
-  type Dec18,
-  DEC18_ONE,
-  mulDec18,
-  quoDec18,
-  truncateDec18,
-} from "../../../../platform/base/decimal.ts";
+import * as decimal from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientShares, ErrNoValidatorFound } from "./errors.ts";
 import * as types from "./types.ts";
@@ -120,9 +114,9 @@ export function addTokens(
   keepers: types.Keepers,
   validator: Validator,
   amount: bigint,
-): Dec18 {
+): decimal.Dec18 {
   const { tokens, delegatorShares } = validator;
-  const issued = delegatorShares === 0n ? amount * DEC18_ONE : sharesFromTokens(validator, amount);
+  const issued = delegatorShares === 0n ? amount * decimal.DEC18_ONE : sharesFromTokens(validator, amount);
   const after = { ...validator, tokens: tokens + amount, delegatorShares: delegatorShares + issued };
   changeValidator(context, keepers, validator, after);
   return issued;
@@ -133,10 +127,11 @@ export function removeShares(
   context: Context,
   keepers: types.Keepers,
   validator: Validator,
-  shares: Dec18,
+  shares: decimal.Dec18,
 ): readonly [Validator, bigint] {
   const remaining = validator.delegatorShares - shares;
-  const amount = remaining === 0n ? validator.tokens : truncateDec18(tokensFromShares(validator, shares));
+  const amount =
+    remaining === 0n ? validator.tokens : decimal.truncateDec18(tokensFromShares(validator, shares));
   const after = { ...validator, tokens: validator.tokens - amount, delegatorShares: remaining };
   return [changeValidator(context, keepers, validator, after), amount];
 }
@@ -161,27 +156,30 @@ export function hasInvalidRate({ tokens, delegatorShares }: Validator): boolean 
 }
 
 /** Returns the tokens that shares are worth, as a decimal, rounded half to even. */
-export function tokensFromShares({ tokens, delegatorShares }: Validator, shares: Dec18): Dec18 {
-  return quoDec18(shares * tokens, delegatorShares);
+export function tokensFromShares(
+  { tokens, delegatorShares }: Validator,
+  shares: decimal.Dec18,
+): decimal.Dec18 {
+  return decimal.quoDec18(shares * tokens, delegatorShares);
 }
 
 /** Returns the shares that an amount is worth, rounded down. Throws staking/22 for a validator without tokens. */
-export function sharesFromTokens({ tokens, delegatorShares }: Validator, amount: bigint): Dec18 {
+export function sharesFromTokens({ tokens, delegatorShares }: Validator, amount: bigint): decimal.Dec18 {
   if (tokens === 0n) throw ErrInsufficientShares();
   return (delegatorShares * amount) / tokens;
 }
 
 /** Returns a fraction of an amount, rounded down. */
-export function fractionOf(fraction: Dec18, amount: bigint): bigint {
-  return truncateDec18(mulDec18(fraction, amount * DEC18_ONE));
+export function fractionOf(fraction: decimal.Dec18, amount: bigint): bigint {
+  return decimal.truncateDec18(decimal.mulDec18(fraction, amount * decimal.DEC18_ONE));
 }
 
 /** Returns `amount / total` as a decimal, rounded up and capped at 1. */
-export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
+export function effectiveFraction(amount: bigint, total: bigint): decimal.Dec18 {
   // Go divides with 36 digits, rounds down, then rounds up to 18 digits.
-  const exact = (amount * DEC18_ONE * DEC18_ONE) / total;
-  const fraction = exact / DEC18_ONE + (exact % DEC18_ONE === 0n ? 0n : 1n);
-  return fraction > DEC18_ONE ? DEC18_ONE : fraction;
+  const exact = (amount * decimal.DEC18_ONE * decimal.DEC18_ONE) / total;
+  const fraction = exact / decimal.DEC18_ONE + (exact % decimal.DEC18_ONE === 0n ? 0n : 1n);
+  return fraction > decimal.DEC18_ONE ? decimal.DEC18_ONE : fraction;
 }
 
 const codec = messageCodec(wire.ValAddresses);

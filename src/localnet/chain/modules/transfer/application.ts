@@ -7,31 +7,9 @@ import { type Context, event } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
 import type { Acknowledgement, IBCModule, OpeningChannel, RelayedPacket } from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeCapability, chargeClaim } from "../ibc/host/capability.ts";
-import {
-  channelPrefix,
-  localDenom,
-  parseTrace,
-  receivedDenom,
-  traceHash,
-  ErrInvalidPort,
-  ErrInvalidVersion,
-  ErrReceiveDisabled,
-  ErrSendDisabled,
-  MODULE_NAME,
-  moduleParams,
-  VERSION,
-} from "./denom.ts";
+import * as transfer from "./denom.ts";
 import * as ibcErrors from "../ibc/host/errors.ts";
-import {
-  decodePacketData,
-  encodePacketData,
-  errorAcknowledgement,
-  goReply,
-  parseAmount,
-  replyOf,
-  SUCCESS,
-  validatePacketData,
-} from "./packet.ts";
+import * as packets from "./packet.ts";
 import { addTrace, type Keepers, escrowCoin, fullDenomOf, port, unescrowCoin } from "./keeper.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
@@ -40,21 +18,21 @@ import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/
 /** Creates the application for the port `transfer` (ICS-20). */
 export function createTransferApplication(keepers: Keepers): IBCModule {
   return {
-    moduleName: MODULE_NAME,
+    moduleName: transfer.MODULE_NAME,
     onOpenInit: (context, channel) => {
       validateChannel(context, channel);
       const isEmpty = trimGoSpace(channel.version) === "";
-      if (!isEmpty && channel.version !== VERSION)
-        throw ErrInvalidVersion(`expected ${VERSION}, got ${channel.version}`);
-      chargeClaim(context, MODULE_NAME, channelCapability(channel));
+      if (!isEmpty && channel.version !== transfer.VERSION)
+        throw transfer.ErrInvalidVersion(`expected ${transfer.VERSION}, got ${channel.version}`);
+      chargeClaim(context, transfer.MODULE_NAME, channelCapability(channel));
       // As on the deployed chain, an empty version stays empty until the counterparty chooses.
       return channel.version;
     },
     onOpenTry: (context, channel) => {
       validateChannel(context, channel);
       requireVersion(channel.version);
-      chargeClaim(context, MODULE_NAME, channelCapability(channel));
-      return VERSION;
+      chargeClaim(context, transfer.MODULE_NAME, channelCapability(channel));
+      return transfer.VERSION;
     },
     onOpenAck: (_context, _channel, version) => requireVersion(version),
     onOpenConfirm: () => undefined,
@@ -70,7 +48,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
       refund(context, packet.source, data, keepers);
       context.emit(
         event("timeout", [
-          ["module", MODULE_NAME],
+          ["module", transfer.MODULE_NAME],
           ["refund_receiver", data.sender],
           ["refund_denom", data.denom],
           ["refund_amount", data.amount],
@@ -89,12 +67,14 @@ function validateChannel(context: Context, { ordering, portId }: OpeningChannel)
     );
   }
   const own = port.get(context);
-  if (portId !== own) throw ErrInvalidPort(`invalid port: ${portId}, expected ${own}`);
+  if (portId !== own) throw transfer.ErrInvalidPort(`invalid port: ${portId}, expected ${own}`);
 }
 
 function requireVersion(version: string): void {
-  if (version !== VERSION)
-    throw ErrInvalidVersion(`invalid counterparty version: expected ${VERSION}, got ${version}`);
+  if (version !== transfer.VERSION)
+    throw transfer.ErrInvalidVersion(
+      `invalid counterparty version: expected ${transfer.VERSION}, got ${version}`,
+    );
 }
 
 /** Handles a transfer packet. If it cannot be paid out, the acknowledgement contains the error's code. */
@@ -104,20 +84,20 @@ function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): A
     data = receivedData(packet);
     receiveTransfer(context, packet, data, keepers);
     emitPacket(context, data, [["success", "true"]]);
-    return SUCCESS;
+    return packets.SUCCESS;
   } catch (error) {
     if (!(error instanceof errors.ModuleError) || errors.isOutOfGas(error)) throw error;
     emitPacket(context, data, [
       ["success", "false"],
       ["error", error.message],
     ]);
-    return errorAcknowledgement(error);
+    return packets.errorAcknowledgement(error);
   }
 }
 
 function receivedData({ data }: RelayedPacket): FungibleTokenPacketData {
   try {
-    return decodePacketData(data);
+    return packets.decodePacketData(data);
   } catch (error) {
     if (error instanceof errors.ModuleError)
       throw ibcErrors.ErrIbcInvalidType("cannot unmarshal ICS-20 transfer packet data");
@@ -131,20 +111,20 @@ function onAcknowledge(
   acknowledgement: Uint8Array,
   keepers: Keepers,
 ): void {
-  const reply = replyOf(acknowledgement);
+  const reply = packets.replyOf(acknowledgement);
   const data = dataOf(packet);
   if (reply.kind === "error") refund(context, packet.source, data, keepers);
   const outcome =
     reply.kind === "error"
       ? (["error", reply.error] as const)
       : (["success", Buffer.from(reply.result).toString("utf8")] as const);
-  emitPacket(context, data, [["acknowledgement", goReply(reply)]]);
+  emitPacket(context, data, [["acknowledgement", packets.goReply(reply)]]);
   context.emit(event("fungible_token_packet", [outcome]));
 }
 
 function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
   return errors.orThrow(
-    () => decodePacketData(data),
+    () => packets.decodePacketData(data),
     (reason) => ibcErrors.ErrIbcUnknownRequest(`cannot unmarshal ICS-20 transfer packet data: ${reason}`),
   );
 }
@@ -169,11 +149,11 @@ export function sendTransfer(
     );
   }
   lockFee(next);
-  chargeCapability(context, MODULE_NAME, channelCapability(source), true);
-  if (!moduleParams.get(context).sendEnabled) throw ErrSendDisabled();
+  chargeCapability(context, transfer.MODULE_NAME, channelCapability(source), true);
+  if (!transfer.moduleParams.get(context).sendEnabled) throw transfer.ErrSendDisabled();
   const coin = coinOf(message);
   errors.wrapErrors(
-    () => ErrSendDisabled(`transfers are currently disabled for ${coin.denom}`),
+    () => transfer.ErrSendDisabled(`transfers are currently disabled for ${coin.denom}`),
     () => bank.requireSendEnabled(context, [coin]),
   );
   const sender = parseAddress(bech32Prefix, message.sender);
@@ -182,9 +162,9 @@ export function sendTransfer(
   // ibc-go reads the channel for its telemetry. The channel exists, because it has a next sequence.
   channels.channel(context, source);
   const denom = fullDenomOf(context, coin.denom);
-  if (denom.startsWith(channelPrefix(source))) {
-    bank.sendToModule(context, sender, MODULE_NAME, [coin]);
-    bank.burn(context, MODULE_NAME, [coin]);
+  if (denom.startsWith(transfer.channelPrefix(source))) {
+    bank.sendToModule(context, sender, transfer.MODULE_NAME, [coin]);
+    bank.burn(context, transfer.MODULE_NAME, [coin]);
   } else escrowCoin(context, keepers, { from: sender, end: source }, coin);
   const sequence = channels.sendPacket(context, {
     source,
@@ -192,7 +172,7 @@ export function sendTransfer(
       height: message.timeoutHeight ?? { revisionNumber: 0n, revisionHeight: 0n },
       timestamp: message.timeoutTimestamp,
     },
-    data: encodePacketData({
+    data: packets.encodePacketData({
       denom,
       amount: coin.amount.toString(),
       sender: message.sender,
@@ -211,7 +191,7 @@ export function sendTransfer(
       ["memo", message.memo],
     ]),
   );
-  context.emit(event("message", [["module", MODULE_NAME]]));
+  context.emit(event("message", [["module", transfer.MODULE_NAME]]));
   return sequence;
 }
 
@@ -225,24 +205,24 @@ function receiveTransfer(
   data: FungibleTokenPacketData,
   keepers: Keepers,
 ): void {
-  errors.wrapErrors("error validating ICS-20 transfer packet data", () => validatePacketData(data));
-  if (!moduleParams.get(context).receiveEnabled) throw ErrReceiveDisabled();
+  errors.wrapErrors("error validating ICS-20 transfer packet data", () => packets.validatePacketData(data));
+  if (!transfer.moduleParams.get(context).receiveEnabled) throw transfer.ErrReceiveDisabled();
   const receiver = errors.orThrowWith(
     errors.unregisteredError,
     `failed to decode receiver address: ${data.receiver}`,
     () => parseAddress(keepers.bech32Prefix, data.receiver),
   );
-  const amount = parseAmount(data.amount);
-  if (data.denom.startsWith(channelPrefix(source))) {
+  const amount = packets.parseAmount(data.amount);
+  if (data.denom.startsWith(transfer.channelPrefix(source))) {
     if (keepers.bank.isBlocked(receiver))
       throw ibcErrors.ErrIbcUnauthorized(`${data.receiver} is not allowed to receive funds`);
-    const denom = receivedDenom({ source, destination }, data.denom);
+    const denom = transfer.receivedDenom({ source, destination }, data.denom);
     // Go panics for an invalid denomination.
     if (!isDenom(denom)) throw errors.unregisteredError(`invalid denom: ${denom}`);
     unescrowCoin(context, keepers, { to: receiver, end: destination }, { denom, amount });
     return;
   }
-  const voucher = { full: channelPrefix(destination) + data.denom, amount };
+  const voucher = { full: transfer.channelPrefix(destination) + data.denom, amount };
   mintVoucher(context, keepers, { address: receiver, text: data.receiver }, voucher);
 }
 
@@ -252,18 +232,20 @@ function mintVoucher(
   receiver: { readonly address: Uint8Array; readonly text: string },
   { full, amount }: { readonly full: string; readonly amount: bigint },
 ): void {
-  const trace = parseTrace(full);
+  const trace = transfer.parseTrace(full);
   addTrace(context, bank, trace);
-  const denom = localDenom(trace);
+  const denom = transfer.localDenom(trace);
   context.emit(
     event("denomination_trace", [
-      ["trace_hash", upperHex(traceHash(trace))],
+      ["trace_hash", upperHex(transfer.traceHash(trace))],
       ["denom", denom],
     ]),
   );
-  errors.wrapErrors("failed to mint IBC tokens", () => bank.mint(context, MODULE_NAME, [{ denom, amount }]));
+  errors.wrapErrors("failed to mint IBC tokens", () =>
+    bank.mint(context, transfer.MODULE_NAME, [{ denom, amount }]),
+  );
   errors.wrapErrors(`failed to send coins to receiver ${receiver.text}`, () =>
-    bank.sendFromModule(context, MODULE_NAME, receiver.address, [{ denom, amount }]),
+    bank.sendFromModule(context, transfer.MODULE_NAME, receiver.address, [{ denom, amount }]),
   );
 }
 
@@ -274,14 +256,14 @@ function refund(
   { denom: full, amount: text, sender: address }: FungibleTokenPacketData,
   keepers: Keepers,
 ): void {
-  const coin = { denom: localDenom(parseTrace(full)), amount: parseAmount(text) };
+  const coin = { denom: transfer.localDenom(transfer.parseTrace(full)), amount: packets.parseAmount(text) };
   const sender = parseAddress(keepers.bech32Prefix, address);
-  if (!full.startsWith(channelPrefix(source))) {
+  if (!full.startsWith(transfer.channelPrefix(source))) {
     unescrowCoin(context, keepers, { to: sender, end: source }, coin);
     return;
   }
-  keepers.bank.mint(context, MODULE_NAME, [coin]);
-  keepers.bank.sendFromModule(context, MODULE_NAME, sender, [coin]);
+  keepers.bank.mint(context, transfer.MODULE_NAME, [coin]);
+  keepers.bank.sendFromModule(context, transfer.MODULE_NAME, sender, [coin]);
 }
 
 /** Emits the event for a packet's receipt or acknowledgement. */
@@ -292,7 +274,7 @@ function emitPacket(
 ): void {
   context.emit(
     event("fungible_token_packet", [
-      ["module", MODULE_NAME],
+      ["module", transfer.MODULE_NAME],
       ["sender", sender],
       ["receiver", receiver],
       ["denom", denom],

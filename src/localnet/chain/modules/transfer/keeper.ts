@@ -7,16 +7,7 @@ import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, wrapErrors } from "../../runtime/errors.ts";
 import * as collections from "../../store/collections.ts";
-import {
-  fullDenom,
-  hashOfVoucher,
-  localDenom,
-  parseTraceHash,
-  traceHash,
-  ErrTraceNotFound,
-  MODULE_NAME,
-  VERSION,
-} from "./denom.ts";
+import * as transfer from "./denom.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { BankKeeper as Keeper } from "../bank/keeper.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
@@ -79,11 +70,11 @@ const amountCodec = collections.mappedCodec(
 );
 
 /** The module's port. */
-export const port = collections.createItem(MODULE_NAME, Uint8Array.of(0x01), collections.textCodec);
+export const port = collections.createItem(transfer.MODULE_NAME, Uint8Array.of(0x01), collections.textCodec);
 
 /** Traces by hash: `0x02 | hash`. */
 export const traces = collections.createMap(
-  MODULE_NAME,
+  transfer.MODULE_NAME,
   Uint8Array.of(0x02),
   collections.bytesCodec,
   collections.messageCodec<DenomTrace>(DenomTrace),
@@ -91,7 +82,7 @@ export const traces = collections.createMap(
 
 /** Total coins in all escrow accounts, by denomination: `totalEscrowForDenom/{denom}`. A zero amount has no entry. */
 export const escrows = collections.createMap(
-  MODULE_NAME,
+  transfer.MODULE_NAME,
   utf8("totalEscrowForDenom/"),
   collections.textCodec,
   amountCodec,
@@ -99,18 +90,19 @@ export const escrows = collections.createMap(
 
 /** Stores a voucher's trace, and adds its metadata to the bank. */
 export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace): void {
-  const hash = traceHash(trace);
+  const hash = transfer.traceHash(trace);
   if (!traces.has(context, hash)) traces.set(context, hash, trace);
-  if (!bank.hasMetadata(context, localDenom(trace))) bank.setMetadata(context, voucherMetadata(trace));
+  if (!bank.hasMetadata(context, transfer.localDenom(trace)))
+    bank.setMetadata(context, voucherMetadata(trace));
 }
 
 /** Returns a voucher's metadata. As in ibc-go, it has no unit for `display`. */
 function voucherMetadata(trace: DenomTrace): Metadata {
-  const display = fullDenom(trace);
+  const display = transfer.fullDenom(trace);
   return {
     description: `IBC token from ${display}`,
     denomUnits: [{ denom: trace.baseDenom, exponent: 0, aliases: [] }],
-    base: localDenom(trace),
+    base: transfer.localDenom(trace),
     display,
     name: `${display} IBC token`,
     symbol: trace.baseDenom.toUpperCase(),
@@ -121,11 +113,11 @@ function voucherMetadata(trace: DenomTrace): Metadata {
 
 /** Returns a coin's full denomination; for "ibc/HASH", the trace provides it. Throws transfer/6 for an unknown trace. */
 export function fullDenomOf(context: Context, denom: string): string {
-  const hash = hashOfVoucher(denom);
+  const hash = transfer.hashOfVoucher(denom);
   if (hash === undefined) return denom;
-  const trace = traces.get(context, parseTraceHash(hash));
-  if (trace === undefined) throw ErrTraceNotFound(hash);
-  return fullDenom(trace);
+  const trace = traces.get(context, transfer.parseTraceHash(hash));
+  if (trace === undefined) throw transfer.ErrTraceNotFound(hash);
+  return transfer.fullDenom(trace);
 }
 
 /** Adds to the coins in escrow, or subtracts if `sign` is -1. Throws sdk/5 if there are too few coins in escrow. */
@@ -142,7 +134,7 @@ const ADDRESS_BYTES = 20;
 
 /** Returns a channel's escrow account, which holds coins of this chain and has no private key. */
 export function escrowAddress({ portId, channelId }: ChannelEndpoint): Uint8Array {
-  const preimage = concat(utf8(VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
+  const preimage = concat(utf8(transfer.VERSION), Uint8Array.of(0), utf8(`${portId}/${channelId}`));
   return sha256(preimage).slice(0, ADDRESS_BYTES);
 }
 

@@ -19,22 +19,7 @@ import { readPage } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import { checkArgument, requireAuthority, requireFound, requireSigner } from "../ibc/host/signed-handler.ts";
-import {
-  fullDenom,
-  hashOfVoucher,
-  parseTrace,
-  parseTraceHash,
-  traceHash,
-  validatePath,
-  validateReceivedDenom,
-  validateSentDenom,
-  validateTrace,
-  ErrInvalidMemo,
-  ErrTraceNotFound,
-  MODULE_NAME,
-  moduleParams,
-  PORT_ID,
-} from "./denom.ts";
+import * as transfer from "./denom.ts";
 import * as ibcErrors from "../ibc/host/errors.ts";
 import {
   type Keepers,
@@ -58,8 +43,8 @@ export interface TransferModule extends ChainModule {
 export function createTransferModule(options: TransferOptions, deps: TransferDeps): TransferModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: transfer.MODULE_NAME,
+    stores: [transfer.MODULE_NAME],
     messages: createHandlers(keepers),
     queries: createQueryHandlers(options.bech32Prefix),
     initGenesis,
@@ -73,7 +58,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const validate = (message: tx.MsgTransfer): void => validateTransfer(message, bech32Prefix);
   const UpdateParams = (context: Context, message: tx.MsgUpdateParams): void => {
     requireAuthority(authority, message);
-    moduleParams.set(context, message.params ?? { sendEnabled: false, receiveEnabled: false });
+    transfer.moduleParams.set(context, message.params ?? { sendEnabled: false, receiveEnabled: false });
   };
   if (ownMessages === undefined) {
     const handle = (context: Context, message: tx.MsgTransfer): tx.MsgTransferResponse => ({
@@ -184,25 +169,25 @@ function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
   if (Buffer.byteLength(message.receiver) > MAX_RECEIVER_BYTES)
     throw ibcErrors.ErrIbcInvalidAddress(`recipient address must not exceed ${MAX_RECEIVER_BYTES} bytes`);
   if (Buffer.byteLength(message.memo) > MAX_MEMO_BYTES)
-    throw ErrInvalidMemo(`memo must not exceed ${MAX_MEMO_BYTES} bytes`);
-  validateSentDenom(coin.denom);
+    throw transfer.ErrInvalidMemo(`memo must not exceed ${MAX_MEMO_BYTES} bytes`);
+  transfer.validateSentDenom(coin.denom);
 }
 
-const SCHEMA = genesisSchema(MODULE_NAME, "ibc.applications.transfer.v1.GenesisState", GenesisState);
+const SCHEMA = genesisSchema(transfer.MODULE_NAME, "ibc.applications.transfer.v1.GenesisState", GenesisState);
 
 /** Reads the genesis state. Throws `GenesisError` if a trace is invalid or listed twice, or if coins are invalid. */
 export function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
-  const path = `app_state.${MODULE_NAME}`;
-  const portId = state?.portId === undefined || state.portId === "" ? PORT_ID : state.portId;
+  const path = `app_state.${transfer.MODULE_NAME}`;
+  const portId = state?.portId === undefined || state.portId === "" ? transfer.PORT_ID : state.portId;
   atPath(`${path}.port_id`, () => validatePortId(portId));
   port.set(context, portId);
-  moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
+  transfer.moduleParams.set(context, partOr(json, "params", state?.params, transfer.moduleParams.defaults));
   for (const [index, trace] of (state?.denomTraces ?? []).entries()) {
     atPath(`${path}.denom_traces[${index}]`, () => {
-      validatePath(trace);
-      if (trace.path === "") validateReceivedDenom(trace.baseDenom);
-      const hash = traceHash(trace);
+      transfer.validatePath(trace);
+      if (trace.path === "") transfer.validateReceivedDenom(trace.baseDenom);
+      const hash = transfer.traceHash(trace);
       if (traces.has(context, hash)) throw new Error("the trace is given twice");
       traces.set(context, hash, trace);
     });
@@ -219,7 +204,7 @@ export function exportGenesis(context: Context): JsonValue {
   return SCHEMA.print({
     portId: port.get(context) ?? unreachable("the port is stored from genesis on"),
     denomTraces: [...traces.entries(context)].map(([, trace]) => trace),
-    params: moduleParams.get(context),
+    params: transfer.moduleParams.get(context),
     totalEscrowed: [...escrows.entries(context)].map(([denom, amount]) => toWireCoin({ denom, amount })),
   });
 }
@@ -227,22 +212,25 @@ export function exportGenesis(context: Context): JsonValue {
 /** All queries of `ibc.applications.transfer.v1.Query`. */
 function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
-    Params: moduleParams.query,
+    Params: transfer.moduleParams.query,
     // Pages follow hash order; within a page, traces are ordered by denomination.
     DenomTraces: (context, request) => {
       const range = traces.range(context);
       const { items, pagination } = readPage(range, request.pagination, (_key, value) =>
         DenomTrace.decode(value),
       );
-      return { denomTraces: items.toSorted((a, b) => (fullDenom(a) < fullDenom(b) ? -1 : 1)), pagination };
+      return {
+        denomTraces: items.toSorted((a, b) => (transfer.fullDenom(a) < transfer.fullDenom(b) ? -1 : 1)),
+        pagination,
+      };
     },
     DenomTrace: (context, { hash }) => ({ denomTrace: traceOf(context, hash) }),
     DenomHash: (context, { trace }) => {
-      const parsed = parseTrace(trace);
-      checkArgument(() => validateTrace(parsed));
-      const hash = traceHash(parsed);
+      const parsed = transfer.parseTrace(trace);
+      checkArgument(() => transfer.validateTrace(parsed));
+      const hash = transfer.traceHash(parsed);
       if (!traces.has(context, hash))
-        throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(trace).message);
+        throw new QueryError(GrpcCode.NotFound, transfer.ErrTraceNotFound(trace).message);
       return { hash: upperHex(hash) };
     },
     EscrowAddress: (_context, end) => ({ escrowAddress: formatAddress(bech32Prefix, escrowAddress(end)) }),
@@ -257,6 +245,6 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
 function traceOf(context: Context, text: string): DenomTrace {
   // The hash is also missing from ibc-go's text.
   const prefix = "invalid denom trace hash: , error: ";
-  const hash = checkArgument(() => parseTraceHash(hashOfVoucher(text) ?? text), prefix);
-  return requireFound(traces.get(context, hash), () => ErrTraceNotFound(text));
+  const hash = checkArgument(() => transfer.parseTraceHash(transfer.hashOfVoucher(text) ?? text), prefix);
+  return requireFound(traces.get(context, hash), () => transfer.ErrTraceNotFound(text));
 }

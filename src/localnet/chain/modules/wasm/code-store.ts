@@ -9,15 +9,7 @@ import type { Vm } from "../../../vm/vm.ts";
 import { type Context, event } from "../../runtime/context.ts";
 import { ErrUnauthorized } from "../../runtime/errors.ts";
 import { consumeCallGas } from "./gas.ts";
-import {
-  codes,
-  codeSequence,
-  findCodeBytes,
-  setCodeBytes,
-  isAllowed,
-  isSubset,
-  moduleParams,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import { ErrCreateFailed, ErrLimit } from "./keys.ts";
 
 /** Maximum size of code on the deployed chain, in bytes, both in a message and unpacked. */
@@ -47,17 +39,20 @@ export function storeCode(
 ): { readonly codeId: bigint; readonly checksum: Uint8Array } {
   const allowed = defaultPermission(context, creator);
   const instantiateConfig = permission ?? allowed;
-  const { codeUploadAccess } = moduleParams.get(context);
-  if (!isAuthority && !(isAllowed(codeUploadAccess, creator) && isSubset(instantiateConfig, allowed)))
+  const { codeUploadAccess } = keeper.moduleParams.get(context);
+  if (
+    !isAuthority &&
+    !(keeper.isAllowed(codeUploadAccess, creator) && keeper.isSubset(instantiateConfig, allowed))
+  )
     throw ErrUnauthorized("can not create code");
   const unpacked = isGzip(code) ? uncompress(context, code) : code;
   const checksum = sha256(unpacked);
   const problem = checkCode(vm, toHex(checksum), unpacked);
   consumeCallGas(context.gas, COMPILE_COST * BigInt(unpacked.length) * GAS_MULTIPLIER);
   if (problem !== undefined) throw ErrCreateFailed(problem);
-  setCodeBytes(context, checksum, unpacked);
-  const codeId = codeSequence.take(context);
-  codes.set(context, codeId, { codeHash: checksum, creator, instantiateConfig });
+  keeper.setCodeBytes(context, checksum, unpacked);
+  const codeId = keeper.codeSequence.take(context);
+  keeper.codes.set(context, codeId, { codeHash: checksum, creator, instantiateConfig });
   context.emit(
     event("store_code", [
       ["code_checksum", toHex(checksum)],
@@ -69,7 +64,7 @@ export function storeCode(
 
 /** Returns who may instantiate code from this creator if the upload does not specify it. */
 export function defaultPermission(context: Context, creator: string): AccessConfig {
-  const permission = moduleParams.get(context).instantiateDefaultPermission;
+  const permission = keeper.moduleParams.get(context).instantiateDefaultPermission;
   const isList = permission === AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES;
   return { permission, addresses: isList ? [creator] : [] };
 }
@@ -136,7 +131,7 @@ export function createCodeReports(): (context: Context, checksum: Uint8Array) =>
     const key = toHex(checksum);
     const found = known.get(key);
     if (found !== undefined) return found;
-    const bytes = findCodeBytes(context, checksum);
+    const bytes = keeper.findCodeBytes(context, checksum);
     if (bytes === undefined) return TYPESCRIPT;
     const { exports, migrateVersion } = decodeModule(bytes);
     const functions = new Set(exports.filter(({ kind }) => kind === "func").map(({ name }) => name));

@@ -7,17 +7,7 @@ import { formatAddress, parseAddress, tryParseAddress } from "../../runtime/addr
 import type { Coin } from "../../runtime/coins.ts";
 import { collectEvents, type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
-import {
-  addressOf,
-  codes,
-  contracts,
-  indexContract,
-  indexMigration,
-  loadContract,
-  type LoadedCode,
-  runningTransaction,
-  isAllowed,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import { type CodeReport, createCodeReports } from "./code-store.ts";
 import { type Caller, ContractError, type ContractResponse, type Reply } from "./contract.ts";
 import type { Dispatch } from "./dispatch.ts";
@@ -31,16 +21,7 @@ import {
 } from "./entry-points.ts";
 import { compactJson } from "./go-field.ts";
 import { bindPort } from "./ibc-channels.ts";
-import {
-  ErrDuplicate,
-  ErrExceedMaxCallDepth,
-  ErrExceedMaxQueryStackSize,
-  ErrExecuteFailed,
-  ErrInstantiateFailed,
-  ErrMigrationFailed,
-  ErrNoSuchCode,
-  ErrQueryFailed,
-} from "./keys.ts";
+import * as keys from "./keys.ts";
 import type { ContractQuerier } from "./querier.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
@@ -103,8 +84,8 @@ export function createContractHost(
   deps: WasmDeps & Pick<Required<WasmDeps>, "tracer">,
   parts: () => HostParts,
 ): ContractHost {
-  const guardCall = createDepthGuard(MAX_CALL_DEPTH, ErrExceedMaxCallDepth);
-  const guardQuery = createDepthGuard(MAX_QUERY_DEPTH, ErrExceedMaxQueryStackSize);
+  const guardCall = createDepthGuard(MAX_CALL_DEPTH, keys.ErrExceedMaxCallDepth);
+  const guardQuery = createDepthGuard(MAX_QUERY_DEPTH, keys.ErrExceedMaxQueryStackSize);
   const deterministic = new WeakSet<errors.ModuleError>();
   const isDeterministic = (error: errors.ModuleError): boolean => deterministic.has(error);
   const host: CallDeps = {
@@ -124,7 +105,7 @@ export function createContractHost(
   return {
     isContract: (context, address) => {
       const bytes = tryParseAddress(options.bech32Prefix, address);
-      return bytes.ok && contracts.has(context, bytes.value);
+      return bytes.ok && keeper.contracts.has(context, bytes.value);
     },
     instantiate: (context, contract) => guardCall.run(() => instantiate(host, context, contract)),
     execute: (context, address, caller, message) =>
@@ -136,9 +117,9 @@ export function createContractHost(
     isDeterministic,
     ibc: createIbcCalls({
       entryPoints: host.entryPoints,
-      load: (context, address) => loadContract(context, address, options.bech32Prefix),
+      load: (context, address) => keeper.loadContract(context, address, options.bech32Prefix),
       guard: guardCall.run,
-      run: (call) => runEntryPoint(host, ErrExecuteFailed, call),
+      run: (call) => runEntryPoint(host, keys.ErrExecuteFailed, call),
       respond: (context, address, response) => respond(host, context, address, response),
     }),
   };
@@ -169,14 +150,14 @@ function instantiate(
   const { codeId, creator, funds } = contract;
   const message = compactJson(contract.message);
   chargeInstance(context, codeId, "instantiate");
-  const code = codes.get(context, codeId);
-  if (code === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
-  if (contract.isAuthority !== true && !isAllowed(code.instantiateConfig, creator))
+  const code = keeper.codes.get(context, codeId);
+  if (code === undefined) throw keys.ErrNoSuchCode(`code id ${codeId}`);
+  if (contract.isAuthority !== true && !keeper.isAllowed(code.instantiateConfig, creator))
     throw errors.ErrUnauthorized("can not instantiate");
   const parsedCreator = parseAddress(host.bech32Prefix, creator);
-  const bytes = addressOf(context, { ...contract, creator: parsedCreator, checksum: code.codeHash });
-  if (contracts.has(context, bytes))
-    throw ErrDuplicate(
+  const bytes = keeper.addressOf(context, { ...contract, creator: parsedCreator, checksum: code.codeHash });
+  if (keeper.contracts.has(context, bytes))
+    throw keys.ErrDuplicate(
       "contract address already exists, try a different combination of creator, checksum and salt",
     );
   const address = formatAddress(host.bech32Prefix, bytes);
@@ -214,7 +195,7 @@ function storeContract(
 ): void {
   const { codeId, creator, admin, label, message, ibcPortId } = contract;
   const created = positionOf(context);
-  indexContract(
+  keeper.indexContract(
     context,
     { address: bytes, creator: parseAddress(host.bech32Prefix, creator) },
     {
@@ -224,7 +205,7 @@ function storeContract(
       msg: message,
     },
   );
-  contracts.set(context, bytes, {
+  keeper.contracts.set(context, bytes, {
     codeId,
     creator,
     admin,
@@ -236,7 +217,7 @@ function storeContract(
 }
 
 function positionOf(context: Context): { readonly blockHeight: bigint; readonly txIndex: bigint } {
-  return { blockHeight: context.height, txIndex: BigInt(runningTransaction(context) ?? 0) };
+  return { blockHeight: context.height, txIndex: BigInt(keeper.runningTransaction(context) ?? 0) };
 }
 
 function execute(
@@ -245,7 +226,7 @@ function execute(
   address: string,
   call: { readonly caller: Caller; readonly message: Uint8Array },
 ): Uint8Array {
-  const loaded = loadContract(context, address, host.bech32Prefix);
+  const loaded = keeper.loadContract(context, address, host.bech32Prefix);
   const { sender, funds } = call.caller;
   chargeInstance(context, loaded.info.codeId, "execute");
   transferFunds(host, context, { from: sender, to: address }, funds);
@@ -256,7 +237,7 @@ function execute(
 function callContract(
   host: CallDeps,
   context: Context,
-  loaded: LoadedCode,
+  loaded: keeper.LoadedCode,
   call: EntryCall,
 ): Uint8Array | undefined {
   const response = callCode(host, context, loaded, call);
@@ -266,14 +247,19 @@ function callContract(
 
 /** Errors for the contract's own error, by entry point. */
 const FAILURES = {
-  instantiate: ErrInstantiateFailed,
-  execute: ErrExecuteFailed,
-  migrate: ErrMigrationFailed,
-  sudo: ErrExecuteFailed,
-  reply: ErrExecuteFailed,
+  instantiate: keys.ErrInstantiateFailed,
+  execute: keys.ErrExecuteFailed,
+  migrate: keys.ErrMigrationFailed,
+  sudo: keys.ErrExecuteFailed,
+  reply: keys.ErrExecuteFailed,
 };
 
-function callCode(host: CallDeps, context: Context, code: LoadedCode, call: EntryCall): ContractResponse {
+function callCode(
+  host: CallDeps,
+  context: Context,
+  code: keeper.LoadedCode,
+  call: EntryCall,
+): ContractResponse {
   return runEntryPoint(host, FAILURES[call.entryPoint], () => host.entryPoints.call(context, code, call));
 }
 
@@ -285,13 +271,13 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   const { address, sender, codeId } = migration;
   const message = compactJson(migration.message);
   const bytes = parseAddress(host.bech32Prefix, address);
-  const info = contracts.get(context, bytes);
+  const info = keeper.contracts.get(context, bytes);
   if (info === undefined) throw errors.ErrInvalidRequest("unknown contract");
   const isAuthority = migration.isAuthority === true;
   if (!isAuthority && info.admin !== sender) throw errors.ErrUnauthorized("can not migrate");
-  const code = codes.get(context, codeId);
+  const code = keeper.codes.get(context, codeId);
   if (code === undefined) throw errors.ErrInvalidRequest("unknown code");
-  if (!isAuthority && !isAllowed(code.instantiateConfig, sender))
+  if (!isAuthority && !keeper.isAllowed(code.instantiateConfig, sender))
     throw errors.ErrUnauthorized("to use new code");
   const ibcPortId = portAfterMigration(context, { address, info }, host.reports(context, code.codeHash));
   let response: ContractResponse | undefined;
@@ -301,13 +287,13 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
     response = callCode(host, context, loaded, { entryPoint: "migrate", message });
   }
   const updated = positionOf(context);
-  indexMigration(context, bytes, {
+  keeper.indexMigration(context, bytes, {
     operation: ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_MIGRATE,
     codeId,
     updated,
     msg: message,
   });
-  contracts.set(context, bytes, { ...info, codeId, ibcPortId });
+  keeper.contracts.set(context, bytes, { ...info, codeId, ibcPortId });
   context.emit(event("migrate", [["code_id", codeId.toString()], ...contractAttribute(address)]));
   return (response && processResponse(host, context, address, response)) ?? NO_DATA;
 }
@@ -319,33 +305,33 @@ function portAfterMigration(
   report: CodeReport,
 ): string {
   if (info.ibcPortId === "") return bindPort(context, address, report);
-  if (!report.hasIbcEntryPoints) throw ErrMigrationFailed("requires ibc callbacks");
+  if (!report.hasIbcEntryPoints) throw keys.ErrMigrationFailed("requires ibc callbacks");
   return info.ibcPortId;
 }
 
 function isSameVersion(host: CallDeps, context: Context, info: ContractInfo, newHash: Uint8Array): boolean {
-  const old = codes.get(context, info.codeId);
+  const old = keeper.codes.get(context, info.codeId);
   const newVersion = host.reports(context, newHash).migrateVersion;
   const oldVersion = old === undefined ? undefined : host.reports(context, old.codeHash).migrateVersion;
   return newVersion !== undefined && newVersion === oldVersion;
 }
 
 function sudo(host: CallDeps, context: Context, address: string, message: Uint8Array): Uint8Array {
-  const loaded = loadContract(context, address, host.bech32Prefix);
+  const loaded = keeper.loadContract(context, address, host.bech32Prefix);
   chargeInstance(context, loaded.info.codeId, "sudo");
   return callContract(host, context, loaded, { entryPoint: "sudo", message }) ?? NO_DATA;
 }
 
 function sendReply(host: CallDeps, context: Context, address: string, reply: Reply): Uint8Array | undefined {
-  const loaded = loadContract(context, address, host.bech32Prefix);
+  const loaded = keeper.loadContract(context, address, host.bech32Prefix);
   chargeReply(context, reply.result);
   return callContract(host, context, loaded, { entryPoint: "reply", reply });
 }
 
 function query(host: CallDeps, context: Context, address: string, message: Uint8Array): Uint8Array {
-  const loaded = loadContract(context, address, host.bech32Prefix);
+  const loaded = keeper.loadContract(context, address, host.bech32Prefix);
   chargeInstance(context, loaded.info.codeId, "query");
-  return runEntryPoint(host, ErrQueryFailed, () => host.entryPoints.query(context, loaded, message));
+  return runEntryPoint(host, keys.ErrQueryFailed, () => host.entryPoints.query(context, loaded, message));
 }
 
 /** Converts a `ContractError` to a chain error ("text: execute wasm contract failed"). Other errors are passed on. */

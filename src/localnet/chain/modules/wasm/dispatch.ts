@@ -4,14 +4,7 @@ import { parseAddress } from "../../runtime/address.ts";
 import { collectEvents, type Context, type ChainEvent } from "../../runtime/context.ts";
 import * as errors from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
-import type {
-  ContractMessage,
-  ContractResponse,
-  MessageJson,
-  Reply,
-  ReplyResult,
-  SubMessage,
-} from "./contract.ts";
+import type * as wasm from "./contract.ts";
 import { sendContractPacket } from "./ibc-channels.ts";
 import { ErrInvalid, ErrInvalidMsg, ErrUnknownMsg } from "./keys.ts";
 import { redacted } from "./querier.ts";
@@ -23,10 +16,10 @@ import type { WasmDeps, WasmOptions } from "./types.ts";
 export type Dispatch = (
   context: Context,
   contract: string,
-  response: ContractResponse,
+  response: wasm.ContractResponse,
 ) => Uint8Array | undefined;
 
-type SendReply = (context: Context, contract: string, reply: Reply) => Uint8Array | undefined;
+type SendReply = (context: Context, contract: string, reply: wasm.Reply) => Uint8Array | undefined;
 
 /**
  * Creates the dispatch, which runs messages in order, each on its own cache layer. If a message fails and the contract requested
@@ -66,7 +59,7 @@ function asSubmessages(error: errors.ModuleError): errors.ModuleError {
 function runSubMessage(
   context: Context,
   contract: string,
-  message: SubMessage,
+  message: wasm.SubMessage,
   {
     runMessage,
     isDeterministic,
@@ -74,7 +67,7 @@ function runSubMessage(
     readonly runMessage: RunMessage;
     readonly isDeterministic: (error: errors.ModuleError) => boolean;
   },
-): ReplyResult {
+): wasm.ReplyResult {
   const events: ChainEvent[] = [];
   try {
     const response = withGasLimit(context, message.gasLimit, (metered) =>
@@ -96,7 +89,7 @@ function runSubMessage(
 function passOn(
   context: Context,
   events: readonly ChainEvent[],
-  { message }: SubMessage,
+  { message }: wasm.SubMessage,
 ): readonly ChainEvent[] {
   const others = events.filter(({ type }) => type !== "message");
   const isWasm = message.kind === "any" && message.isWasm === true;
@@ -128,15 +121,19 @@ function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (met
   return result;
 }
 
-function wantsReply({ replyOn }: SubMessage, result: ReplyResult): boolean {
+function wantsReply({ replyOn }: wasm.SubMessage, result: wasm.ReplyResult): boolean {
   return replyOn === "always" || replyOn === (result.ok ? "success" : "error");
 }
 
 /** A message's response. */
-type MessageResponse = Omit<Extract<ReplyResult, { ok: true }>, "events">;
+type MessageResponse = Omit<Extract<wasm.ReplyResult, { ok: true }>, "events">;
 
 /** Runs one of a contract's messages and returns its response. Throws `ModuleError`. */
-export type RunMessage = (context: Context, contract: string, message: ContractMessage) => MessageResponse;
+export type RunMessage = (
+  context: Context,
+  contract: string,
+  message: wasm.ContractMessage,
+) => MessageResponse;
 
 /**
  * Creates a message runner. It routes each message to the chain's handler for its type URL, with the contract as the only signer,
@@ -176,7 +173,7 @@ export function createMessageRunner(
 function runBinding(
   context: Context,
   contract: string,
-  message: MessageJson,
+  message: wasm.MessageJson,
   deps: Pick<WasmDeps, "customMessages">,
 ): MessageResponse {
   const result = deps.customMessages?.(context, contract, message);
@@ -197,7 +194,7 @@ function noRoute({ typeUrl, text }: PackedMessage): errors.ModuleError {
     : errors.ErrUnknownRequest(`can't route message ${typeUrl}`);
 }
 
-type PackedMessage = Extract<ContractMessage, { kind: "any" }>;
+type PackedMessage = Extract<wasm.ContractMessage, { kind: "any" }>;
 
 function route(
   context: Context,

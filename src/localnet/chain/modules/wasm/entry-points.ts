@@ -4,26 +4,8 @@ import type { Vm } from "../../../vm/vm.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { GasTracer } from "../../runtime/gas-trace.ts";
 import { type BinaryContracts, createBinaryContracts } from "./binary-contract.ts";
-import {
-  type Caller,
-  type ContractCode,
-  ContractError,
-  type ContractResponse,
-  type ContractScope,
-  type Reply,
-  type ContractAttribute,
-  type ReplyOn,
-  type ReplyResult,
-  type SubMessage,
-} from "./contract.ts";
-import {
-  contractStore,
-  createCodeRegistry,
-  type LoadedCode,
-  readOnly,
-  transactionIndex,
-  type LoadedContract,
-} from "./keeper.ts";
+import * as wasm from "./contract.ts";
+import * as keeper from "./keeper.ts";
 import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import { answerQuery, type ContractQuerier, queryFromTypeScript, type SmartQueries } from "./querier.ts";
 import type { WasmOptions } from "./types.ts";
@@ -38,25 +20,25 @@ import { ErrExecuteFailed, ErrVMError, MODULE_NAME } from "./keys.ts";
 export type EntryCall =
   | {
       readonly entryPoint: "instantiate" | "execute";
-      readonly caller: Caller;
+      readonly caller: wasm.Caller;
       /** JSON. */
       readonly message: Uint8Array;
     }
   | { readonly entryPoint: "migrate" | "sudo"; readonly message: Uint8Array }
-  | { readonly entryPoint: "reply"; readonly reply: Reply };
+  | { readonly entryPoint: "reply"; readonly reply: wasm.Reply };
 
 /**
  * Contract entry points, for TypeScript code and for binary code in the virtual machine. All methods throw `ContractError` for the
  * contract's own error, and `ModuleError` for others.
  */
 export interface EntryPoints {
-  readonly call: (context: Context, code: LoadedCode, call: EntryCall) => ContractResponse;
+  readonly call: (context: Context, code: keeper.LoadedCode, call: EntryCall) => wasm.ContractResponse;
   /** `message` and the result are JSON. */
-  readonly query: (context: Context, code: LoadedCode, message: Uint8Array) => Uint8Array;
+  readonly query: (context: Context, code: keeper.LoadedCode, message: Uint8Array) => Uint8Array;
   /** Runs an IBC entry point and reads its result with `decode`. TypeScript code has no IBC entry points. */
   readonly ibc: <T>(
     context: Context,
-    code: LoadedCode,
+    code: keeper.LoadedCode,
     call: { readonly entryPoint: EntryPoint; readonly message: Uint8Array },
     decode: (result: Uint8Array) => T,
   ) => T;
@@ -73,7 +55,7 @@ interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
 
 export function createEntryPoints(options: WasmOptions, deps: EntryPointDeps): EntryPoints {
   const { querier } = deps;
-  const find = createCodeRegistry(options.codes);
+  const find = keeper.createCodeRegistry(options.codes);
   const typescript = typescriptEntryPoints(find, querier);
   const binary = binaryEntryPoints(
     createBinaryContracts({
@@ -83,7 +65,7 @@ export function createEntryPoints(options: WasmOptions, deps: EntryPointDeps): E
         answerQuery(querier(), { context, contract, gas }, request, deps),
     }),
   );
-  const of = (code: LoadedCode): EntryPoints => (find(code.hash) === undefined ? binary : typescript);
+  const of = (code: keeper.LoadedCode): EntryPoints => (find(code.hash) === undefined ? binary : typescript);
   return {
     call: (context, code, call) => of(code).call(context, code, call),
     query: (context, code, message) => of(code).query(context, code, message),
@@ -109,34 +91,37 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(
-  find: (hash: Uint8Array) => ContractCode | undefined,
+  find: (hash: Uint8Array) => wasm.ContractCode | undefined,
   querier: () => ContractQuerier,
 ): EntryPoints {
   const open = (
     context: Context,
-    code: LoadedCode,
+    code: keeper.LoadedCode,
     size: number,
     access: "read" | "write" = "write",
-  ): ContractScope => {
+  ): wasm.ContractScope => {
     context.gas.consume(MESSAGE_BYTE_COST * BigInt(size), "wasm contract");
     const { address, bytes } = code;
-    const storage = contractStore(context, bytes);
+    const storage = keeper.contractStore(context, bytes);
     return {
       chainId: context.chainId,
       height: context.height,
       timeNs: context.timeNs,
-      transactionIndex: () => transactionIndex(context),
+      transactionIndex: () => keeper.transactionIndex(context),
       address,
-      storage: access === "read" ? readOnly(storage) : storage,
+      storage: access === "read" ? keeper.readOnly(storage) : storage,
       query: (request) => queryFromTypeScript(querier(), context, code, request),
       useGas: (amount) => context.gas.consume(amount, "wasm contract"),
     };
   };
-  const entry = <K extends keyof ContractCode>(code: LoadedCode, name: K): NonNullable<ContractCode[K]> => {
+  const entry = <K extends keyof wasm.ContractCode>(
+    code: keeper.LoadedCode,
+    name: K,
+  ): NonNullable<wasm.ContractCode[K]> => {
     const contract = find(code.hash);
     const found = contract?.[name];
     if (found === undefined || found === null)
-      throw new ContractError(`contract ${contract?.name ?? ""} has no entry point ${name}`);
+      throw new wasm.ContractError(`contract ${contract?.name ?? ""} has no entry point ${name}`);
     return found;
   };
   return {
@@ -155,12 +140,14 @@ function typescriptEntryPoints(
       return utf8(printMessageJson(response));
     },
     ibc: (_context, code, { entryPoint }) => {
-      throw new ContractError(`contract ${find(code.hash)?.name ?? ""} has no entry point ${entryPoint}`);
+      throw new wasm.ContractError(
+        `contract ${find(code.hash)?.name ?? ""} has no entry point ${entryPoint}`,
+      );
     },
   };
 }
 
-function sizeOf({ result }: Reply): number {
+function sizeOf({ result }: wasm.Reply): number {
   if (!result.ok) return result.error.length;
   return result.responses.reduce((sum, { value }) => sum + value.length, 0);
 }
@@ -171,12 +158,12 @@ function sizeOf({ result }: Reply): number {
  * Decodes the result of any entry point except `query`. Throws `ContractError` for the contract's own error, `GoJsonError` if the
  * bytes are not a result and, like Go, a panic for a result that is neither a response nor an error.
  */
-function parseResponse(bytes: Uint8Array, contract: string): ContractResponse {
+function parseResponse(bytes: Uint8Array, contract: string): wasm.ContractResponse {
   return responseOf(okOf(bytes), contract, "data");
 }
 
 /** Decodes the result of `ibc_packet_receive`, whose data is the acknowledgement. Throws like {@link parseResponse}. */
-function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): ContractResponse {
+function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): wasm.ContractResponse {
   return responseOf(okOf(bytes), contract, "acknowledgement");
 }
 
@@ -188,7 +175,7 @@ function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
 }
 
-function responseOf(response: GoField, contract: string, dataName: string): ContractResponse {
+function responseOf(response: GoField, contract: string, dataName: string): wasm.ContractResponse {
   const data = response.member(dataName);
   return {
     messages: response
@@ -216,7 +203,7 @@ function parseQueryResult(bytes: Uint8Array): Uint8Array {
 function resultOf(bytes: Uint8Array): GoField {
   const root = GoField.parse(bytes);
   const error = root.member("error").text();
-  if (error !== "") throw new ContractError(error);
+  if (error !== "") throw new wasm.ContractError(error);
   return root.member("ok");
 }
 
@@ -226,15 +213,15 @@ function okOf(bytes: Uint8Array): GoField {
   return ok;
 }
 
-function parseAttributes(field: GoField): readonly ContractAttribute[] {
+function parseAttributes(field: GoField): readonly wasm.ContractAttribute[] {
   return field
     .items()
     .map((item) => ({ key: item.member("key").text(), value: item.member("value").text() }));
 }
 
-const REPLY_ON: readonly ReplyOn[] = ["always", "error", "success", "never"];
+const REPLY_ON: readonly wasm.ReplyOn[] = ["always", "error", "success", "never"];
 
-function parseSubMessage(field: GoField, contract: string): SubMessage {
+function parseSubMessage(field: GoField, contract: string): wasm.SubMessage {
   const gasLimit = field.member("gas_limit");
   return {
     id: field.member("id").uint64(),
@@ -245,7 +232,7 @@ function parseSubMessage(field: GoField, contract: string): SubMessage {
   };
 }
 
-function parseReplyOn(field: GoField): ReplyOn | undefined {
+function parseReplyOn(field: GoField): wasm.ReplyOn | undefined {
   if (!field.isPresent()) return undefined;
   const text = field.text();
   const found = REPLY_ON.find((known) => known === text);
@@ -254,7 +241,7 @@ function parseReplyOn(field: GoField): ReplyOn | undefined {
 }
 
 /** Encodes the reply to a sub-message. */
-function printReply({ id, result, payload }: Reply): Uint8Array {
+function printReply({ id, result, payload }: wasm.Reply): Uint8Array {
   return utf8(
     printGoObject([
       ["gas_used", "0"],
@@ -265,7 +252,7 @@ function printReply({ id, result, payload }: Reply): Uint8Array {
   );
 }
 
-function outcomeOf({ events, data, responses }: Extract<ReplyResult, { ok: true }>): JsonObject {
+function outcomeOf({ events, data, responses }: Extract<wasm.ReplyResult, { ok: true }>): JsonObject {
   return {
     events: events.map(({ type, attributes }) => ({
       type,
@@ -306,13 +293,17 @@ export interface IbcCalls {
 
 interface IbcCallDeps {
   readonly entryPoints: Pick<EntryPoints, "ibc">;
-  readonly load: (context: Context, address: string) => LoadedContract;
+  readonly load: (context: Context, address: string) => keeper.LoadedContract;
   /** Limits the call depth. */
   readonly guard: <T>(work: () => T) => T;
   /** Converts the contract's error to ErrExecuteFailed. */
   readonly run: <T>(call: () => T) => T;
   /** Emits a response's events and runs its messages. Returns the call's data. */
-  readonly respond: (context: Context, address: string, response: ContractResponse) => Uint8Array | undefined;
+  readonly respond: (
+    context: Context,
+    address: string,
+    response: wasm.ContractResponse,
+  ) => Uint8Array | undefined;
 }
 
 /** Creates the calls. */
@@ -356,7 +347,7 @@ function orRefused<T>(call: () => T): T | string {
   try {
     return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);
   } catch (error) {
-    if (error instanceof ContractError) return error.message;
+    if (error instanceof wasm.ContractError) return error.message;
     throw error;
   }
 }

@@ -2,45 +2,32 @@ import { unreachable } from "../../../../platform/base/errors.ts";
 import { printGoString } from "../../../../platform/base/go-json.ts";
 import { collectEvents, type Context, event, type ChainEvent } from "../../runtime/context.ts";
 import { ChainPanic, ModuleError, wrapErrors } from "../../runtime/errors.ts";
-import {
-  type Acknowledgement,
-  encodeReply,
-  type IBCModule,
-  type OpeningChannel,
-  type RelayedPacket,
-} from "../ibc/channel/ibc-module.ts";
+import * as ics4 from "../ibc/channel/ibc-module.ts";
 import { channelCapability, chargeAuthentication, chargeClaim } from "../ibc/host/capability.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { IbcCalls, ReceiveOutcome } from "./entry-points.ts";
-import {
-  type ContractChannels,
-  type ContractChannel,
-  printAcknowledged,
-  printRelayed,
-  printStep,
-  toContractChannel,
-} from "./ibc-channels.ts";
+import * as ibcChannels from "./ibc-channels.ts";
 import { ErrEmpty, MODULE_NAME } from "./keys.ts";
 
 interface ContractApplicationDeps {
   readonly bech32Prefix: string;
   readonly calls: IbcCalls;
-  readonly channels: ContractChannels;
+  readonly channels: ibcChannels.ContractChannels;
 }
 
 /**
  * Creates the application for a contract's port (wasmd `IBCHandler`), which calls the contract for each channel or packet step.
  */
-export function createContractApplication(address: string, deps: ContractApplicationDeps): IBCModule {
+export function createContractApplication(address: string, deps: ContractApplicationDeps): ics4.IBCModule {
   const { calls, bech32Prefix } = deps;
   const close = (context: Context, end: ChannelEndpoint, step: "close_init" | "close_confirm"): void => {
-    const message = printStep(step, readChannel(context, end, deps));
+    const message = ibcChannels.printStep(step, readChannel(context, end, deps));
     calls.notify(context, address, { entryPoint: "ibc_channel_close", message });
   };
   return {
     moduleName: MODULE_NAME,
     onOpenInit: (context, channel) => {
-      const chosen = calls.open(context, address, printStep("open_init", openingOf(channel)));
+      const chosen = calls.open(context, address, ibcChannels.printStep("open_init", openingOf(channel)));
       const version = chosen === "" ? channel.version : chosen;
       if (version === "") throw ErrEmpty("version");
       chargeClaim(context, MODULE_NAME, channelCapability(channel));
@@ -48,29 +35,33 @@ export function createContractApplication(address: string, deps: ContractApplica
     },
     onOpenTry: (context, channel) => {
       const proposed = [["counterparty_version", printGoString(channel.version)]] as const;
-      const chosen = calls.open(context, address, printStep("open_try", openingOf(channel), proposed));
+      const chosen = calls.open(
+        context,
+        address,
+        ibcChannels.printStep("open_try", openingOf(channel), proposed),
+      );
       chargeAuthentication(context, MODULE_NAME, channelCapability(channel), false);
       chargeClaim(context, MODULE_NAME, channelCapability(channel));
       return chosen === "" ? channel.version : chosen;
     },
     onOpenAck: (context, end, version) => {
       const proposed = [["counterparty_version", printGoString(version)]] as const;
-      const message = printStep("open_ack", readChannel(context, end, deps), proposed);
+      const message = ibcChannels.printStep("open_ack", readChannel(context, end, deps), proposed);
       calls.notify(context, address, { entryPoint: "ibc_channel_connect", message });
     },
     onOpenConfirm: (context, end) => {
-      const message = printStep("open_confirm", readChannel(context, end, deps));
+      const message = ibcChannels.printStep("open_confirm", readChannel(context, end, deps));
       calls.notify(context, address, { entryPoint: "ibc_channel_connect", message });
     },
     onCloseInit: (context, end) => close(context, end, "close_init"),
     onCloseConfirm: (context, end) => close(context, end, "close_confirm"),
     onReceive: (context, packet) => receive(context, address, packet, deps),
     onAcknowledge: (context, packet, acknowledgement) => {
-      const message = printAcknowledged(packet, acknowledgement, bech32Prefix);
+      const message = ibcChannels.printAcknowledged(packet, acknowledgement, bech32Prefix);
       wrapErrors("on ack", () => calls.notify(context, address, { entryPoint: "ibc_packet_ack", message }));
     },
     onTimeout: (context, packet) => {
-      const message = printRelayed(packet, bech32Prefix);
+      const message = ibcChannels.printRelayed(packet, bech32Prefix);
       wrapErrors("on timeout", () =>
         calls.notify(context, address, { entryPoint: "ibc_packet_timeout", message }),
       );
@@ -78,7 +69,7 @@ export function createContractApplication(address: string, deps: ContractApplica
   };
 }
 
-function openingOf({ connectionHops, ...channel }: OpeningChannel): ContractChannel {
+function openingOf({ connectionHops, ...channel }: ics4.OpeningChannel): ibcChannels.ContractChannel {
   return { ...channel, connectionId: connectionHops[0] ?? "" };
 }
 
@@ -87,10 +78,10 @@ function readChannel(
   context: Context,
   end: ChannelEndpoint,
   { channels }: ContractApplicationDeps,
-): ContractChannel {
+): ibcChannels.ContractChannel {
   channels.channel(context, end);
   const channel = channels.channel(context, end) ?? unreachable("a step of a channel that does not exist");
-  return toContractChannel(end, channel);
+  return ibcChannels.toContractChannel(end, channel);
 }
 
 /**
@@ -100,16 +91,16 @@ function readChannel(
 function receive(
   context: Context,
   address: string,
-  packet: RelayedPacket,
+  packet: ics4.RelayedPacket,
   deps: ContractApplicationDeps,
-): Acknowledgement {
+): ics4.Acknowledgement {
   const events: ChainEvent[] = [];
   let outcome: ReceiveOutcome;
   try {
     outcome = deps.calls.receive(
       collectEvents(context, events),
       address,
-      printRelayed(packet, deps.bech32Prefix),
+      ibcChannels.printRelayed(packet, deps.bech32Prefix),
     );
   } catch (error) {
     if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
@@ -120,12 +111,12 @@ function receive(
   context.emit(packetReceived(address, outcome.kind === "accepted"));
   return outcome.kind === "accepted"
     ? { success: true, bytes: outcome.acknowledgement ?? new Uint8Array(0) }
-    : { success: false, bytes: encodeReply({ kind: "error", error: outcome.text }) };
+    : { success: false, bytes: ics4.encodeReply({ kind: "error", error: outcome.text }) };
 }
 
-function errorAcknowledgement({ codespace, code }: ModuleError): Acknowledgement {
+function errorAcknowledgement({ codespace, code }: ModuleError): ics4.Acknowledgement {
   const error = `ABCI error: ${codespace}/${code}: error handling packet: see events for details`;
-  return { success: false, bytes: encodeReply({ kind: "error", error }) };
+  return { success: false, bytes: ics4.encodeReply({ kind: "error", error }) };
 }
 
 function packetReceived(address: string, isAccepted: boolean, error?: string): ChainEvent {

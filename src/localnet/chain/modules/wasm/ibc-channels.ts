@@ -1,10 +1,5 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import {
-  type Channel,
-  type IdentifiedChannel,
-  State,
-  Order,
-} from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import * as wireChannel from "../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { utf8, toBase64 } from "../../../../platform/base/bytes.ts";
 import { printGoObject, printGoString, printGoJson } from "../../../../platform/base/go-json.ts";
 import { parseAddress, formatAddress } from "../../runtime/address.ts";
@@ -27,9 +22,9 @@ import { isZeroHeight } from "../ibc/host/height.ts";
 /** Functions that the `ibc` module provides for contracts. */
 export interface ContractChannels {
   /** Returns a channel, or undefined if it is unknown. */
-  readonly channel: (context: Context, end: ChannelEndpoint) => Channel | undefined;
+  readonly channel: (context: Context, end: ChannelEndpoint) => wireChannel.Channel | undefined;
   /** Returns the channels of all ports whose names start with `prefix`, in path order. */
-  readonly channelsOfPorts: (context: Context, prefix: string) => readonly IdentifiedChannel[];
+  readonly channelsOfPorts: (context: Context, prefix: string) => readonly wireChannel.IdentifiedChannel[];
   /** Sends a packet and returns its number. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
@@ -82,14 +77,14 @@ export function queryChannels(
 
 function listChannels(context: Context, portId: string, channels: ContractChannels): string {
   const all = portId === "" ? [] : channels.channelsOfPorts(context, portId);
-  const open = all.filter(({ state }) => state === State.STATE_OPEN);
+  const open = all.filter(({ state }) => state === wireChannel.State.STATE_OPEN);
   const printed = open.map((channel) => printChannel(toContractChannel(channel, channel)));
   return printGoObject([["channels", `[${printed.join(",")}]`]]);
 }
 
 function oneChannel(context: Context, end: ChannelEndpoint, channels: ContractChannels): string {
   const channel = channels.channel(context, end);
-  if (channel?.state !== State.STATE_OPEN) return "{}";
+  if (channel?.state !== wireChannel.State.STATE_OPEN) return "{}";
   return printGoObject([["channel", printChannel(toContractChannel(end, channel))]]);
 }
 
@@ -119,7 +114,7 @@ export function sendContractPacket(
 /** A channel as contracts see it. */
 export interface ContractChannel extends ChannelEndpoint {
   readonly counterparty: ChannelEndpoint;
-  readonly ordering: Order;
+  readonly ordering: wireChannel.Order;
   readonly version: string;
   readonly connectionId: string;
 }
@@ -127,7 +122,7 @@ export interface ContractChannel extends ChannelEndpoint {
 /** Converts a stored channel to the format that contracts see. */
 export function toContractChannel(
   { portId, channelId }: ChannelEndpoint,
-  { counterparty, ordering, version, connectionHops }: Channel,
+  { counterparty, ordering, version, connectionHops }: wireChannel.Channel,
 ): ContractChannel {
   return {
     portId,
@@ -144,7 +139,7 @@ function printChannel(channel: ContractChannel): string {
   return printGoJson({
     endpoint: endOf(channel),
     counterparty_endpoint: endOf(channel.counterparty),
-    order: enumName(Order, channel.ordering),
+    order: enumName(wireChannel.Order, channel.ordering),
     version: channel.version,
     connection_id: channel.connectionId,
   });

@@ -1,11 +1,4 @@
-import {
-  CodeInfo,
-  ContractCodeHistoryEntry,
-  ContractInfo,
-  AccessType,
-  type AccessConfig,
-  Params,
-} from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import {
   concat,
   fromHex,
@@ -33,7 +26,7 @@ export const codes = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x01),
   collections.uint64Codec,
-  collections.messageCodec<CodeInfo>(CodeInfo),
+  collections.messageCodec<wire.CodeInfo>(wire.CodeInfo),
 );
 
 /** Contracts by address bytes: `0x02 | address`. */
@@ -41,7 +34,7 @@ export const contracts = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x02),
   collections.bytesCodec,
-  collections.messageCodec<ContractInfo>(ContractInfo),
+  collections.messageCodec<wire.ContractInfo>(wire.ContractInfo),
 );
 
 /** Contract state: `0x03 | address | the contract's own key`. */
@@ -73,7 +66,7 @@ export const histories = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x05),
   historyCodec,
-  collections.messageCodec<ContractCodeHistoryEntry>(ContractCodeHistoryEntry),
+  collections.messageCodec<wire.ContractCodeHistoryEntry>(wire.ContractCodeHistoryEntry),
 );
 
 /** Pinned codes, whose instances are cheaper: `0x07 | code id`. The value is one byte, 1. */
@@ -210,7 +203,7 @@ export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
 export function indexContract(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
-  entry: ContractCodeHistoryEntry,
+  entry: wire.ContractCodeHistoryEntry,
 ): void {
   const { address, creator } = contract;
   const store = context.store(MODULE_NAME);
@@ -223,7 +216,7 @@ export function indexContract(
 export function indexImported(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
-  entries: readonly ContractCodeHistoryEntry[],
+  entries: readonly wire.ContractCodeHistoryEntry[],
 ): void {
   const [first, ...migrations] = entries;
   if (first === undefined) return;
@@ -232,7 +225,11 @@ export function indexImported(
 }
 
 /** Moves a contract to its new code after a migration, both in the index and in the history. */
-export function indexMigration(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
+export function indexMigration(
+  context: Context,
+  address: Uint8Array,
+  entry: wire.ContractCodeHistoryEntry,
+): void {
   const store = context.store(MODULE_NAME);
   const last = lastHistory(context, address)?.entry ?? unreachable("a contract has no history");
   store.delete(codeIndexKey(last, address));
@@ -240,11 +237,11 @@ export function indexMigration(context: Context, address: Uint8Array, entry: Con
   store.set(codeIndexKey(entry, address), EMPTY);
 }
 
-function codeIndexKey(entry: ContractCodeHistoryEntry, address: Uint8Array): Uint8Array {
+function codeIndexKey(entry: wire.ContractCodeHistoryEntry, address: Uint8Array): Uint8Array {
   return concat(codeIndexPrefix(entry.codeId), positionOf(entry), address);
 }
 
-function appendHistory(context: Context, address: Uint8Array, entry: ContractCodeHistoryEntry): void {
+function appendHistory(context: Context, address: Uint8Array, entry: wire.ContractCodeHistoryEntry): void {
   const number = (lastHistory(context, address)?.number ?? 0n) + 1n;
   histories.set(context, { address, number }, entry);
 }
@@ -253,18 +250,18 @@ function appendHistory(context: Context, address: Uint8Array, entry: ContractCod
 function lastHistory(
   context: Context,
   address: Uint8Array,
-): { readonly number: bigint; readonly entry: ContractCodeHistoryEntry } | undefined {
+): { readonly number: bigint; readonly entry: wire.ContractCodeHistoryEntry } | undefined {
   const { store, prefix } = histories.range(context, address);
   const [last] = store.iterateReverse(prefix, prefixEnd(prefix));
   if (last === undefined) return undefined;
   const [key, value] = last;
   return {
     number: readUint64BigEndian(key.subarray(prefix.length)),
-    entry: ContractCodeHistoryEntry.decode(value),
+    entry: wire.ContractCodeHistoryEntry.decode(value),
   };
 }
 
-function positionOf({ updated }: ContractCodeHistoryEntry): Uint8Array {
+function positionOf({ updated }: wire.ContractCodeHistoryEntry): Uint8Array {
   return concat(uint64BigEndian(updated?.blockHeight ?? 0n), uint64BigEndian(updated?.txIndex ?? 0n));
 }
 
@@ -282,7 +279,7 @@ export interface LoadedCode {
 
 /** A stored contract. */
 export interface LoadedContract extends LoadedCode {
-  readonly info: ContractInfo;
+  readonly info: wire.ContractInfo;
 }
 
 /** Loads a contract by its address. Throws ErrInvalid, ErrNoSuchContract or ErrNoSuchCode. */
@@ -296,16 +293,16 @@ export function loadContract(context: Context, address: string, bech32Prefix: st
   return { address, bytes: bytes.value, hash: code.codeHash, info };
 }
 
-const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = AccessType;
+const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = wire.AccessType;
 
 /** Permission granted to every account. */
-export const EVERYBODY: AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
+export const EVERYBODY: wire.AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
 /** Who may upload code, and who may instantiate code whose upload does not specify it. */
-export const moduleParams = defineParams<Params>({
+export const moduleParams = defineParams<wire.Params>({
   store: MODULE_NAME,
   key: Uint8Array.of(0x10),
-  type: Params,
+  type: wire.Params,
   defaults: { codeUploadAccess: EVERYBODY, instantiateDefaultPermission: ACCESS_TYPE_EVERYBODY },
   validate: ({ codeUploadAccess, instantiateDefaultPermission }) => {
     if (instantiateDefaultPermission === ACCESS_TYPE_UNSPECIFIED)
@@ -316,14 +313,14 @@ export const moduleParams = defineParams<Params>({
 });
 
 /** Returns whether an account has a permission. */
-export function isAllowed(config: AccessConfig | undefined, account: string): boolean {
+export function isAllowed(config: wire.AccessConfig | undefined, account: string): boolean {
   if (config?.permission === ACCESS_TYPE_ANY_OF_ADDRESSES) return config.addresses.includes(account);
   return config?.permission === ACCESS_TYPE_EVERYBODY;
 }
 
 /** Returns whether everyone allowed by one permission is also allowed by the other. */
-export function isSubset(config: AccessConfig, of: AccessConfig): boolean {
-  if (of.permission === ACCESS_TYPE_EVERYBODY || config.permission === AccessType.ACCESS_TYPE_NOBODY)
+export function isSubset(config: wire.AccessConfig, of: wire.AccessConfig): boolean {
+  if (of.permission === ACCESS_TYPE_EVERYBODY || config.permission === wire.AccessType.ACCESS_TYPE_NOBODY)
     return true;
   const areLists = [config, of].every(({ permission }) => permission === ACCESS_TYPE_ANY_OF_ADDRESSES);
   return areLists && config.addresses.every((address) => of.addresses.includes(address));

@@ -8,25 +8,7 @@ import { createDispatch, createMessageRunner, type RunMessage } from "./dispatch
 import { codeMessages, contractMessages } from "./handlers.ts";
 import { createContractApplication } from "./ibc-application.ts";
 import { contractOfPort } from "./ibc-channels.ts";
-import {
-  contracts,
-  CODE_SEQUENCE_KEY,
-  codeHash,
-  codes,
-  codeSequence,
-  contractStore,
-  findCodeBytes,
-  histories,
-  indexImported,
-  INSTANCE_SEQUENCE_KEY,
-  instanceSequence,
-  isPinned,
-  setCodeBytes,
-  setPinned,
-  statePrefix,
-  EVERYBODY,
-  moduleParams,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import { MODULE_NAME } from "./keys.ts";
 import { createQuerier } from "./querier.ts";
 import { createQueryHandlers } from "./queries.ts";
@@ -84,7 +66,7 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
       if (address === undefined) return undefined;
       return createContractApplication(address, { bech32Prefix, calls: host.ibc, channels: deps.channels });
     },
-    codeOf: (context, address) => contracts.get(context, address)?.codeId,
+    codeOf: (context, address) => keeper.contracts.get(context, address)?.codeId,
   };
 }
 
@@ -159,7 +141,7 @@ function initGenesis(context: Context, genesis: JsonValue | undefined, deps: Gen
   const root = genesisField(MODULE_NAME, genesis);
   const params = root.member("params");
   const given = PARAMS.readOptional(params);
-  atPath(params.path, () => moduleParams.set(context, given ?? moduleParams.defaults));
+  atPath(params.path, () => keeper.moduleParams.set(context, given ?? keeper.moduleParams.defaults));
   for (const code of root.member("codes").elements()) initCode(context, code, deps);
   for (const contract of root.member("contracts").elements()) initContract(context, contract, deps);
   initSequences(context, root.member("sequences"));
@@ -171,27 +153,27 @@ function initGenesis(context: Context, genesis: JsonValue | undefined, deps: Gen
  * restores the same store from the export.
  */
 function exportGenesis(context: Context, options: WasmOptions): JsonObject {
-  const names = new Map(options.codes.map((code) => [toHex(codeHash(code)), code.name]));
+  const names = new Map(options.codes.map((code) => [toHex(keeper.codeHash(code)), code.name]));
   return {
-    params: PARAMS.print(moduleParams.get(context)),
-    codes: [...codes.entries(context)].map(([id, info]) => {
+    params: PARAMS.print(keeper.moduleParams.get(context)),
+    codes: [...keeper.codes.entries(context)].map(([id, info]) => {
       const name = names.get(toHex(info.codeHash));
       return name === undefined
         ? binaryCode(context, id, info)
-        : { code_id: id.toString(), name, creator: info.creator, pinned: isPinned(context, id) };
+        : { code_id: id.toString(), name, creator: info.creator, pinned: keeper.isPinned(context, id) };
     }),
-    contracts: [...contracts.entries(context)].map(([address, info]) => ({
+    contracts: [...keeper.contracts.entries(context)].map(([address, info]) => ({
       contract_address: formatAddress(options.bech32Prefix, address),
       contract_info: CONTRACT_INFO.print(info),
       contract_state: stateOf(context, address),
-      // Use protobuf, because JSON would change the instantiation message's text.
-      contract_code_history: [...histories.entries(context, address)].map(([, entry]) =>
+      // In protobuf: JSON would change the text of the instantiation message.
+      contract_code_history: [...keeper.histories.entries(context, address)].map(([, entry]) =>
         toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
       ),
     })),
     sequences: {
-      next_code_id: `${codeSequence.next(context)}`,
-      next_instance: `${instanceSequence.next(context)}`,
+      next_code_id: `${keeper.codeSequence.next(context)}`,
+      next_instance: `${keeper.instanceSequence.next(context)}`,
     },
   };
 }
@@ -200,13 +182,13 @@ function binaryCode(context: Context, id: bigint, info: CodeInfo): JsonObject {
   return {
     code_id: id.toString(),
     code_info: CODE_INFO.print(info),
-    code_bytes: toBase64(findCodeBytes(context, info.codeHash) ?? new Uint8Array(0)),
-    pinned: isPinned(context, id),
+    code_bytes: toBase64(keeper.findCodeBytes(context, info.codeHash) ?? new Uint8Array(0)),
+    pinned: keeper.isPinned(context, id),
   };
 }
 
 function stateOf(context: Context, address: Uint8Array): JsonValue {
-  const prefix = statePrefix(address);
+  const prefix = keeper.statePrefix(address);
   return [...context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix))].map(([key, value]) => ({
     key: toHex(key.subarray(prefix.length)),
     value: toBase64(value),
@@ -216,12 +198,12 @@ function stateOf(context: Context, address: Uint8Array): JsonValue {
 function initCode(context: Context, field: JsonField, deps: GenesisDeps): void {
   const given = CODE_INFO.readOptional(field.member("code_info"));
   const info = given === undefined ? readName(field, deps) : storeBinary(context, field, given, deps);
-  const id = codeSequence.take(context);
+  const id = keeper.codeSequence.take(context);
   const codeId = field.member("code_id");
   if (codeId.isPresent() && codeId.asUint64() !== id)
-    throw new GenesisError(codeId.path, `codes must be numbered in order: expected ${id}`);
-  codes.set(context, id, info);
-  if (field.member("pinned").asBoolean()) setPinned(context, id, true);
+    throw new GenesisError(codeId.path, `codes are numbered in order: ${id} was expected`);
+  keeper.codes.set(context, id, info);
+  if (field.member("pinned").asBoolean()) keeper.setPinned(context, id, true);
 }
 
 function readName(field: JsonField, options: WasmOptions): CodeInfo {
@@ -231,9 +213,9 @@ function readName(field: JsonField, options: WasmOptions): CodeInfo {
   if (code === undefined)
     throw new GenesisError(name.path, `no contract code is called ${JSON.stringify(requested)}`);
   return {
-    codeHash: codeHash(code),
+    codeHash: keeper.codeHash(code),
     creator: requiredText(field.member("creator")),
-    instantiateConfig: EVERYBODY,
+    instantiateConfig: keeper.EVERYBODY,
   };
 }
 
@@ -246,7 +228,7 @@ function storeBinary(context: Context, field: JsonField, info: CodeInfo, { vm }:
     throw new GenesisError(bytes.path, `the SHA-256 is ${toHex(checksum)}, not that of code_info.code_hash`);
   const problem = checkCode(vm, toHex(checksum), code);
   if (problem !== undefined) throw new GenesisError(bytes.path, problem);
-  setCodeBytes(context, checksum, code);
+  keeper.setCodeBytes(context, checksum, code);
   return info;
 }
 
@@ -255,13 +237,13 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
   const info = field.member("contract_info");
   const contract = CONTRACT_INFO.read(info);
   const creator = atPath(info.path, () => parseAddress(bech32Prefix, contract.creator));
-  contracts.set(context, address, contract);
+  keeper.contracts.set(context, address, contract);
   const history = field
     .member("contract_code_history")
     .elements()
     .map((entry) => (isRecord(entry.value) ? HISTORY.read(entry) : readHistory(entry)));
-  indexImported(context, { address, creator }, history);
-  const store = contractStore(context, address);
+  keeper.indexImported(context, { address, creator }, history);
+  const store = keeper.contractStore(context, address);
   for (const entry of field.member("contract_state").elements())
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
@@ -277,8 +259,8 @@ function initSequences(context: Context, field: JsonField): void {
     for (const item of field.elements()) initSequence(context, item);
     return;
   }
-  codeSequence.set(context, field.member("next_code_id").required().asUint64());
-  instanceSequence.set(context, field.member("next_instance").required().asUint64());
+  keeper.codeSequence.set(context, field.member("next_code_id").required().asUint64());
+  keeper.instanceSequence.set(context, field.member("next_instance").required().asUint64());
 }
 
 /** Reads an entry from wasmd's list: a counter's store key, in base64, and its next value. */
@@ -286,8 +268,8 @@ function initSequence(context: Context, item: JsonField): void {
   const field = item.member("id_key");
   const key = field.required().asBase64();
   const value = item.member("value").required().asUint64();
-  if (equalBytes(key, CODE_SEQUENCE_KEY)) codeSequence.set(context, value);
-  else if (equalBytes(key, INSTANCE_SEQUENCE_KEY)) instanceSequence.set(context, value);
+  if (equalBytes(key, keeper.CODE_SEQUENCE_KEY)) keeper.codeSequence.set(context, value);
+  else if (equalBytes(key, keeper.INSTANCE_SEQUENCE_KEY)) keeper.instanceSequence.set(context, value);
   else
     throw new GenesisError(
       field.path,
@@ -301,7 +283,7 @@ function runMessage(context: Context, field: JsonField, { findHandler }: Genesis
   if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
   const handler = findHandler(`/${type}`);
   if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
-  // Genesis messages have no signatures: the author of the genesis may send on behalf of any account.
+  // Genesis messages have no signatures. Whoever writes the genesis may send in the name of any account.
   atPath(`${field.path}.${name}`, () =>
     context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
   );

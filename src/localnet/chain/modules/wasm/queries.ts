@@ -9,20 +9,7 @@ import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import { readPage } from "../../runtime/pagination.ts";
-import {
-  predictableContractAddress,
-  codeIndexPrefix,
-  codes,
-  contracts,
-  contractStore,
-  creatorIndexPrefix,
-  findCodeBytes,
-  histories,
-  pinned,
-  POSITION_BYTES,
-  statePrefix,
-  moduleParams,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import type { ContractHost } from "./contract-host.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME } from "./keys.ts";
 
@@ -38,28 +25,28 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
   /** Returns a contract's address bytes. Throws ErrNoSuchContract. */
   const requireContract = (context: Context, address: string): Uint8Array => {
     const bytes = read(address);
-    if (!contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
+    if (!keeper.contracts.has(context, bytes)) throw ErrNoSuchContract(`address ${address}`);
     return bytes;
   };
   // Index keys contain a position and an address after the prefix.
   const addressesIn = (context: Context, prefix: Uint8Array, request: PageRequest | undefined) =>
     pageOf({ store: context.store(MODULE_NAME), prefix }, request, (key) =>
-      formatAddress(bech32Prefix, key.subarray(POSITION_BYTES)),
+      formatAddress(bech32Prefix, key.subarray(keeper.POSITION_BYTES)),
     );
   return queryHandlers(wire.Query, {
     ContractInfo: (context, { address }) => {
-      const contractInfo = contracts.get(context, read(address));
+      const contractInfo = keeper.contracts.get(context, read(address));
       if (contractInfo === undefined) throw ErrNoSuchContract(`address ${address}`);
       return { address, contractInfo };
     },
     AllContractState: (context, { address, pagination }) => {
-      const prefix = statePrefix(requireContract(context, address));
+      const prefix = keeper.statePrefix(requireContract(context, address));
       const range = { store: context.store(MODULE_NAME), prefix };
       const page = pageOf(range, pagination, (key, value) => ({ key, value }));
       return { models: page.items, pagination: page.pagination };
     },
     RawContractState: (context, { address, queryData }) => {
-      const store = contractStore(context, requireContract(context, address));
+      const store = keeper.contractStore(context, requireContract(context, address));
       // For an empty key, wasmd returns empty data without reading the store.
       const data = queryData.length === 0 ? undefined : store.get(queryData);
       return { data: data ?? new Uint8Array(0) };
@@ -77,39 +64,39 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       }
     },
     ContractHistory: (context, { address, pagination }) => {
-      const page = pageOf(histories.range(context, read(address)), pagination, (_key, value) =>
+      const page = pageOf(keeper.histories.range(context, read(address)), pagination, (_key, value) =>
         ContractCodeHistoryEntry.decode(value),
       );
       return { entries: page.items, pagination: page.pagination };
     },
     ContractsByCode: (context, { codeId, pagination }) => {
       if (codeId === 0n) throw ErrInvalid("code id");
-      const page = addressesIn(context, codeIndexPrefix(codeId), pagination);
+      const page = addressesIn(context, keeper.codeIndexPrefix(codeId), pagination);
       return { contracts: page.items, pagination: page.pagination };
     },
     ContractsByCreator: (context, { creatorAddress, pagination }) => {
-      const page = addressesIn(context, creatorIndexPrefix(read(creatorAddress)), pagination);
+      const page = addressesIn(context, keeper.creatorIndexPrefix(read(creatorAddress)), pagination);
       return { contractAddresses: page.items, pagination: page.pagination };
     },
     // A TypeScript contract has no WebAssembly and therefore no bytes.
     Code: (context, { codeId }) => {
       if (codeId === 0n) throw ErrInvalid("code id");
-      const info = codes.get(context, codeId);
+      const info = keeper.codes.get(context, codeId);
       if (info === undefined) throw ErrNoSuchCode(`code id ${codeId}`);
-      const data = findCodeBytes(context, info.codeHash) ?? new Uint8Array(0);
+      const data = keeper.findCodeBytes(context, info.codeHash) ?? new Uint8Array(0);
       return { codeInfo: toCodeInfoResponse(codeId, info), data };
     },
     Codes: (context, { pagination }) => {
-      const page = pageOf(codes.range(context), pagination, (key, value) =>
+      const page = pageOf(keeper.codes.range(context), pagination, (key, value) =>
         toCodeInfoResponse(readUint64BigEndian(key), CodeInfo.decode(value)),
       );
       return { codeInfos: page.items, pagination: page.pagination };
     },
     PinnedCodes: (context, { pagination }) => {
-      const page = pageOf(pinned.range(context), pagination, (key) => readUint64BigEndian(key));
+      const page = pageOf(keeper.pinned.range(context), pagination, (key) => readUint64BigEndian(key));
       return { codeIds: page.items, pagination: page.pagination };
     },
-    Params: moduleParams.query,
+    Params: keeper.moduleParams.query,
     BuildAddress: (_context, request) => ({ address: buildAddress(request, { bech32Prefix, read }) }),
   });
 }
@@ -151,7 +138,7 @@ function buildAddress(request: wire.QueryBuildAddressRequest, { bech32Prefix, re
   // wasmd panics in both cases.
   if (checksum.length !== CHECKSUM_BYTES) throw ErrInvalid("checksum");
   if (salt.length > MAX_SALT_BYTES) throw ErrInvalid("salt");
-  return formatAddress(bech32Prefix, predictableContractAddress({ checksum, creator, salt, message }));
+  return formatAddress(bech32Prefix, keeper.predictableContractAddress({ checksum, creator, salt, message }));
 }
 
 function inField<T>(name: string, parse: () => T): T {

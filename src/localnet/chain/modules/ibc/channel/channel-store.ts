@@ -1,8 +1,4 @@
-import {
-  Channel,
-  type Counterparty,
-  type IdentifiedChannel,
-} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import * as wireChannel from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createGasMeter } from "../../../runtime/gas.ts";
@@ -42,7 +38,7 @@ export const channels = collections.createMap(
   STORE_NAME,
   utf8("channelEnds/"),
   endCodec,
-  collections.messageCodec<Channel>(Channel),
+  collections.messageCodec<wireChannel.Channel>(wireChannel.Channel),
 );
 
 /** The number of the next packet to send, receive or acknowledge on each channel. */
@@ -68,14 +64,14 @@ function packetMap(name: PacketEntryName): collections.StoredMap<PacketKey, Uint
 }
 
 /** Returns the channels of all ports whose names start with `portPrefix`. */
-export function listChannels(context: Context, portPrefix = ""): readonly IdentifiedChannel[] {
+export function listChannels(context: Context, portPrefix = ""): readonly wireChannel.IdentifiedChannel[] {
   const entries = channels.entries(context, utf8(`ports/${portPrefix}`));
   return Array.from(entries, ([end, channel]) => ({ ...channel, ...end }));
 }
 
 /** Decodes an entry of `channelEnds`. The key starts with the slash. */
-export function identifyChannel(key: Uint8Array, value: Uint8Array): IdentifiedChannel {
-  return { ...Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
+export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel.IdentifiedChannel {
+  return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
 
 /** Errors for a channel without a sequence entry, each with the name of this end in its text. */
@@ -98,19 +94,21 @@ export function requireChannel(
   context: Context,
   end: ChannelEndpoint,
   words = `port ID (${end.portId}) channel ID (${end.channelId})`,
-): Channel {
+): wireChannel.Channel {
   const channel = channels.get(context, end);
   if (channel === undefined) throw ibcErrors.ErrChannelNotFound(words);
   return channel;
 }
 
 /** Returns the id of a channel's only connection. */
-export function hopOf({ connectionHops }: Pick<Channel, "connectionHops">): string {
+export function hopOf({ connectionHops }: Pick<wireChannel.Channel, "connectionHops">): string {
   return connectionHops[0] ?? "";
 }
 
 /** Returns a channel's other end. Its channel id is empty until known. */
-export function counterpartyOf({ counterparty }: Pick<Channel, "counterparty">): Counterparty {
+export function counterpartyOf({
+  counterparty,
+}: Pick<wireChannel.Channel, "counterparty">): wireChannel.Counterparty {
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
 

@@ -20,16 +20,7 @@ import { STORE_NAME } from "../host/keys.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 import { channelParams } from "../host/params.ts";
 import { type IbcOptions, requireAuthority, requireSigner, unsupported } from "../host/signed-handler.ts";
-import {
-  applicationOfChannel,
-  applicationOfPort,
-  channels,
-  channelSequence,
-  counterpartyOf,
-  hopOf,
-  requireChannel,
-  sequences,
-} from "./channel-store.ts";
+import * as channelStore from "./channel-store.ts";
 import type { IBCModule, OpeningChannel, PortRouter } from "./ibc-module.ts";
 import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
@@ -105,15 +96,15 @@ function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
       handle: (context, message) => {
         const { portId } = message;
         const channel = checks.channelIn(message);
-        const application = applicationOfPort(context, router, portId);
+        const application = channelStore.applicationOfPort(context, router, portId);
         return openNew(context, application, State.STATE_INIT, () => {
-          const connection = connections.requireConnection(context, hopOf(channel));
+          const connection = connections.requireConnection(context, channelStore.hopOf(channel));
           requireFeature(connection, channel.ordering);
           connections.requireActiveClient(context, connection.clientId);
           capability.chargeAuthentication(context, STORE_NAME, capability.portCapability(portId));
           return newChannel(
             context,
-            { portId, channelId: `channel-${channelSequence.take(context)}` },
+            { portId, channelId: `channel-${channelStore.channelSequence.take(context)}` },
             channel,
             channel.version,
           );
@@ -138,14 +129,17 @@ function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
       handle: (context, message) => {
         const { portId, counterpartyVersion: version } = message;
         const channel = checks.channelIn(message);
-        const application = applicationOfPort(context, router, portId);
+        const application = channelStore.applicationOfPort(context, router, portId);
         return openNew(context, application, State.STATE_TRYOPEN, () => {
-          const channelId = `channel-${channelSequence.take(context)}`;
+          const channelId = `channel-${channelStore.channelSequence.take(context)}`;
           capability.chargeAuthentication(context, STORE_NAME, capability.portCapability(portId));
-          const connection = connections.requireOpenConnection(context, hopOf(channel));
+          const connection = connections.requireOpenConnection(context, channelStore.hopOf(channel));
           requireFeature(connection, channel.ordering);
           const { ordering } = channel;
-          const remote = { ...proofOf(message.proofInit, message.proofHeight), ...counterpartyOf(channel) };
+          const remote = {
+            ...proofOf(message.proofInit, message.proofHeight),
+            ...channelStore.counterpartyOf(channel),
+          };
           const counterparty = { portId, channelId: "" };
           const expected = { state: State.STATE_INIT, ordering, counterparty, version };
           verifyCounterparty(context, connection, remote, expected);
@@ -168,14 +162,14 @@ function confirmingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
       },
       handle: (context, message) => {
         const { counterpartyChannelId: channelId, counterpartyVersion: version } = message;
-        const application = applicationOfChannel(context, router, message);
+        const application = channelStore.applicationOfChannel(context, router, message);
         open(context, "ack", message, () => {
-          const channel = requireChannel(context, message);
+          const channel = channelStore.requireChannel(context, message);
           if (channel.state !== State.STATE_INIT)
             throw ibcErrors.ErrInvalidChannelState(
               `channel state should be INIT (got ${enumName(State, channel.state)})`,
             );
-          const counterparty = { portId: counterpartyOf(channel).portId, channelId };
+          const counterparty = { portId: channelStore.counterpartyOf(channel).portId, channelId };
           const opened = { ...channel, version, counterparty };
           const proof = proofOf(message.proofTry, message.proofHeight);
           verifyOpening(context, message, opened, { ...proof, state: State.STATE_TRYOPEN });
@@ -191,9 +185,9 @@ function confirmingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
         requireSigner(bech32Prefix, message);
       },
       handle: (context, message) => {
-        const application = applicationOfChannel(context, router, message);
+        const application = channelStore.applicationOfChannel(context, router, message);
         open(context, "confirm", message, () => {
-          const channel = requireChannel(context, message);
+          const channel = channelStore.requireChannel(context, message);
           if (channel.state !== State.STATE_TRYOPEN)
             throw ibcErrors.ErrInvalidChannelState(
               `channel state is not TRYOPEN (got ${enumName(State, channel.state)})`,
@@ -216,10 +210,10 @@ function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
         requireSigner(bech32Prefix, message);
       },
       handle: (context, message) => {
-        const application = applicationOfChannel(context, router, message);
+        const application = channelStore.applicationOfChannel(context, router, message);
         inCallback("close init", message, () => application.onCloseInit(context, message));
         close(context, "init", message, (channel) => {
-          const connection = connections.requireConnection(context, hopOf(channel));
+          const connection = connections.requireConnection(context, channelStore.hopOf(channel));
           connections.requireActiveClient(context, connection.clientId);
           connections.requireOpen(connection);
         });
@@ -232,10 +226,10 @@ function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
         requireSigner(bech32Prefix, message);
       },
       handle: (context, message) => {
-        const application = applicationOfChannel(context, router, message);
+        const application = channelStore.applicationOfChannel(context, router, message);
         inCallback("close confirm", message, () => application.onCloseConfirm(context, message));
         close(context, "confirm", message, (channel) => {
-          const connection = connections.requireOpenConnection(context, hopOf(channel));
+          const connection = connections.requireOpenConnection(context, channelStore.hopOf(channel));
           const proof = proofOf(message.proofInit, message.proofHeight);
           const upgradeSequence = message.counterpartyUpgradeSequence;
           verifyClosed(context, { connection, channel, end: message }, { proof, upgradeSequence });
@@ -258,7 +252,7 @@ function openNew(
       : (["try", application.onOpenTry] as const);
   const opening = inStep(`open ${step}`, check);
   const version = inCallback(`open ${step}`, opening, () => call(context, opening));
-  for (const sequence of Object.values(sequences)) sequence.set(context, opening, 1n);
+  for (const sequence of Object.values(channelStore.sequences)) sequence.set(context, opening, 1n);
   const { channelId, ordering, counterparty, connectionHops } = opening;
   const channel = { state, ordering, counterparty, version, upgradeSequence: 0n };
   write(context, `channel_open_${step}`, opening, { ...channel, connectionHops: [...connectionHops] });
@@ -268,7 +262,7 @@ function openNew(
 /** Runs one of the last two steps, up to the call of the application. As in ibc-go, reads the channel again before writing it. */
 function open(context: Context, step: "ack" | "confirm", end: ChannelEndpoint, check: () => Channel): void {
   const opened = inStep(`open ${step}`, check);
-  requireChannel(context, end);
+  channelStore.requireChannel(context, end);
   write(context, `channel_open_${step}`, end, { ...opened, state: State.STATE_OPEN });
 }
 
@@ -280,9 +274,9 @@ function verifyOpening(
   { state, ...proof }: MessageProof & Pick<Channel, "state">,
 ): void {
   capability.chargeAuthentication(context, STORE_NAME, capability.channelCapability(end));
-  const connection = connections.requireOpenConnection(context, hopOf(channel));
+  const connection = connections.requireOpenConnection(context, channelStore.hopOf(channel));
   const expected = { state, ordering, counterparty: end, version };
-  verifyCounterparty(context, connection, { ...proof, ...counterpartyOf(channel) }, expected);
+  verifyCounterparty(context, connection, { ...proof, ...channelStore.counterpartyOf(channel) }, expected);
 }
 
 /** Closes a channel after the application has agreed. */
@@ -294,7 +288,7 @@ function close(
 ): void {
   const channel = inStep(`close ${step}`, () => {
     capability.chargeAuthentication(context, STORE_NAME, capability.channelCapability(end));
-    const own = requireChannel(context, end);
+    const own = channelStore.requireChannel(context, end);
     if (own.state === State.STATE_CLOSED) throw ibcErrors.ErrInvalidChannelState("channel is already CLOSED");
     check(own);
     return own;
@@ -309,7 +303,7 @@ function newChannel(
   version: string,
 ): OpeningChannel {
   capability.chargeCreation(context, capability.channelCapability(end));
-  return { ...end, ordering, connectionHops, counterparty: counterpartyOf(channel), version };
+  return { ...end, ordering, connectionHops, counterparty: channelStore.counterpartyOf(channel), version };
 }
 
 function requireFeature({ versions }: ConnectionEnd, ordering: Order): void {
@@ -326,7 +320,7 @@ function requireFeature({ versions }: ConnectionEnd, ordering: Order): void {
 }
 
 function write(context: Context, type: string, end: ChannelEndpoint, channel: Channel): void {
-  channels.set(context, end, channel);
+  channelStore.channels.set(context, end, channel);
   emitChannelStep(context, type, end, channel);
 }
 

@@ -1,8 +1,4 @@
-import {
-  type Counterparty,
-  Acknowledgement as EncodedReply,
-  type Order,
-} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
+import * as wireChannel from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
 import { equalBytes, fromLossyUtf8, toBase64, utf8 } from "../../../../../platform/base/bytes.ts";
 import { printGoJson } from "../../../../../platform/base/go-json.ts";
@@ -14,9 +10,9 @@ import type { ChannelEndpoint, Packet, Timeout } from "../host/packet.ts";
 
 /** A channel that is being opened. */
 export interface OpeningChannel extends ChannelEndpoint {
-  readonly ordering: Order;
+  readonly ordering: wireChannel.Order;
   readonly connectionHops: readonly string[];
-  readonly counterparty: Counterparty;
+  readonly counterparty: wireChannel.Counterparty;
   /** In the first step, the requested version; in the second step, the counterparty's version. */
   readonly version: string;
 }
@@ -89,7 +85,7 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
   // If there are both a result and an error, Go picks one at random.
   const responses = Object.entries(json ?? {}).map(([name, value]) => {
     const member = messageFromJson("ibc.core.channel.v1.Acknowledgement", { [name]: value });
-    return EncodedReply.decode(member).response;
+    return wireChannel.Acknowledgement.decode(member).response;
   });
   const response = responses.at(-1);
   if (response === undefined) return undefined;

@@ -22,16 +22,7 @@ import {
   timeoutNotReachedError,
   validatePacket,
 } from "../host/packet.ts";
-import {
-  channels,
-  counterpartyOf,
-  hopOf,
-  type PacketKey,
-  packets,
-  requireChannel,
-  requireSequence,
-  sequences,
-} from "./channel-store.ts";
+import * as channelStore from "./channel-store.ts";
 import { type Acknowledgement, type OutgoingPacket, requireCanonicalReply } from "./ibc-module.ts";
 
 /** Value of a packet's receipt on an unordered channel. */
@@ -43,7 +34,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   chargeRead(context.gas, upgradePath(packet.destination).length, 0);
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.destination));
   requireCounterparty("source", packet.source, channel);
-  const connection = requireOpenConnection(context, hopOf(channel));
+  const connection = requireOpenConnection(context, channelStore.hopOf(channel));
   const height = selfHeight(context);
   if (hasElapsed(packet.timeout, height, context.timeNs))
     throw timeoutElapsedError(packet.timeout, height, context.timeNs).wrap("packet timeout elapsed");
@@ -59,7 +50,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
 
 /** Records a packet whose proof has already been verified, when a pending transaction is rechecked. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
-  const { ordering } = requireChannel(context, packet.destination, packet.destination.channelId);
+  const { ordering } = channelStore.requireChannel(context, packet.destination, packet.destination.channelId);
   return markReceived(context, packet, ordering);
 }
 
@@ -72,14 +63,15 @@ export function writeAcknowledgement(
   const { destination: end, sequence } = packet;
   const channel = destinationOf(context, packet);
   chargeAuthentication(context, STORE_NAME, channelCapability(end));
-  if (packets.acks.has(context, { ...end, sequence })) throw ibcErrors.ErrAcknowledgementExists();
+  if (channelStore.packets.acks.has(context, { ...end, sequence }))
+    throw ibcErrors.ErrAcknowledgementExists();
   if (bytes.length === 0) throw ibcErrors.ErrInvalidAcknowledgement("acknowledgement cannot be empty");
-  packets.acks.set(context, { ...end, sequence }, sha256(bytes));
+  channelStore.packets.acks.set(context, { ...end, sequence }, sha256(bytes));
   events.emitAcknowledgement(context, packet, channel, bytes);
 }
 
 function destinationOf(context: Context, { destination }: Packet): Channel {
-  const channel = requireChannel(context, destination, destination.channelId);
+  const channel = channelStore.requireChannel(context, destination, destination.channelId);
   if (channel.state === State.STATE_OPEN) return channel;
   throw ibcErrors.ErrInvalidChannelState(
     `expected channel state to be one of [STATE_OPEN, STATE_FLUSHING, STATE_FLUSHCOMPLETE], but got ${enumName(State, channel.state)}`,
@@ -88,7 +80,7 @@ function destinationOf(context: Context, { destination }: Packet): Channel {
 
 /** Throws channel/13 if the end named in a packet does not match the channel's. */
 function requireCounterparty(name: "source" | "destination", end: ChannelEndpoint, channel: Channel): void {
-  const { portId, channelId } = counterpartyOf(channel);
+  const { portId, channelId } = channelStore.counterpartyOf(channel);
   if (end.portId !== portId) {
     throw ibcErrors.ErrInvalidPacket(
       `packet ${name} port doesn't match the counterparty's port (${end.portId} ≠ ${portId})`,
@@ -105,17 +97,17 @@ function requireCounterparty(name: "source" | "destination", end: ChannelEndpoin
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
   chargeRead(context.gas, startPath(end).length, 0);
   if (ordering === Order.ORDER_UNORDERED) {
-    if (packets.receipts.get(context, { ...end, sequence }) !== undefined) return false;
-    packets.receipts.set(context, { ...end, sequence }, RECEIPT);
+    if (channelStore.packets.receipts.get(context, { ...end, sequence }) !== undefined) return false;
+    channelStore.packets.receipts.set(context, { ...end, sequence }, RECEIPT);
     return true;
   }
-  const next = requireSequence(context, "nextSequenceRecv", end);
+  const next = channelStore.requireSequence(context, "nextSequenceRecv", end);
   if (sequence < next) return false;
   if (sequence !== next)
     throw ibcErrors.ErrPacketSequenceOutOfOrder(
       `packet sequence ≠ next receive sequence (${sequence} ≠ ${next})`,
     );
-  sequences.nextSequenceRecv.set(context, end, next + 1n);
+  channelStore.sequences.nextSequenceRecv.set(context, end, next + 1n);
   return true;
 }
 
@@ -124,16 +116,16 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
  */
 export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   const { source } = outgoing;
-  const channel = requireChannel(context, source, source.channelId);
+  const channel = channelStore.requireChannel(context, source, source.channelId);
   if (channel.state !== State.STATE_OPEN)
     throw ibcErrors.ErrInvalidChannelState(`channel is not OPEN (got ${enumName(State, channel.state)})`);
   chargeAuthentication(context, STORE_NAME, channelCapability(source));
-  const sequence = requireSequence(context, "nextSequenceSend", source);
-  const packet: Packet = { ...outgoing, sequence, destination: counterpartyOf(channel) };
+  const sequence = channelStore.requireSequence(context, "nextSequenceSend", source);
+  const packet: Packet = { ...outgoing, sequence, destination: channelStore.counterpartyOf(channel) };
   wrapErrors("constructed packet failed basic validation", () => validatePacket(packet));
-  requireTimeLeft(context, packet, requireConnection(context, hopOf(channel)).clientId);
-  sequences.nextSequenceSend.set(context, source, sequence + 1n);
-  packets.commitments.set(context, { ...source, sequence }, packetCommitment(packet));
+  requireTimeLeft(context, packet, requireConnection(context, channelStore.hopOf(channel)).clientId);
+  channelStore.sequences.nextSequenceSend.set(context, source, sequence + 1n);
+  channelStore.packets.commitments.set(context, { ...source, sequence }, packetCommitment(packet));
   events.emitPacket(context, "send_packet", packet, channel);
   return sequence;
 }
@@ -165,9 +157,9 @@ export interface ClosedProof {
 
 /** Verifies that a packet can no longer arrive. Without a commitment, returns false without changes. Throws `ModuleError`. */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
-  const channel = requireChannel(context, packet.source);
+  const channel = channelStore.requireChannel(context, packet.source);
   requireCounterparty("destination", packet.destination, channel);
-  const connection = requireConnection(context, hopOf(channel));
+  const connection = requireConnection(context, channelStore.hopOf(channel));
   const { height } = unreceived.proof;
   const timestamp = timestampAt(context, connection.clientId, height);
   if (!hasElapsed(packet.timeout, height, timestamp))
@@ -188,10 +180,10 @@ export function timeOutOnClose(
   packet: Packet,
   { closed, ...unreceived }: Unreceived & { readonly closed: ClosedProof },
 ): boolean {
-  const channel = requireChannel(context, packet.source);
+  const channel = channelStore.requireChannel(context, packet.source);
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
   requireCounterparty("destination", packet.destination, channel);
-  const connection = requireConnection(context, hopOf(channel));
+  const connection = requireConnection(context, channelStore.hopOf(channel));
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
@@ -206,25 +198,25 @@ export function timeOutOnClose(
 
 /** Deletes the commitment of a packet that timed out. A timeout also closes an ordered channel. */
 export function executeTimeout(context: Context, packet: Packet): void {
-  const channel = requireChannel(context, packet.source);
+  const channel = channelStore.requireChannel(context, packet.source);
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
-  packets.commitments.delete(context, sentKey(packet));
+  channelStore.packets.commitments.delete(context, sentKey(packet));
   if (channel.ordering === Order.ORDER_ORDERED) {
     const closed = { ...channel, state: State.STATE_CLOSED };
-    channels.set(context, packet.source, closed);
+    channelStore.channels.set(context, packet.source, closed);
     events.emitChannelStep(context, "channel_close", packet.source, closed);
   }
   events.emitPacketTimedOut(context, packet, channel);
 }
 
 /** Returns the key of a sent packet's commitment. */
-function sentKey({ source, sequence }: Packet): PacketKey {
+function sentKey({ source, sequence }: Packet): channelStore.PacketKey {
   return { ...source, sequence };
 }
 
 /** Returns whether a packet has a commitment. Throws channel/13 if the commitment belongs to another packet. */
 function isCommitted(context: Context, packet: Packet): boolean {
-  const commitment = packets.commitments.get(context, sentKey(packet));
+  const commitment = channelStore.packets.commitments.get(context, sentKey(packet));
   if (commitment === undefined) return false;
   const expected = packetCommitment(packet);
   if (equalBytes(commitment, expected)) return true;
@@ -261,7 +253,7 @@ export function verifyClosed(
   verifyCounterparty(
     context,
     connection,
-    { ...remote.proof, ...counterpartyOf(channel) },
+    { ...remote.proof, ...channelStore.counterpartyOf(channel) },
     {
       state: State.STATE_CLOSED,
       ordering: channel.ordering,
@@ -303,7 +295,7 @@ export function acknowledgePacket(
   packet: Packet,
   { acknowledgement, proof }: { readonly acknowledgement: Uint8Array; readonly proof: MessageProof },
 ): boolean {
-  const channel = requireChannel(context, packet.source);
+  const channel = channelStore.requireChannel(context, packet.source);
   if (channel.state !== State.STATE_OPEN) {
     throw ibcErrors.ErrInvalidChannelState(
       `packets cannot be acknowledged on channel with state (${enumName(State, channel.state)})`,
@@ -311,9 +303,9 @@ export function acknowledgePacket(
   }
   chargeAuthentication(context, STORE_NAME, channelCapability(packet.source));
   requireCounterparty("destination", packet.destination, channel);
-  const connection = requireOpenConnection(context, hopOf(channel));
+  const connection = requireOpenConnection(context, channelStore.hopOf(channel));
   const { destination, sequence } = packet;
-  const commitment = packets.commitments.get(context, sentKey(packet));
+  const commitment = channelStore.packets.commitments.get(context, sentKey(packet));
   if (commitment === undefined) return false;
   const expected = packetCommitment(packet);
   if (!equalBytes(commitment, expected)) {
@@ -326,16 +318,16 @@ export function acknowledgePacket(
   const proven = { ...proof, path, name: "packet acknowledgement", isPacket: true };
   verifyRemoteValue(context, connection, proven, sha256(acknowledgement));
   if (channel.ordering === Order.ORDER_ORDERED) advanceAcknowledged(context, packet);
-  packets.commitments.delete(context, sentKey(packet));
+  channelStore.packets.commitments.delete(context, sentKey(packet));
   events.emitPacketAcknowledged(context, packet, channel);
   return true;
 }
 
 function advanceAcknowledged(context: Context, { source, sequence }: Packet): void {
-  const next = requireSequence(context, "nextSequenceAck", source);
+  const next = channelStore.requireSequence(context, "nextSequenceAck", source);
   if (sequence !== next)
     throw ibcErrors.ErrPacketSequenceOutOfOrder(
       `packet sequence ≠ next ack sequence (${sequence} ≠ ${next})`,
     );
-  sequences.nextSequenceAck.set(context, source, next + 1n);
+  channelStore.sequences.nextSequenceAck.set(context, source, next + 1n);
 }

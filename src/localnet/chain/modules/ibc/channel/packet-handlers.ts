@@ -1,11 +1,4 @@
-import {
-  type Msg,
-  MsgAcknowledgement,
-  MsgRecvPacket,
-  MsgTimeout,
-  MsgTimeoutOnClose,
-  ResponseResultType,
-} from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
+import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { MsgUpdateClient } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { AnteStep } from "../../../runtime/ante-step.ts";
@@ -40,8 +33,8 @@ export interface RelayDeps {
   readonly bech32Prefix: string;
 }
 
-type Result = ResponseResultType;
-const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS } = ResponseResultType;
+type Result = wire.ResponseResultType;
+const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS } = wire.ResponseResultType;
 
 /** Prefix for event types and attribute keys when the application refuses a packet. */
 const ERROR_PREFIX = "ibccallbackerror-";
@@ -70,7 +63,7 @@ function relay(context: Context, message: PacketMessage, deps: RelayDeps, step: 
 }
 
 /** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */
-function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps): Result {
+function relayReceive(context: Context, message: wire.MsgRecvPacket, deps: RelayDeps): Result {
   const proof = proofOf(message.proofCommitment, message.proofHeight);
   return relay(context, message, deps, {
     end: "destination",
@@ -84,7 +77,7 @@ function relayReceive(context: Context, message: MsgRecvPacket, deps: RelayDeps)
 }
 
 /** MsgAcknowledgement: verifies a sent packet's acknowledgement and passes it to the application. */
-function relayAcknowledgement(context: Context, message: MsgAcknowledgement, deps: RelayDeps): Result {
+function relayAcknowledgement(context: Context, message: wire.MsgAcknowledgement, deps: RelayDeps): Result {
   const { acknowledgement } = message;
   const proof = proofOf(message.proofAcked, message.proofHeight);
   return relay(context, message, deps, {
@@ -99,7 +92,7 @@ function relayAcknowledgement(context: Context, message: MsgAcknowledgement, dep
 }
 
 /** MsgTimeout: verifies that a sent packet was not received in time and calls the application. */
-function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): Result {
+function relayTimeout(context: Context, message: wire.MsgTimeout, deps: RelayDeps): Result {
   const { nextSequenceRecv, proofHeight } = message;
   const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv };
   return relay(context, message, deps, {
@@ -112,7 +105,7 @@ function relayTimeout(context: Context, message: MsgTimeout, deps: RelayDeps): R
 }
 
 /** MsgTimeoutOnClose: like MsgTimeout, but for a channel that the counterparty has closed. */
-function relayTimeoutOnClose(context: Context, message: MsgTimeoutOnClose, deps: RelayDeps): Result {
+function relayTimeoutOnClose(context: Context, message: wire.MsgTimeoutOnClose, deps: RelayDeps): Result {
   const { nextSequenceRecv, proofHeight, counterpartyUpgradeSequence: upgradeSequence } = message;
   const closed = { proof: proofOf(message.proofClose, proofHeight), upgradeSequence };
   const unreceived = { proof: proofOf(message.proofUnreceived, proofHeight), nextSequenceRecv, closed };
@@ -215,7 +208,7 @@ export function packetMessages({ bech32Prefix }: IbcOptions, router: PortRouter)
       },
       handle: (context, message) => ({ result: relayTimeoutOnClose(context, message, deps) }),
     },
-  } satisfies Partial<MessageFunctions<typeof Msg>>;
+  } satisfies Partial<MessageFunctions<typeof wire.Msg>>;
 }
 
 function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: bigint }): void {
@@ -251,20 +244,20 @@ function checkMessage(context: Context, { typeUrl, value }: TxMessage, deps: Rel
       return "update";
     }
     case "/ibc.core.channel.v1.MsgRecvPacket":
-      return checkReceive(context, MsgRecvPacket.decode(value), deps);
+      return checkReceive(context, wire.MsgRecvPacket.decode(value), deps);
     case "/ibc.core.channel.v1.MsgAcknowledgement":
-      return kindOf(relayAcknowledgement(context, MsgAcknowledgement.decode(value), deps));
+      return kindOf(relayAcknowledgement(context, wire.MsgAcknowledgement.decode(value), deps));
     case "/ibc.core.channel.v1.MsgTimeout":
-      return kindOf(relayTimeout(context, MsgTimeout.decode(value), deps));
+      return kindOf(relayTimeout(context, wire.MsgTimeout.decode(value), deps));
     case "/ibc.core.channel.v1.MsgTimeoutOnClose":
-      return kindOf(relayTimeoutOnClose(context, MsgTimeoutOnClose.decode(value), deps));
+      return kindOf(relayTimeoutOnClose(context, wire.MsgTimeoutOnClose.decode(value), deps));
     default:
       return "other";
   }
 }
 
 /** Verifies a packet without calling its application. A recheck skips the verification. */
-function checkReceive(context: Context, message: MsgRecvPacket, { router }: RelayDeps): Relayed {
+function checkReceive(context: Context, message: wire.MsgRecvPacket, { router }: RelayDeps): Relayed {
   const packet = packetOf(message);
   if (context.mode === "recheck") return receiveVerified(context, packet) ? "new" : "redundant";
   applicationOfChannel(context, router, packet.destination);

@@ -3,11 +3,7 @@ import type { SignedHeader, ValidatorSet } from "../../../../../cosmos/comet/blo
 import { CometError } from "../../../../../cosmos/comet/comet-error.ts";
 import { revisionOfChainId, withRevision } from "../../../../../cosmos/comet/ibc-height.ts";
 import { verifyHeader } from "../../../../../cosmos/comet/light-client.ts";
-import {
-  blockIdFromProto,
-  signedHeaderFromProto,
-  validatorSetFromProto,
-} from "../../../../../cosmos/comet/proto-blocks.ts";
+import * as protoBlocks from "../../../../../cosmos/comet/proto-blocks.ts";
 import { timestampToNs } from "../../../../../cosmos/comet/timestamp.ts";
 import { validateSignedHeader } from "../../../../../cosmos/comet/validate.ts";
 import {
@@ -76,7 +72,7 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
-    validatorSetFromProto(header.trustedValidators),
+    protoBlocks.validatorSetFromProto(header.trustedValidators),
   );
   const hash = validatorsHash(set.validators);
   if (equalBytes(trusted.nextValidatorsHash, hash)) return set;
@@ -173,10 +169,10 @@ function readHeader(header: Header): {
   readonly validators: ValidatorSet;
 } {
   const signed = ibcErrors.asModuleError("signed header in not tendermint signed header type", () =>
-    signedHeaderFromProto(header.signedHeader),
+    protoBlocks.signedHeaderFromProto(header.signedHeader),
   );
   const validators = ibcErrors.asModuleError("validator set in not tendermint validator set type", () =>
-    validatorSetFromProto(header.validatorSet),
+    protoBlocks.validatorSetFromProto(header.validatorSet),
   );
   return { signed, validators };
 }
@@ -189,7 +185,7 @@ export function validateUpdateHeader(header: Header): void {
   if (header.signedHeader.header === undefined)
     throw ibcErrors.ErrInvalidClientHeader("tendermint header cannot be nil");
   const signed = ibcErrors.asModuleError("header is not a tendermint header", () =>
-    signedHeaderFromProto(header.signedHeader),
+    protoBlocks.signedHeaderFromProto(header.signedHeader),
   );
   ibcErrors.asModuleError("header failed basic validation", () =>
     validateSignedHeader(signed, signed.header.chainId),
@@ -210,7 +206,7 @@ export function validateUpdateHeader(header: Header): void {
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
   const set = ibcErrors.asModuleError("validator set is not tendermint validator set", () =>
-    validatorSetFromProto(header.validatorSet),
+    protoBlocks.validatorSetFromProto(header.validatorSet),
   );
   if (equalBytes(signed.header.validatorsHash, validatorsHash(set.validators))) return;
   throw ibcErrors.ErrInvalidClientHeader("validator set does not match hash");
@@ -301,7 +297,7 @@ export function contradictsHistory(header: Header, store: ClientStore): boolean 
 }
 
 function blockHashOf(header: Header): Uint8Array {
-  return blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
+  return protoBlocks.blockIdFromProto(header.signedHeader?.commit?.blockId).hash;
 }
 
 function verifySigners(

@@ -19,13 +19,7 @@ import {
 import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { type ModuleError, unregisteredError } from "../../../runtime/errors.ts";
-import {
-  decodeUntrusted,
-  ErrClientNotActive,
-  ErrClientNotFound,
-  ErrConsensusStateNotFound,
-  ErrUnpackAny,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import { formatHeight, isZeroHeight, parseHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import * as keys from "../host/keys.ts";
@@ -40,15 +34,15 @@ export type StoredClient =
  * Decodes a client state from its Any. Throws `ModuleError` if it is absent, has an unsupported type, or cannot be decoded.
  */
 export function unpackClientState(any: Any | undefined): StoredClient {
-  if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
+  if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
     case TYPE_URL.tendermintClientState:
       return {
         type: TENDERMINT_TYPE,
-        state: withNonNullableFields(decodeUntrusted(() => TendermintState.decode(any.value))),
+        state: withNonNullableFields(ibcErrors.decodeUntrusted(() => TendermintState.decode(any.value))),
       };
     case LOCALHOST_URL:
-      return { type: LOCALHOST, state: decodeUntrusted(() => LocalhostState.decode(any.value)) };
+      return { type: LOCALHOST, state: ibcErrors.decodeUntrusted(() => LocalhostState.decode(any.value)) };
     default:
       throw unregisteredError(
         `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ClientState`,
@@ -101,13 +95,13 @@ export interface ConsensusState {
 
 /** Decodes a Tendermint consensus state from its Any. Throws `ModuleError` if it is absent, undecodable or of another type. */
 export function unpackConsensusState(any: Any | undefined): ConsensusState {
-  if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
+  if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   if (any.typeUrl !== TYPE_URL.tendermintConsensusState) {
     throw unregisteredError(
       `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ConsensusState`,
     );
   }
-  return decodeUntrusted(() => {
+  return ibcErrors.decodeUntrusted(() => {
     const state = WireConsensusState.decode(any.value);
     return {
       timeNs: timestampToNs(state.timestamp),
@@ -260,7 +254,7 @@ export interface OpenClient {
 export function openClient(
   context: Context,
   clientId: string,
-  notFound: () => ModuleError = () => ErrClientNotFound(clientId),
+  notFound: () => ModuleError = () => ibcErrors.ErrClientNotFound(clientId),
 ): OpenClient {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
@@ -275,7 +269,7 @@ export function requireActive(
   words: (status: ClientStatus) => string,
 ): void {
   const status = statusOf(context, client, store);
-  if (status !== "Active") throw ErrClientNotActive(words(status));
+  if (status !== "Active") throw ibcErrors.ErrClientNotActive(words(status));
 }
 
 /** Returns the counterparty's time, in nanoseconds, at a height that the client stores. Throws client/7. */
@@ -283,6 +277,6 @@ export function timestampAt(context: Context, clientId: string, height: Height):
   const { client, store } = openClient(context, clientId);
   if (client.type === LOCALHOST) return context.timeNs;
   const state = store.consensusState(height);
-  if (state === undefined) throw ErrConsensusStateNotFound(`height (${formatHeight(height)})`);
+  if (state === undefined) throw ibcErrors.ErrConsensusStateNotFound(`height (${formatHeight(height)})`);
   return state.timeNs;
 }

@@ -3,50 +3,35 @@ import { revisionOfChainId } from "../../../../../cosmos/comet/ibc-height.ts";
 import { isTrustLevel } from "../../../../../cosmos/comet/light-client.ts";
 import { MAX_CHAIN_ID_LENGTH, validateHash } from "../../../../../cosmos/comet/validate.ts";
 import type { Params } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
-import type { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { Any } from "../../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/tx.ts";
 import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 import { goDurationText, NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import { trimGoSpace } from "../../../../../platform/base/text.ts";
-import type { Context, MessageHandler } from "../../../runtime/context.ts";
-import * as errors from "../../../runtime/errors.ts";
-import { messageHandlers } from "../../../runtime/handlers.ts";
+import type { Context, MessageHandler, QueryHandler } from "../../../runtime/context.ts";
+import { isOutOfGas, ModuleError, QueryError, GrpcCode, unregisteredError } from "../../../runtime/errors.ts";
+import { messageHandlers, queryHandlers } from "../../../runtime/handlers.ts";
 import * as ibcErrors from "../host/errors.ts";
-import {
-  type IbcOptions,
-  requireAuthority,
-  requireSigner,
-  type PackedPart,
-  packedSigner,
-  unsupported,
-} from "../host/signed-handler.ts";
-import { ZERO_HEIGHT } from "../host/height.ts";
+import * as signed from "../host/signed-handler.ts";
+import { ZERO_HEIGHT, formatHeight, isZeroHeight, parseHeight } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE, validateClientId } from "../host/identifiers.ts";
 import { clientParams } from "../host/params.ts";
-import {
-  type ClientMessage,
-  unpackClientMessage,
-  validateMisbehaviour,
-  validateUpdateHeader,
-  type VerifyingBlock,
-} from "./client-message.ts";
-import {
-  type ConsensusState,
-  durationNs,
-  latestHeightOf,
-  unpackClientState,
-  unpackConsensusState,
-} from "./client-store.ts";
+import * as messages from "./client-message.ts";
+import * as clientStore from "./client-store.ts";
 import { createClient, recoverClient, updateClient, verifyingBlock } from "./keeper.ts";
+import * as queryWire from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
+import { latin1, utf8 } from "../../../../../platform/base/bytes.ts";
+import { CLIENTS_PREFIX, consensusStatesPrefix } from "../host/keys.ts";
+import { verifyStored } from "./verify-proof.ts";
 
 /**
  * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Chain upgrade messages
  * always fail.
  */
-export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
-  const update = (message: PackedUpdate, block?: VerifyingBlock): void => {
-    requireSigner(bech32Prefix, message);
-    validateClientMessage(unpackClientMessage(message.packed), block);
+export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): readonly MessageHandler[] {
+  const update = (message: PackedUpdate, block?: messages.VerifyingBlock): void => {
+    signed.requireSigner(bech32Prefix, message);
+    validateClientMessage(messages.unpackClientMessage(message.packed), block);
     validateClientId(message.clientId);
   };
   const run = (context: Context, message: PackedUpdate): void => {
@@ -55,9 +40,9 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
   };
   return messageHandlers(wire.Msg, {
     CreateClient: {
-      signers: packedSigner(clientStates),
+      signers: signed.packedSigner(packedStates),
       validate: (message) => {
-        requireSigner(bech32Prefix, message);
+        signed.requireSigner(bech32Prefix, message);
         validateStates(message);
       },
       handle: (context, message) => {
@@ -67,51 +52,51 @@ export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonl
       },
     },
     UpdateClient: {
-      signers: packedSigner(({ clientMessage }) => [["ClientMessage", clientMessage]]),
+      signers: signed.packedSigner(({ clientMessage }) => [["ClientMessage", clientMessage]]),
       validate: (message) => update({ ...message, packed: message.clientMessage }),
       handle: (context, message) => run(context, { ...message, packed: message.clientMessage }),
     },
     SubmitMisbehaviour: {
-      signers: packedSigner(({ misbehaviour }) => [["ClientMessage", misbehaviour]]),
+      signers: signed.packedSigner(({ misbehaviour }) => [["ClientMessage", misbehaviour]]),
       validate: (message) => update({ ...message, packed: message.misbehaviour }),
       handle: (context, message) => run(context, { ...message, packed: message.misbehaviour }),
     },
     RecoverClient: {
       validate: (message) => {
-        requireSigner(bech32Prefix, message);
+        signed.requireSigner(bech32Prefix, message);
         validateClientId(message.subjectClientId);
         validateClientId(message.substituteClientId);
         if (message.subjectClientId === message.substituteClientId)
           throw ibcErrors.ErrInvalidSubstitute("subject and substitute clients must be different");
       },
       handle: (context, message) => {
-        requireAuthority(authority, message);
+        signed.requireAuthority(authority, message);
         recoverClient(context, message.subjectClientId, message.substituteClientId);
       },
     },
     UpdateClientParams: {
       validate: (message) => {
-        requireSigner(bech32Prefix, message);
+        signed.requireSigner(bech32Prefix, message);
         clientParams.validate(paramsIn(message));
       },
       handle: (context, message) => {
-        requireAuthority(authority, message);
+        signed.requireAuthority(authority, message);
         clientParams.set(context, paramsIn(message));
       },
     },
     UpgradeClient: {
-      signers: packedSigner(clientStates),
+      signers: signed.packedSigner(packedStates),
       // As in ibc-go, the signer is checked late.
       validate: (message) => {
         validateUpgrade(message);
-        requireSigner(bech32Prefix, message);
+        signed.requireSigner(bech32Prefix, message);
         validateClientId(message.clientId);
       },
-      handle: unsupported("/ibc.core.client.v1.MsgUpgradeClient"),
+      handle: signed.unsupported("/ibc.core.client.v1.MsgUpgradeClient"),
     },
     IBCSoftwareUpgrade: {
-      signers: packedSigner(({ upgradedClientState }) => [["ClientState", upgradedClientState]]),
-      handle: unsupported("/ibc.core.client.v1.MsgIBCSoftwareUpgrade"),
+      signers: signed.packedSigner(({ upgradedClientState }) => [["ClientState", upgradedClientState]]),
+      handle: signed.unsupported("/ibc.core.client.v1.MsgIBCSoftwareUpgrade"),
     },
   });
 }
@@ -127,7 +112,7 @@ interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer">
 /** The packed states in a message. */
 type ClientStates = Pick<wire.MsgCreateClient, "clientState" | "consensusState" | "signer">;
 
-function clientStates({ clientState, consensusState }: ClientStates): readonly PackedPart[] {
+function packedStates({ clientState, consensusState }: ClientStates): readonly signed.PackedPart[] {
   return [
     ["ClientState", clientState],
     ["ConsensusState", consensusState],
@@ -135,20 +120,20 @@ function clientStates({ clientState, consensusState }: ClientStates): readonly P
 }
 
 function validateStates(message: ClientStates): void {
-  const client = unpackClientState(message.clientState);
+  const client = clientStore.unpackClientState(message.clientState);
   if (client.type === LOCALHOST) {
-    if (latestHeightOf(client).revisionHeight === 0n)
+    if (clientStore.latestHeightOf(client).revisionHeight === 0n)
       throw ibcErrors.ErrIbcInvalidHeight("local revision height cannot be zero");
   } else validateClientState(client.state);
-  const consensusState = unpackConsensusState(message.consensusState);
+  const consensusState = clientStore.unpackConsensusState(message.consensusState);
   if (client.type !== TENDERMINT_TYPE)
     throw ibcErrors.ErrInvalidClientType("client type for client state and consensus state do not match");
   validateConsensusState(consensusState);
 }
 
 function validateUpgrade(message: wire.MsgUpgradeClient): void {
-  const { type } = unpackClientState(message.clientState);
-  unpackConsensusState(message.consensusState);
+  const { type } = clientStore.unpackClientState(message.clientState);
+  clientStore.unpackConsensusState(message.consensusState);
   if (type !== TENDERMINT_TYPE)
     throw ibcErrors.ErrInvalidUpgradeClient(
       `consensus state's client-type does not match client. expected: ${type}, got: ${TENDERMINT_TYPE}`,
@@ -164,9 +149,12 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { allowedClients: [] };
 }
 
-function validateClientMessage(message: ClientMessage, block: VerifyingBlock | undefined): void {
-  if (message.kind === "header") validateUpdateHeader(message.header);
-  else if (block !== undefined) validateMisbehaviour(message.misbehaviour, block);
+function validateClientMessage(
+  message: messages.ClientMessage,
+  block: messages.VerifyingBlock | undefined,
+): void {
+  if (message.kind === "header") messages.validateUpdateHeader(message.header);
+  else if (block !== undefined) messages.validateMisbehaviour(message.misbehaviour, block);
 }
 
 /** Go's longest duration (int64 nanoseconds), about 292 years. */
@@ -185,8 +173,8 @@ function validateClientState(client: ClientState): void {
   }
   validatePeriods(client);
   validateLatestHeight(client);
-  const trusting = durationNs(client.trustingPeriod);
-  const unbonding = durationNs(client.unbondingPeriod);
+  const trusting = clientStore.durationNs(client.trustingPeriod);
+  const unbonding = clientStore.durationNs(client.unbondingPeriod);
   if (trusting >= unbonding) {
     throw ibcErrors.ErrInvalidTrustingPeriod(
       `trusting period (${goDurationText(trusting)}) should be < unbonding period (${goDurationText(unbonding)})`,
@@ -201,13 +189,13 @@ function validateClientState(client: ClientState): void {
 }
 
 /** Stateless checks of a consensus state (07-tendermint `ConsensusState.ValidateBasic`). Throws `ModuleError`. */
-function validateConsensusState(state: ConsensusState): void {
+function validateConsensusState(state: clientStore.ConsensusState): void {
   if (state.root.length === 0) throw ibcErrors.ErrInvalidConsensus("root cannot be empty");
   try {
     validateHash(state.nextValidatorsHash);
   } catch (error) {
     if (error instanceof CometError)
-      throw errors.unregisteredError(error.message).wrap("next validators hash is invalid");
+      throw unregisteredError(error.message).wrap("next validators hash is invalid");
     throw error;
   }
   // Go checks the time's seconds (`Unix() <= 0`), so a time within the first second is invalid.
@@ -225,13 +213,14 @@ function validateChainId(chainId: string): void {
 function validatePeriods(client: ClientState): void {
   // Go has 64-bit durations and rejects longer ones as early as when decoding the message.
   for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
-    if (durationNs(period) > MAX_DURATION_NS) throw errors.unregisteredError("proto: duration out of range");
+    if (clientStore.durationNs(period) > MAX_DURATION_NS)
+      throw unregisteredError("proto: duration out of range");
   }
-  if (durationNs(client.trustingPeriod) <= 0n)
+  if (clientStore.durationNs(client.trustingPeriod) <= 0n)
     throw ibcErrors.ErrInvalidTrustingPeriod("trusting period must be greater than zero");
-  if (durationNs(client.unbondingPeriod) <= 0n)
+  if (clientStore.durationNs(client.unbondingPeriod) <= 0n)
     throw ibcErrors.ErrInvalidUnbondingPeriod("unbonding period must be greater than zero");
-  if (durationNs(client.maxClockDrift) <= 0n)
+  if (clientStore.durationNs(client.maxClockDrift) <= 0n)
     throw ibcErrors.ErrInvalidMaxClockDrift("max clock drift must be greater than zero");
 }
 
@@ -247,5 +236,145 @@ function validateLatestHeight(client: ClientState): void {
     throw ibcErrors.ErrInvalidHeaderHeight(
       "tendermint client's latest height revision height cannot be zero",
     );
+  }
+}
+
+/** All queries of `ibc.core.client.v1.Query`. */
+export const clientQueries: readonly QueryHandler[] = queryHandlers(queryWire.Query, {
+  ClientState: (context, { clientId }) => {
+    const { client } = clientOf(context, clientId);
+    return { clientState: clientStore.packClientState(client), ...signed.emptyProof(context) };
+  },
+  ClientStates: (context, { pagination }) => {
+    const page = signed.readMatches(context, CLIENTS_PREFIX, pagination, (key, value) => {
+      // Latin-1 leaves binary keys unchanged.
+      const clientId = /^\/([^/]+)\/clientState$/.exec(latin1(key))?.[1];
+      return clientId === undefined ? undefined : { clientId, clientState: Any.decode(value) };
+    });
+    const clientStates = page.items.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+    return { clientStates, pagination: page.pagination };
+  },
+  ConsensusState: (context, { clientId, latestHeight, ...requested }) => {
+    signed.checkArgument(() => validateClientId(clientId));
+    if (!latestHeight && requested.revisionHeight === 0n)
+      throw new QueryError(GrpcCode.InvalidArgument, "consensus state height cannot be 0");
+    const store = clientStore.openClientStore(context, clientId);
+    const client = latestHeight ? store.clientState() : undefined;
+    const height = latestHeight ? client && clientStore.latestHeightOf(client) : requested;
+    const state = signed.requireFound(height && store.consensusState(height), () =>
+      ibcErrors.ErrConsensusStateNotFound(`client-id: ${clientId}, height: ${formatHeight(requested)}`),
+    );
+    return { consensusState: clientStore.packConsensusState(state), ...signed.emptyProof(context) };
+  },
+  ConsensusStates: (context, request) => {
+    const { items, pagination } = pageStates(context, request);
+    const consensusStates = items.map(({ height, value }) => ({ height, consensusState: Any.decode(value) }));
+    return { consensusStates, pagination };
+  },
+  ConsensusStateHeights: (context, request) => {
+    const { items, pagination } = pageStates(context, request);
+    return { consensusStateHeights: items.map(({ height }) => height), pagination };
+  },
+  ClientStatus: (context, { clientId }) => {
+    const { client, store } = clientOf(context, clientId);
+    return { status: clientStore.statusOf(context, client, store) };
+  },
+  ClientParams: clientParams.query,
+  // No chain upgrade is ever planned here.
+  UpgradedClientState: () => notFound("upgrade plan not found"),
+  UpgradedConsensusState: ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
+  VerifyMembership: verifyMembership,
+});
+
+function notFound(text: string): never {
+  throw new QueryError(GrpcCode.NotFound, text);
+}
+
+function clientOf(
+  context: Context,
+  clientId: string,
+): { readonly client: clientStore.StoredClient; readonly store: clientStore.ClientStore } {
+  signed.checkArgument(() => validateClientId(clientId));
+  const store = clientStore.openClientStore(context, clientId);
+  return {
+    client: signed.requireFound(store.clientState(), () => ibcErrors.ErrClientNotFound(clientId)),
+    store,
+  };
+}
+
+/** Reads a page of a client's consensus states in key order. Keys sort as text: 2-1000 precedes 2-33. */
+function pageStates(context: Context, { clientId, pagination }: queryWire.QueryConsensusStatesRequest) {
+  signed.checkArgument(() => validateClientId(clientId));
+  return signed.readMatches(context, consensusStatesPrefix(clientId), pagination, (key, value) => {
+    // Any other key belongs to metadata, e.g. "2-33/processedTime".
+    const height = parseHeight(latin1(key));
+    return height === undefined ? undefined : { height, value };
+  });
+}
+
+const SOLO_MACHINE = "06-solomachine";
+/** A proof query costs as much as reading the proof three times, at 3 gas per byte. */
+const GAS_PER_PROOF_BYTE = 9n;
+
+/**
+ * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof is not an error. Throws
+ * `QueryError` if the request lacks a client or another part, in ibc-go's order and with the same texts.
+ */
+export function verifyMembership(
+  context: Context,
+  request: queryWire.QueryVerifyMembershipRequest,
+): queryWire.QueryVerifyMembershipResponse {
+  const { clientId, proof, value } = request;
+  signed.checkArgument(() => validateClientId(clientId));
+  signed.checkArgument(() => requireProvingClient(clientId));
+  const proofHeight = request.proofHeight ?? ZERO_HEIGHT;
+  const keyPath = request.merklePath?.keyPath ?? [];
+  requirePart(proof.length > 0, "empty proof");
+  requirePart(!isZeroHeight(proofHeight), "proof height must be non-zero");
+  requirePart(keyPath.length > 0, "empty merkle path");
+  requirePart(value.length > 0, "empty value");
+  requireActive(context, clientId);
+  context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
+  const [prefix = "", path, ...more] = keyPath;
+  // A proof leads through two trees: the store's and the multistore's.
+  if (path === undefined || more.length > 0) return { success: false };
+  const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
+  const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };
+  return { success: isVerified(() => verifyStored(context, claim, value)) };
+}
+
+/** Throws for an id that ibc-go would not assign and for client types that cannot prove anything about another chain. */
+function requireProvingClient(clientId: string): void {
+  const type = clientId === LOCALHOST ? clientId : /^(\w+(?:[\w-]*\w)?)-[0-9]{1,20}$/.exec(clientId)?.[1];
+  if (type === undefined)
+    throw ibcErrors.ErrInvalidID(
+      `invalid client identifier ${clientId} is not in format: \`{client-type}-{N}\``,
+    );
+  if (type === LOCALHOST || type === SOLO_MACHINE)
+    throw ibcErrors.ErrInvalidClientType(
+      `verify membership is disabled for client types [${LOCALHOST} ${SOLO_MACHINE}]`,
+    );
+}
+
+function requirePart(isPresent: boolean, text: string): void {
+  if (!isPresent) throw new QueryError(GrpcCode.InvalidArgument, text);
+}
+
+function requireActive(context: Context, clientId: string): void {
+  const store = clientStore.openClientStore(context, clientId);
+  const client = signed.requireFound(store.clientState(), () => ibcErrors.ErrClientNotFound(clientId));
+  const status = clientStore.statusOf(context, client, store);
+  if (status === "Active") return;
+  const text = `cannot verify membership using client (${clientId}) with status ${status}`;
+  throw new QueryError(GrpcCode.FailedPrecondition, ibcErrors.ErrClientNotActive(text).message);
+}
+
+function isVerified(verify: () => void): boolean {
+  try {
+    verify();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ModuleError) || isOutOfGas(error)) throw error;
+    return false;
   }
 }

@@ -14,17 +14,7 @@ import * as events from "../host/events.ts";
 import { compareHeights, formatHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import { STORE_NAME } from "../host/keys.ts";
-import {
-  type ClientMessage,
-  consensusStateOfHeader,
-  contradictsHistory,
-  heightOfHeader,
-  isContradiction,
-  unpackClientMessage,
-  type VerifyingBlock,
-  verifyMisbehaviour,
-  verifyUpdateHeader,
-} from "./client-message.ts";
+import * as clientMessage from "./client-message.ts";
 import {
   type ClientStore,
   durationNs,
@@ -78,7 +68,7 @@ const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
  * consensus state, even below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
-  const message = unpackClientMessage(packed);
+  const message = clientMessage.unpackClientMessage(packed);
   const { state, store } = openForUpdate(context, clientId, `cannot update client with ID ${clientId}`);
   verifyMessage(context, state, message, store);
   const eventClient = { clientId, clientType: TENDERMINT_TYPE };
@@ -105,7 +95,7 @@ const SLOW_SIGNATURE_GAS = 50_000n;
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
 /** Returns the block information that header checks use. */
-export function verifyingBlock({ timeNs, gas, mode }: Context): VerifyingBlock {
+export function verifyingBlock({ timeNs, gas, mode }: Context): clientMessage.VerifyingBlock {
   const location = "ZIP-215 signature";
   return {
     timeNs,
@@ -121,17 +111,18 @@ export function verifyingBlock({ timeNs, gas, mode }: Context): VerifyingBlock {
 function verifyMessage(
   context: Context,
   client: ClientState,
-  message: ClientMessage,
+  message: clientMessage.ClientMessage,
   store: ClientStore,
 ): void {
-  if (message.kind === "header") verifyUpdateHeader(client, message.header, store, verifyingBlock(context));
-  else verifyMisbehaviour(client, message.misbehaviour, store, verifyingBlock(context));
+  if (message.kind === "header")
+    clientMessage.verifyUpdateHeader(client, message.header, store, verifyingBlock(context));
+  else clientMessage.verifyMisbehaviour(client, message.misbehaviour, store, verifyingBlock(context));
 }
 
-function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
+function isMisbehaviour(message: clientMessage.ClientMessage, store: ClientStore): boolean {
   return message.kind === "header"
-    ? contradictsHistory(message.header, store)
-    : isContradiction(message.misbehaviour);
+    ? clientMessage.contradictsHistory(message.header, store)
+    : clientMessage.isContradiction(message.misbehaviour);
 }
 
 /**
@@ -139,7 +130,7 @@ function isMisbehaviour(message: ClientMessage, store: ClientStore): boolean {
  * check for contradictions. A recheck skips the verification. Throws `ModuleError`.
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
-  const message = unpackClientMessage(packed);
+  const message = clientMessage.unpackClientMessage(packed);
   const { state, store } = openForUpdate(context, clientId, clientId);
   if (context.mode !== "recheck") verifyMessage(context, state, message, store);
   if (message.kind === "header") storeHeader(context, state, message.header, store);
@@ -164,12 +155,12 @@ function openForUpdate(
 /** Stores a verified header's consensus state (ibc-go `UpdateState`) and returns its height. */
 function storeHeader(context: Context, client: ClientState, header: Header, store: ClientStore): Height {
   pruneOldest(context, client, store);
-  const height = heightOfHeader(header);
+  const height = clientMessage.heightOfHeader(header);
   if (store.consensusState(height) !== undefined) return height;
   const latest = client.latestHeight ?? ZERO_HEIGHT;
   const latestHeight = compareHeights(height, latest) > 0 ? height : latest;
   store.setClientState({ type: TENDERMINT_TYPE, state: { ...client, latestHeight } });
-  store.setConsensusState(height, consensusStateOfHeader(header));
+  store.setConsensusState(height, clientMessage.consensusStateOfHeader(header));
   return height;
 }
 

@@ -12,13 +12,7 @@ import { compareHeights, formatHeight, goHeight, selfHeight, ZERO_HEIGHT } from 
 import { LOCALHOST } from "../host/identifiers.ts";
 import { STORE_NAME } from "../host/keys.ts";
 import { connectionParams } from "../host/params.ts";
-import {
-  type ClientStore,
-  latestHeightOf,
-  type OpenClient,
-  openClient,
-  requireActive,
-} from "./client-store.ts";
+import * as clientStore from "./client-store.ts";
 
 /** A proof for a path in the counterparty's store. */
 interface PathProof {
@@ -59,17 +53,17 @@ function verifyAbsent(context: Context, request: PathProof): void {
 }
 
 /** Returns an active client. Throws client/4 or client/29. */
-function activeClient(context: Context, { clientId, prefix }: PathProof): OpenClient {
-  const opened = openClient(context, clientId);
-  requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
+function activeClient(context: Context, { clientId, prefix }: PathProof): clientStore.OpenClient {
+  const opened = clientStore.openClient(context, clientId);
+  clientStore.requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
   if (prefix.length === 0) throw ibcErrors.ErrInvalidPrefix("prefix can't be empty");
   return opened;
 }
 
 /** Performs 07-tendermint's checks in order: height, delay, proof encoding, consensus state. */
-function claimOf(context: Context, request: PathProof, { client, store }: OpenClient): Claim {
+function claimOf(context: Context, request: PathProof, { client, store }: clientStore.OpenClient): Claim {
   const { proofHeight } = request;
-  const latest = latestHeightOf(client);
+  const latest = clientStore.latestHeightOf(client);
   if (compareHeights(latest, proofHeight) < 0) {
     throw ibcErrors.ErrIbcInvalidHeight(
       `client state height < proof height (${goHeight(latest)} < ${goHeight(proofHeight)}), please ensure the client has been updated`,
@@ -90,7 +84,11 @@ function claimOf(context: Context, request: PathProof, { client, store }: OpenCl
   return { root: state.root, store: latin1(prefix), key: utf8(path), proof: proof.value };
 }
 
-function requireDelay(context: Context, { proofHeight, delay }: PathProof, store: ClientStore): void {
+function requireDelay(
+  context: Context,
+  { proofHeight, delay }: PathProof,
+  store: clientStore.ClientStore,
+): void {
   if (delay === undefined || (delay.timeNs === 0n && delay.blocks === 0n)) return;
   const processed = store.processed(proofHeight);
   if (delay.timeNs !== 0n) {

@@ -1,9 +1,4 @@
-import {
-  ClientPaths,
-  ConnectionEnd,
-  State,
-  type Version,
-} from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
+import * as wireConnection from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { utf8 } from "../../../../../platform/base/bytes.ts";
 import { enumName, trimGoSpace } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
@@ -24,7 +19,7 @@ export const connections = collections.createMap(
   STORE_NAME,
   utf8("connections/"),
   collections.textCodec,
-  collections.messageCodec<ConnectionEnd>(ConnectionEnd),
+  collections.messageCodec<wireConnection.ConnectionEnd>(wireConnection.ConnectionEnd),
 );
 
 /** The ids of a client's connections, by client id. A client that has never had a connection has no entry. */
@@ -36,7 +31,7 @@ export const clientConnections = collections.createMap(
     (path) => path.replace(/\/connections$/, ""),
     (clientId: string) => `${clientId}/connections`,
   ),
-  collections.messageCodec<ClientPaths>(ClientPaths),
+  collections.messageCodec<wireConnection.ClientPaths>(wireConnection.ClientPaths),
 );
 
 /** Creates the chain's connection to itself, over the localhost client. */
@@ -44,7 +39,7 @@ export function createLocalhostConnection(context: Context): void {
   connections.set(context, LOCALHOST_CONNECTION, {
     clientId: LOCALHOST,
     versions: [...SUPPORTED_VERSIONS],
-    state: State.STATE_OPEN,
+    state: wireConnection.State.STATE_OPEN,
     counterparty: {
       clientId: LOCALHOST,
       connectionId: LOCALHOST_CONNECTION,
@@ -55,22 +50,22 @@ export function createLocalhostConnection(context: Context): void {
 }
 
 /** Returns a connection in any state. Throws connection/3. */
-export function requireConnection(context: Context, connectionId: string): ConnectionEnd {
+export function requireConnection(context: Context, connectionId: string): wireConnection.ConnectionEnd {
   const connection = connections.get(context, connectionId);
   if (connection === undefined) throw ibcErrors.ErrConnectionNotFound(connectionId);
   return connection;
 }
 
 /** Returns an open connection. Throws connection/3 or connection/6. */
-export function requireOpenConnection(context: Context, connectionId: string): ConnectionEnd {
+export function requireOpenConnection(context: Context, connectionId: string): wireConnection.ConnectionEnd {
   return requireOpen(requireConnection(context, connectionId));
 }
 
 /** Returns the connection if it is open. Throws connection/6. */
-export function requireOpen(connection: ConnectionEnd): ConnectionEnd {
-  if (connection.state === State.STATE_OPEN) return connection;
+export function requireOpen(connection: wireConnection.ConnectionEnd): wireConnection.ConnectionEnd {
+  if (connection.state === wireConnection.State.STATE_OPEN) return connection;
   throw ibcErrors.ErrInvalidConnectionState(
-    `connection state is not OPEN (got ${enumName(State, connection.state)})`,
+    `connection state is not OPEN (got ${enumName(wireConnection.State, connection.state)})`,
   );
 }
 
@@ -82,12 +77,12 @@ export function requireActiveClient(context: Context, clientId: string): void {
 }
 
 /** The connection versions that this chain supports: the only version that IBC defines. */
-export const SUPPORTED_VERSIONS: readonly Version[] = [
+export const SUPPORTED_VERSIONS: readonly wireConnection.Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];
 
 /** Stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9. */
-export function validateVersion(version: Version | undefined): void {
+export function validateVersion(version: wireConnection.Version | undefined): void {
   if (version === undefined) throw ibcErrors.ErrInvalidConnectionVersion("version cannot be nil");
   if (trimGoSpace(version.identifier) === "")
     throw ibcErrors.ErrInvalidConnectionVersion("version identifier cannot be blank");
@@ -96,7 +91,10 @@ export function validateVersion(version: Version | undefined): void {
 }
 
 /** Returns whether a supported version has this identifier and all these features, of which there must be at least one. */
-export function isSupportedVersion(supported: readonly Version[], version: Version): boolean {
+export function isSupportedVersion(
+  supported: readonly wireConnection.Version[],
+  version: wireConnection.Version,
+): boolean {
   const known = supported.find(({ identifier }) => identifier === version.identifier);
   return (
     known !== undefined &&
@@ -106,7 +104,7 @@ export function isSupportedVersion(supported: readonly Version[], version: Versi
 }
 
 /** Picks the first of this chain's versions that the counterparty supports, with their common features. Throws connection/10. */
-export function pickVersion(counterparty: readonly Version[]): Version {
+export function pickVersion(counterparty: readonly wireConnection.Version[]): wireConnection.Version {
   for (const { identifier, features } of SUPPORTED_VERSIONS) {
     const other = counterparty.find((version) => version.identifier === identifier);
     const shared = features.filter((feature) => other?.features.includes(feature));
@@ -118,12 +116,12 @@ export function pickVersion(counterparty: readonly Version[]): Version {
 }
 
 /** Prints versions as Go prints a list of these protobuf messages. */
-export function goVersions(versions: readonly Version[]): string {
+export function goVersions(versions: readonly wireConnection.Version[]): string {
   return `[${versions.map(goVersion).join(" ")}]`;
 }
 
 /** Prints a version as Go prints the protobuf message, with a trailing space. */
-export function goVersion({ identifier, features }: Version): string {
+export function goVersion({ identifier, features }: wireConnection.Version): string {
   const identity = identifier === "" ? "" : `identifier:${JSON.stringify(identifier)} `;
   return identity + features.map((feature) => `features:${JSON.stringify(feature)} `).join("");
 }

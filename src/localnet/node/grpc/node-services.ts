@@ -1,3 +1,12 @@
+import { nsToTimestamp } from "../../../cosmos/comet/timestamp.ts";
+import * as node from "../../../cosmos/proto/gen/cosmos/base/node/v1beta1/query.ts";
+import * as reflection from "../../../cosmos/proto/gen/cosmos/base/reflection/v1beta1/reflection.ts";
+import { ParamsResponse } from "../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
+import { formatDec18 } from "../../../platform/base/decimal.ts";
+import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
+import * as nodeView from "../base/node-view.ts";
+import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import type { BlockId, Validator } from "../../../cosmos/comet/block-types.ts";
 import { commitToProto, headerToProto } from "../../../cosmos/comet/proto-blocks.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
@@ -6,12 +15,85 @@ import type { Block as SdkBlock } from "../../../cosmos/proto/gen/cosmos/base/te
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import type { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts";
 import type { BlockID } from "../../../cosmos/proto/gen/tendermint/types/types.ts";
-import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
 import { minInt } from "../../../platform/base/integers.ts";
-import { GrpcCode, QueryError } from "../../chain/runtime/errors.ts";
-import { COMET_VERSION, nodeId, P2P_CHANNELS, P2P_VERSION, type StoredBlock } from "../base/node-view.ts";
-import { nodeMethods, type ServiceContext } from "./node-method.ts";
+
+/** `cosmos.base.node.v1beta1.Service`: the node's settings and state. */
+export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.Service", node, {
+  Config: (_request, { view }) => ({
+    minimumGasPrice: minimumGasPrice(view),
+    // The defaults in app.toml.
+    pruningKeepRecent: "0",
+    pruningInterval: "0",
+    haltHeight: 0n,
+  }),
+  Status: (_request, { view }, height) => {
+    const block = view.block(height);
+    if (block === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
+    const { timeNs, appHash, nextValidatorsHash } = block.header;
+    return {
+      // SDK 0.50 never sets this field.
+      earliestStoreHeight: 0n,
+      height,
+      timestamp: nsToTimestamp(timeNs),
+      // As in the SDK, the two hashes in the block's header: the state before the block and the validators after it.
+      appHash,
+      validatorHash: nextValidatorsHash,
+    };
+  },
+});
+
+const FEE_MARKET_PARAMS = {
+  path: "/feemarket.feemarket.v1.Query/Params",
+  data: new Uint8Array(0),
+  height: 0n,
+  prove: false,
+};
+
+/**
+ * The lowest price that the fee market ever accepts. An operator would set it in app.toml, and relayers warn about a chain that
+ * has none. Empty if the chain has no fee market.
+ */
+function minimumGasPrice(view: nodeView.NodeView): string {
+  const { code, value } = view.query(FEE_MARKET_PARAMS);
+  const params = code === 0 ? ParamsResponse.decode(value).params : undefined;
+  return params === undefined ? "" : `${formatDec18(BigInt(params.minBaseGasPrice))}${params.feeDenom}`;
+}
+
+/** `cosmos.base.reflection.v1beta1.ReflectionService`: the types that a `google.protobuf.Any` may contain. */
+export const INTERFACE_METHODS = nodeMethods<typeof reflection>(
+  "cosmos.base.reflection.v1beta1.ReflectionService",
+  reflection,
+  {
+    ListAllInterfaces: (_request, { view }) => ({ interfaceNames: [...interfacesOf(view).keys()] }),
+    ListImplementations: ({ interfaceName }, { view }) => {
+      if (interfaceName === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid interface name");
+      return { implementationMessageNames: [...(interfacesOf(view).get(interfaceName) ?? [])] };
+    },
+  },
+);
+
+const SDK_INTERFACES: Readonly<Record<string, readonly string[]>> = {
+  "cosmos.auth.v1beta1.AccountI": [TYPE_URL.baseAccount, TYPE_URL.moduleAccount],
+  "cosmos.crypto.PubKey": [TYPE_URL.ed25519PubKey, TYPE_URL.secp256k1PubKey],
+  "cosmos.tx.v1beta1.Tx": [TYPE_URL.tx],
+};
+
+const IBC_INTERFACES: Readonly<Record<string, readonly string[]>> = {
+  "ibc.core.client.v1.ClientMessage": [TYPE_URL.tendermintHeader, TYPE_URL.tendermintMisbehaviour],
+  "ibc.core.client.v1.ClientState": [TYPE_URL.tendermintClientState],
+  "ibc.core.client.v1.ConsensusState": [TYPE_URL.tendermintConsensusState],
+};
+
+/** Type URLs by interface name, as registered by the Go modules. */
+function interfacesOf(view: nodeView.NodeView): ReadonlyMap<string, readonly string[]> {
+  const messages = view.messageTypes();
+  return new Map([
+    ...Object.entries(SDK_INTERFACES),
+    ["cosmos.base.v1beta1.Msg", messages],
+    ...(messages.includes(TYPE_URL.createClient) ? Object.entries(IBC_INTERFACES) : []),
+  ]);
+}
 
 /** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators as the SDK serves them. */
 export const TENDERMINT_METHODS = nodeMethods<typeof wire>("cosmos.base.tendermint.v1beta1.Service", wire, {
@@ -136,7 +218,7 @@ const BUILD_DEPS = [
   },
   {
     path: "github.com/cometbft/cometbft",
-    version: `v${COMET_VERSION}`,
+    version: `v${nodeView.COMET_VERSION}`,
     sum: "h1:FkrQNbAjiFqXydeAO81FUzriL4Bz0abYxN/eOHrQGOk=",
   },
 ];
@@ -147,12 +229,12 @@ function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNode
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };
   return {
     defaultNodeInfo: {
-      protocolVersion: { p2p: P2P_VERSION, block: version.block, app: version.app },
-      defaultNodeId: nodeId(chainId, moniker),
+      protocolVersion: { p2p: nodeView.P2P_VERSION, block: version.block, app: version.app },
+      defaultNodeId: nodeView.nodeId(chainId, moniker),
       listenAddr: "tcp://127.0.0.1:0",
       network: chainId,
-      version: COMET_VERSION,
-      channels: fromHex(P2P_CHANNELS),
+      version: nodeView.COMET_VERSION,
+      channels: fromHex(nodeView.P2P_CHANNELS),
       moniker,
       other: { txIndex: "on", rpcAddress: rpcAddress() },
     },
@@ -174,7 +256,7 @@ export function protoBlockId({ hash, parts }: BlockId): BlockID {
 }
 
 /** Converts a stored block to `tendermint.types.Block`. */
-export function protoBlock({ header, txs, lastCommit }: StoredBlock): Block {
+export function protoBlock({ header, txs, lastCommit }: nodeView.StoredBlock): Block {
   return {
     header: headerToProto(header),
     data: { txs: [...txs] },
@@ -184,7 +266,7 @@ export function protoBlock({ header, txs, lastCommit }: StoredBlock): Block {
 }
 
 /** Converts a stored block to the SDK's own `Block`, in which the proposer's address is bech32. */
-function sdkBlock(stored: StoredBlock, consensusPrefix: string): SdkBlock {
+function sdkBlock(stored: nodeView.StoredBlock, consensusPrefix: string): SdkBlock {
   const { header, ...rest } = protoBlock(stored);
   const proposerAddress = encodeBech32(consensusPrefix, stored.header.proposerAddress);
   return { ...rest, header: header === undefined ? undefined : { ...header, proposerAddress } };

@@ -1,20 +1,65 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { portOffsetOption, parseDuration } from "../../platform/cli/options.ts";
+import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { CliError, EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { parseDuration } from "../../platform/cli/options.ts";
 import { durationText } from "../../platform/config/setting-texts.ts";
-import {
-  askLocalnet,
-  localnetCommand,
-  type LocalnetOptions,
-  parseChains,
-  withLocalnetOptions,
-} from "./ask-localnet.ts";
 import { parseAddress } from "./command-inputs.ts";
+
+export interface LocalnetOptions {
+  readonly json?: true;
+  readonly portOffset: number;
+}
+
+/** Creates a command for a running localnet whose own options, if any, come last in its help. */
+export function localnetCommand(name?: string): Command {
+  return withLocalnetOptions(new Command(name));
+}
+
+export function withLocalnetOptions(command: Command): Command {
+  return command.addOption(jsonOption()).addOption(portOffsetOption());
+}
+
+/** Deadline for one request, including the time for any blocks it makes. */
+const DEADLINE_MS = 120_000;
+
+/** Sends a request to the control API: a POST with the token if there is a body. Throws `CliError`. */
+export function askLocalnet(
+  path: string,
+  body: unknown,
+  { portOffset }: LocalnetOptions,
+  { signal }: Pick<CliContext, "signal">,
+): Promise<unknown> {
+  return askDaemon(
+    {
+      daemon: "the localnet's control API",
+      url: `http://127.0.0.1:${portsAt(portOffset).control}`,
+      path,
+      deadlineMs: DEADLINE_MS,
+      hint: "start relaywatch up or relaywatch localnet start, or select a localnet with --port-offset",
+      tokenHint: `the token in ${controlTokenFile(portOffset)} was ${body === undefined ? "not " : ""}sent`,
+      ...(body === undefined ? {} : { body, token: controlToken(portOffset) }),
+    },
+    signal,
+  );
+}
+
+const chainsReply = z.object({
+  chains: z.array(
+    z.object({ chain_id: z.string(), prefix: z.string(), height: z.coerce.string(), halted: z.boolean() }),
+  ),
+});
+
+/** Parses the response to `GET /chains` or `POST /blocks`. */
+export function parseChains(reply: unknown): z.output<typeof chainsReply>["chains"] {
+  return chainsReply.parse(reply).chains;
+}
 
 const timeReply = z.object({ time: z.string(), rate: z.number() });
 
@@ -33,21 +78,19 @@ export function timeCommand(context: CliContext): Command {
     )
     .addCommand(
       localnetCommand("set")
-        .description("move the time ahead to a given time")
-        .argument("<time>", 'time in UTC, e.g. "2027-01-31T23:59:00Z"')
+        .description("move the time ahead to an instant")
+        .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"')
         .action((to: string, options: LocalnetOptions) => ask({ set: to }, options)),
     )
     .addCommand(
       localnetCommand("add")
-        .description(
-          "move the time ahead by a duration; a light client expires if it exceeds the client's trusting period",
-        )
-        .argument("<duration>", 'duration, e.g. "21d" or "5m30s", at most 366 days', parseDuration)
+        .description("move the time ahead; a light client expires if that is longer than its trusting period")
+        .argument("<duration>", 'such as "21d" or "5m30s", at most 366 days', parseDuration)
         .action((ms: number, options: LocalnetOptions) => ask({ add: durationText(ms) }, options)),
     )
     .addCommand(
       localnetCommand("rate")
-        .description("make time pass faster or slower")
+        .description("let the time pass faster or slower")
         .argument(
           "<factor>",
           "chain seconds per second on this machine; 0 stops the time, 1 is normal",
@@ -76,7 +119,7 @@ function timeText({ time, rate }: z.output<typeof timeReply>): string {
 
 function parseFactor(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("expected a number from 0 to 10000000");
+  throw new InvalidArgumentError("a number from 0 to 10000000 was expected");
 }
 
 /** `relaywatch localnet mine [COUNT] [--interval 6s]`. */
@@ -84,7 +127,7 @@ export function mineCommand(context: CliContext): Command {
   const command = new Command()
     .argument("[count]", "number of blocks, at most 1000", parseCount, 1)
     .addOption(
-      new Option("--interval <duration>", "move the time ahead by this duration before each block").argParser(
+      new Option("--interval <duration>", "move the time ahead by this before each block").argParser(
         parseDuration,
       ),
     );
@@ -102,7 +145,7 @@ export function mineCommand(context: CliContext): Command {
 
 function parseCount(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000) return Number(text);
-  throw new InvalidArgumentError("expected an integer from 1 to 1000");
+  throw new InvalidArgumentError("a whole number from 1 to 1000 was expected");
 }
 
 /** `relaywatch localnet halt [CHAIN]`. */
@@ -112,7 +155,7 @@ export const haltCommand = (context: CliContext): Command => switchCommand("halt
 export const resumeCommand = (context: CliContext): Command => switchCommand("resume", context);
 
 function switchCommand(name: "halt" | "resume", context: CliContext): Command {
-  const command = localnetCommand().argument("[chain]", "chain id; default: both chains");
+  const command = localnetCommand().argument("[chain]", "id of the chain; default: both");
   return command.action(async (only: string | undefined, options: LocalnetOptions) => {
     const listed = parseChains(await askLocalnet("/chains", undefined, options, context));
     const ids = only === undefined ? listed.map(({ chain_id }) => chain_id) : [only];
@@ -129,7 +172,7 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
 export function faucetCommand(context: CliContext): Command {
   const command = localnetCommand()
     .argument("<address>", "account on one of the chains, identified by its prefix", parseRecipient)
-    .argument("<amount>", "amount in the chain's base unit, e.g. 1000000");
+    .argument("<amount>", "in the chain's base unit, such as 1000000");
   return command.action(async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
     const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
     const chain = chains.find((one) => one.prefix === prefix);
@@ -137,7 +180,7 @@ export function faucetCommand(context: CliContext): Command {
       const prefixes = chains.map((one) => one.prefix).join(" or ");
       throw new CliError(
         EXIT.usage,
-        `expected an address that begins with ${prefixes}; no chain here has the prefix ${prefix}`,
+        `no chain here has the prefix ${prefix}; the address must begin with ${prefixes}`,
       );
     }
     const path = `/chains/${encodeURIComponent(chain.chain_id)}/faucet`;
@@ -156,4 +199,67 @@ interface Recipient {
 function parseRecipient(text: string): Recipient {
   const address = parseAddress(text);
   return { address, prefix: decodeBech32(address).prefix };
+}
+
+const snapshot = z.object({
+  id: z.number(),
+  time: z.string(),
+  heights: z.record(z.string(), z.coerce.string()),
+});
+const snapshotList = z.object({ snapshots: z.array(snapshot) });
+
+type Snapshot = z.output<typeof snapshot>;
+
+/** `relaywatch localnet snapshot [take | list | remove ID]`. */
+export function snapshotCommand(context: CliContext): Command {
+  const printList = (reply: unknown, options: LocalnetOptions): void => {
+    if (options.json) return context.print(stringifyJson(reply, 2));
+    const { snapshots } = snapshotList.parse(reply);
+    if (snapshots.length === 0) context.print("no snapshots");
+    for (const one of snapshots) context.print(textOf(one));
+  };
+  return new Command()
+    .addCommand(
+      localnetCommand("take")
+        .description("take a snapshot of the current state of both chains")
+        .action(async (options: LocalnetOptions) => {
+          const reply = await askLocalnet("/snapshots", {}, options, context);
+          context.print(options.json ? stringifyJson(reply, 2) : textOf(snapshot.parse(reply)));
+        }),
+      { isDefault: true },
+    )
+    .addCommand(
+      localnetCommand("list")
+        .description("list the snapshots")
+        .action(async (options: LocalnetOptions) =>
+          printList(await askLocalnet("/snapshots", undefined, options, context), options),
+        ),
+    )
+    .addCommand(
+      localnetCommand("remove")
+        .description("remove a snapshot")
+        .argument("<id>", "its number", parseId)
+        .action(async (id: number, options: LocalnetOptions) =>
+          printList(await askLocalnet("/snapshots/remove", { id }, options, context), options),
+        ),
+    );
+}
+
+/** `relaywatch localnet revert ID`. */
+export function revertCommand(context: CliContext): Command {
+  const command = localnetCommand().argument("<id>", "snapshot number", parseId);
+  return command.action(async (id: number, options: LocalnetOptions) => {
+    const reply = await askLocalnet("/snapshots/revert", { id }, options, context);
+    context.print(options.json ? stringifyJson(reply, 2) : `back at ${textOf(snapshot.parse(reply))}`);
+  });
+}
+
+function textOf({ id, time, heights }: Snapshot): string {
+  const places = Object.entries(heights).map(([chainId, height]) => `${chainId} at height ${height}`);
+  return `snapshot ${id}: ${places.join(", ")}, ${time}`;
+}
+
+function parseId(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a snapshot number, 1 or more");
 }
