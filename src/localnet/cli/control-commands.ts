@@ -78,19 +78,21 @@ export function timeCommand(context: CliContext): Command {
     )
     .addCommand(
       localnetCommand("set")
-        .description("move the time ahead to an instant")
-        .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"')
+        .description("move the time ahead to a given time")
+        .argument("<time>", 'time in UTC, e.g. "2027-01-31T23:59:00Z"')
         .action((to: string, options: LocalnetOptions) => ask({ set: to }, options)),
     )
     .addCommand(
       localnetCommand("add")
-        .description("move the time ahead; a light client expires if that is longer than its trusting period")
-        .argument("<duration>", 'such as "21d" or "5m30s", at most 366 days', parseDuration)
+        .description(
+          "move the time ahead by a duration; a light client expires if it exceeds the client's trusting period",
+        )
+        .argument("<duration>", 'duration, e.g. "21d" or "5m30s", at most 366 days', parseDuration)
         .action((ms: number, options: LocalnetOptions) => ask({ add: durationText(ms) }, options)),
     )
     .addCommand(
       localnetCommand("rate")
-        .description("let the time pass faster or slower")
+        .description("make time pass faster or slower")
         .argument(
           "<factor>",
           "chain seconds per second on this machine; 0 stops the time, 1 is normal",
@@ -119,7 +121,7 @@ function timeText({ time, rate }: z.output<typeof timeReply>): string {
 
 function parseFactor(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("a number from 0 to 10000000 was expected");
+  throw new InvalidArgumentError("expected a number from 0 to 10000000");
 }
 
 /** `relaywatch localnet mine [COUNT] [--interval 6s]`. */
@@ -127,7 +129,7 @@ export function mineCommand(context: CliContext): Command {
   const command = new Command()
     .argument("[count]", "number of blocks, at most 1000", parseCount, 1)
     .addOption(
-      new Option("--interval <duration>", "move the time ahead by this before each block").argParser(
+      new Option("--interval <duration>", "move the time ahead by this duration before each block").argParser(
         parseDuration,
       ),
     );
@@ -145,7 +147,7 @@ export function mineCommand(context: CliContext): Command {
 
 function parseCount(text: string): number {
   if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000) return Number(text);
-  throw new InvalidArgumentError("a whole number from 1 to 1000 was expected");
+  throw new InvalidArgumentError("expected an integer from 1 to 1000");
 }
 
 /** `relaywatch localnet halt [CHAIN]`. */
@@ -155,7 +157,7 @@ export const haltCommand = (context: CliContext): Command => switchCommand("halt
 export const resumeCommand = (context: CliContext): Command => switchCommand("resume", context);
 
 function switchCommand(name: "halt" | "resume", context: CliContext): Command {
-  const command = localnetCommand().argument("[chain]", "id of the chain; default: both");
+  const command = localnetCommand().argument("[chain]", "chain id; default: both chains");
   return command.action(async (only: string | undefined, options: LocalnetOptions) => {
     const listed = parseChains(await askLocalnet("/chains", undefined, options, context));
     const ids = only === undefined ? listed.map(({ chain_id }) => chain_id) : [only];
@@ -172,7 +174,7 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
 export function faucetCommand(context: CliContext): Command {
   const command = localnetCommand()
     .argument("<address>", "account on one of the chains, identified by its prefix", parseRecipient)
-    .argument("<amount>", "in the chain's base unit, such as 1000000");
+    .argument("<amount>", "amount in the chain's base unit, e.g. 1000000");
   return command.action(async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
     const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
     const chain = chains.find((one) => one.prefix === prefix);
@@ -180,7 +182,7 @@ export function faucetCommand(context: CliContext): Command {
       const prefixes = chains.map((one) => one.prefix).join(" or ");
       throw new CliError(
         EXIT.usage,
-        `no chain here has the prefix ${prefix}; the address must begin with ${prefixes}`,
+        `expected an address that begins with ${prefixes}; no chain here has the prefix ${prefix}`,
       );
     }
     const path = `/chains/${encodeURIComponent(chain.chain_id)}/faucet`;

@@ -75,7 +75,7 @@ const MODULE_MESSAGES = {
     service: "neutron.interchainqueries.Msg",
     fields: {
       query_id: queryIdArgument,
-      result: ["<result-file> QueryResult in proto JSON, with its proofs", inputs.unchecked],
+      result: ["<result-file> QueryResult in proto JSON, with proofs", inputs.unchecked],
     },
     messages: {
       "submit-query-result|submit|s": message("SubmitQueryResult", "submit a query's result", {
@@ -151,7 +151,7 @@ const legacyCommands = messageCommands({
         "content.description": inputs.requiredOption("--description <text>", "summary, up to 10,000 bytes"),
         initial_deposit: inputs.requiredOption(
           "--deposit <coin>",
-          "first deposit, such as 10000000uatom",
+          "initial deposit, e.g. 10000000uatom",
           parseOneCoin,
         ),
       },
@@ -164,10 +164,10 @@ const legacyCommands = messageCommands({
 const govCommands = messageCommands({
   service: "cosmos.gov.v1.Msg",
   fields: {
-    proposal_id: "<proposal-id> number of the proposal",
-    amount: ["<amount> amount with its denomination: 1000000untrn", parseOneCoin],
+    proposal_id: "<proposal-id> proposal id",
+    amount: ["<amount> amount with denomination, e.g. 1000000untrn", parseOneCoin],
     option: () => new Argument("<option>", "the vote").choices(Object.keys(OPTIONS)),
-    options: ["<options> options with their weights, such as yes=0.6,no=0.4", parseWeights],
+    options: ["<options> weighted options, e.g. yes=0.6,no=0.4", parseWeights],
   },
   messages: {
     deposit: message("Deposit", "add to a proposal's deposit; the vote starts once it is large enough"),
@@ -197,7 +197,7 @@ function parseWeights(text: string): readonly JsonObject[] {
     const option = OPTIONS[name];
     if (option !== undefined && /^\d+(\.\d{1,18})?$/.test(weight)) return { option, weight };
     throw new InvalidArgumentError(
-      `${JSON.stringify(part)} is not an option with its weight, such as yes=0.5 (options: ${Object.keys(OPTIONS).join(", ")})`,
+      `${JSON.stringify(part)} is not a weighted option, e.g. yes=0.5 (options: ${Object.keys(OPTIONS).join(", ")})`,
     );
   });
 }

@@ -329,7 +329,7 @@ function processMessages(
     try {
       run(message);
     } catch (error) {
-      // Any other exception is a bug of the contract.
+      // Any other exception is a bug in the contract.
       if (!(error instanceof wasm.ContractError)) throw error;
     }
 }

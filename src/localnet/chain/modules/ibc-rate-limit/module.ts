@@ -47,7 +47,7 @@ const ErrContractError = register(4, "contract error");
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
-/** Puts the limiter in front of the channels, so that transfers it refuses are not sent. */
+/** Puts the limiter in front of the channels, so that rejected transfers are not sent. */
 function rateLimitICS4Wrapper(inner: ics4.ICS4Wrapper, keepers: Keepers): ics4.ICS4Wrapper {
   return {
     sendPacket: (context, packet) => {
@@ -143,7 +143,7 @@ function receiverError({ data }: ics4.RelayedPacket): string | undefined {
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   const json = errors.orThrow<unknown>(() => JSON.parse(fromUtf8(acknowledgement)), unreadable);
   if (json === null) return false;
-  if (!isRecord(json) || "response" in json) throw unreadable("a result or an error was expected");
+  if (!isRecord(json) || "response" in json) throw unreadable("expected a result or an error");
   return typeof json["error"] === "string" && json["error"] !== "";
 }
 
@@ -179,7 +179,7 @@ function undo(
 }
 
 /**
- * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract refuses the packet or
+ * Calls the contract to check and count a packet. Throws `ModuleError`: rate-limited-ibc/2 if the contract rejects the packet or
  * fails for any reason, or an unregistered error if the address or the data is invalid.
  */
 function checkLimits(

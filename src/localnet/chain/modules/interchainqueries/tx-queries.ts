@@ -205,7 +205,7 @@ export function requireClientMessage(packed: Any | undefined): void {
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;
-  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so that the text ends with the description twice.
+  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the text ends with the description twice.
   const inner = keeper.ErrInvalidHeader(error);
   throw keeper.ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
 }
@@ -241,7 +241,7 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
   verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
   const delivery = readProof(tx.deliveryProof);
   const { response } = tx;
-  // The deployed chain panics on a missing response. Here it is an error of the transaction.
+  // The deployed chain panics on a missing response. Here, it is a transaction error.
   if (response === undefined)
     throw keeper.ErrInvalidType("failed to verify delivery proof: response is missing");
   verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);
@@ -249,7 +249,7 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
     throw keeper.ErrInternal(
       `tx ${toHex(sha256(tx.data))} is unsuccessful: ResponseDelivery.Code = ${response.code}`,
     );
-  // Results have the order of the block's transactions: equal indexes connect the transaction with its result.
+  // Results are in the order of the block's transactions, so a transaction and its result have the same index.
   if (delivery.index !== inclusion.index)
     throw keeper.ErrInvalidProof(
       `inclusion proof index and delivery proof index are not equal: ${inclusion.index} != ${delivery.index}`,

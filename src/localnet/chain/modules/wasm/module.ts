@@ -166,7 +166,7 @@ function exportGenesis(context: Context, options: WasmOptions): JsonObject {
       contract_address: formatAddress(options.bech32Prefix, address),
       contract_info: CONTRACT_INFO.print(info),
       contract_state: stateOf(context, address),
-      // In protobuf: JSON would change the text of the instantiation message.
+      // Use protobuf, because JSON would change the instantiation message's text.
       contract_code_history: [...keeper.histories.entries(context, address)].map(([, entry]) =>
         toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
       ),
@@ -201,7 +201,7 @@ function initCode(context: Context, field: JsonField, deps: GenesisDeps): void {
   const id = keeper.codeSequence.take(context);
   const codeId = field.member("code_id");
   if (codeId.isPresent() && codeId.asUint64() !== id)
-    throw new GenesisError(codeId.path, `codes are numbered in order: ${id} was expected`);
+    throw new GenesisError(codeId.path, `codes must be numbered in order: expected ${id}`);
   keeper.codes.set(context, id, info);
   if (field.member("pinned").asBoolean()) keeper.setPinned(context, id, true);
 }
@@ -283,7 +283,7 @@ function runMessage(context: Context, field: JsonField, { findHandler }: Genesis
   if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
   const handler = findHandler(`/${type}`);
   if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
-  // Genesis messages have no signatures. Whoever writes the genesis may send in the name of any account.
+  // Genesis messages have no signatures: the author of the genesis may send on behalf of any account.
   atPath(`${field.path}.${name}`, () =>
     context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
   );
