@@ -71,7 +71,7 @@ const RPC: readonly FailureRow[] = [
     [FAULTS, "cannot simulate"],
     [KILL, "loses and doubles nothing"],
   ],
-  ["the status of the remote chain fails", [FAULTS, "responds with 503"], [FAULTS, "responds with 429"]],
+  ["the status of the remote chain fails", [FAULTS, "responds with 429"], [ENDPOINTS, "responds with 503"]],
   ["the remote node is catching up", [FAULTS, "is catching up"]],
   [
     "the remote state is pruned, or not reached by a node behind a load balancer",
