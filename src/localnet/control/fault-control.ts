@@ -134,7 +134,11 @@ const faultList = z.strictObject({
 });
 
 export const FAULT_API = {
-  list: about.getJson("/faults", "all faults with their effects; `until` is null if no end is set", faultList),
+  list: about.getJson(
+    "/faults",
+    "all faults with their effects; `until` is null if no end is set",
+    faultList,
+  ),
   switch: about.postJson(
     "/faults/:name",
     'switches a fault: `{"on": true}`, `{"on": true, "for": "2m"}` or `{"on": false}`',

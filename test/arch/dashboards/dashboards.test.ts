@@ -149,8 +149,8 @@ describe("the dashboards", () => {
       ...ALERTS.map(({ expr }) => expr(REAL_TIMES)),
     ].flatMap(promqlSelectors);
     const docs = readFileSync(join(ROOT, "docs/metrics.md"), "utf8");
-    const exported = [...docs.matchAll(/^\| `(\w+)(?:\{[\w,]+\})?` \| (\w+) /gm)].map(([, name = "", type]) =>
-      type === "histogram" ? `${name}_bucket` : name,
+    const exported = [...docs.matchAll(/^\| `(\w+)(?:\{[\w,]+\})?` \| (\w+) /gm)].map(
+      ([, name = "", type]) => (type === "histogram" ? `${name}_bucket` : name),
     );
     expect(exported.length).toBeGreaterThan(50);
     expect(exported.filter((metric) => !used.some(({ name }) => name.test(metric)))).toEqual([]);

@@ -285,10 +285,7 @@ async function printPage<T>(
     texts.push(text);
     length += text.length;
     if (length > MAX_PAGE_LENGTH) {
-      throw new rpc.RpcError(
-        "server",
-        `the page exceeds ${MAX_PAGE_LENGTH} bytes; use a smaller per_page`,
-      );
+      throw new rpc.RpcError("server", `the page exceeds ${MAX_PAGE_LENGTH} bytes; use a smaller per_page`);
     }
     await pause();
   }

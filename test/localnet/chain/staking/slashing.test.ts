@@ -222,7 +222,9 @@ describe("genesis", () => {
     const [first = null] = list(staking, "validators");
     expect(start({ ...staking, validators: [first] })).toThrow(GenesisError);
     expect(start({ ...staking, delegations: [] })).toThrow("delegator_shares");
-    expect(start({ ...staking, validators: [...list(staking, "validators"), first] })).toThrow("duplicate validator");
+    expect(start({ ...staking, validators: [...list(staking, "validators"), first] })).toThrow(
+      "duplicate validator",
+    );
     expect(() => createStakeWorld({ ...state, bank: {} }, 0n)).toThrow("bonded_tokens_pool has 0untrn");
     const power = { address: operator(0).replace("1", "1x"), power: "1" };
     expect(start({ ...staking, last_validator_powers: [power] })).toThrow("last_validator_powers[0]");
