@@ -112,7 +112,7 @@ http: { listen: "127.0.0.1:${ports.relayer}" }
     const places = ["wrong.yaml:1:", "wrong.yaml:2:", "wrong.yaml:3:1: conections"];
     expectRefusal(relayer, 78, ...places);
     expectRefusal(watchdog, 78, "missing.yaml: file not found");
-    expectRefusal(validate, 78, "1 of 1 file cannot be used");
+    expectRefusal(validate, 78, "1 of 1 file is invalid");
     for (const place of places) expect(validate.stdout).toContain(place);
   });
 

@@ -252,7 +252,7 @@ describe("the answer to a reload of a watchdog", () => {
         home.run("watchdog", "reload", "--config", asking, ...more);
       // Another chain shows in the first poll only, a port in use when it is bound.
       writeWatchdog({ notify: { channels }, chain_id: "other-1" });
-      expect(await reload()).toMatchObject({ code: 1, stderr: expect.stringContaining("not on other-1") });
+      expect(await reload()).toMatchObject({ code: 1, stderr: expect.stringContaining("expected other-1") });
       const busy = `127.0.0.1:${ports.localMetrics}`;
       writeWatchdog({ notify: { channels }, status_page: { listen: busy, validators: ["default"] } });
       const inUse = await reload();
@@ -276,7 +276,7 @@ describe("the answer to a reload of a watchdog", () => {
       execFileSync("mkfifo", [watchdogFile]);
       expect(await reload()).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining("is a pipe or a device"),
+        stderr: expect.stringContaining("is a pipe or device"),
       });
       rmSync(watchdogFile);
       writeWatchdog({ interval: "2s" });

@@ -298,7 +298,7 @@ describe("a watchdog whose disk fails for ten minutes", () => {
       {
         error: "not-stored",
         message: expect.stringMatching(
-          `${what}: a restart would undo it, since the state has not been stored since .*: .*; repair the disk`,
+          `${what}: a restart would undo the change, because the state has not been stored since .*: .*; repair the disk`,
         ),
       },
     ];

@@ -129,7 +129,7 @@ describe("openConfiguredLogger", () => {
   it("refuses an output that cannot be opened", () => {
     const { process } = streams();
     expect(() => openConfiguredLogger("info", settings("outputs: [/nowhere/x.log]"), process)).toThrow(
-      /the log output \/nowhere\/x\.log cannot be opened/,
+      /cannot open the log output \/nowhere\/x\.log/,
     );
   });
 });

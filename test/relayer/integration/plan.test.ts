@@ -184,7 +184,7 @@ ${more}`,
       const above = await relayer("doctor", "--config", configOf("bob"));
       expect(above).toMatchObject({ exitCode: 0 });
       expect(above.out).toMatch(
-        /advice {3}demand: the KV queries need 17\d\.\d results per block \(1\d{7} gas\), the market bears 1\d\d\.\d .*: each will be \d\.\d blocks late, for \d{9,} untrn a day\n +→ register queries with longer/,
+        /advice {3}demand: the KV queries need 17\d\.\d results per block \(1\d{7} gas\), the market bears 1\d\d\.\d .*: each will be \d\.\d blocks late, for \d{9,} untrn a day\n +→ use longer update periods/,
       );
       expect(above.out).toMatch(
         /good {5}fee market: price 0\.00\d+, minimum 0\.0025, target 15000000 gas per block/,

@@ -367,7 +367,7 @@ export const NODE_KINDS: readonly NodeKind[] = [
       result: ({ method }, result) =>
         method === "block_results" ? { ...result, padding: "x".repeat(1_100_000) } : result,
     },
-    alone: { TX: "has more than 1000000 bytes" },
+    alone: { TX: "exceeds 1000000 bytes" },
   },
   {
     name: "broadcasts without a confirmation",

@@ -197,7 +197,7 @@ function parseWeights(text: string): readonly JsonObject[] {
     const option = OPTIONS[name];
     if (option !== undefined && /^\d+(\.\d{1,18})?$/.test(weight)) return { option, weight };
     throw new InvalidArgumentError(
-      `${JSON.stringify(part)} is not a weighted option, e.g. yes=0.5 (options: ${Object.keys(OPTIONS).join(", ")})`,
+      `${JSON.stringify(part)} is not a weighted option (expected e.g. yes=0.5; options: ${Object.keys(OPTIONS).join(", ")})`,
     );
   });
 }

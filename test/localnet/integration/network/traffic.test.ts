@@ -321,7 +321,7 @@ describe("traffic", () => {
     ).run(new AbortController().signal);
     await expect(failed).rejects.toMatchObject({
       facts: { code: "traffic-too-much", maximum: MAXIMUM },
-      message: expect.stringContaining("--traffic 30000001 is more than the fee market of local-1 allows"),
+      message: expect.stringContaining("--traffic 30000001 exceeds"),
     });
   });
 

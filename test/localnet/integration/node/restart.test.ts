@@ -185,7 +185,7 @@ describe("a node with a home directory", () => {
   it("says of a damaged home and of one that cannot be created why, and what to do", async () => {
     writeFileSync(join(home, "node.db"), "not a database".repeat(99));
     await expect(startTestNode({ home })).rejects.toThrow(
-      /: file is not a database; its node\.db is damaged: put a backup in its place, or choose another --home$/,
+      /: file is not a database; its node\.db is damaged; restore a backup, or choose another --home$/,
     );
     await expect(startTestNode({ home: "/proc/none" })).rejects.toThrow(
       /: ENOENT: .*; choose another --home$/,

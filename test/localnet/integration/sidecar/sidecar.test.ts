@@ -264,7 +264,7 @@ describe("faults", () => {
     const unknown = await post("volcano", '{"on":true}');
     expect([unknown.status, await unknown.text()]).toEqual([
       404,
-      expect.stringContaining('there is no fault \\"volcano\\"'),
+      expect.stringContaining('unknown fault \\"volcano\\"'),
     ]);
     expect((await post("all-prices-missing", '{"on":true}')).status).toBe(200);
     const { faults } = FaultsBody.parse(await (await fetch(base)).json());
