@@ -114,7 +114,9 @@ export function withSettings(command: Command): Command {
     .exitOverride()
     .showHelpAfterError("(add --help for usage)")
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, `${nameOf(command)}: `)),
+      // Commander puts the reason after a full stop, as a sentence; the project's reasons are clauses.
+      outputError: (text, write) =>
+        write(text.replace(/^error: /, `${nameOf(command)}: `).replace(/ is invalid\. /, " is invalid: ")),
     });
   for (const inner of command.commands) withSettings(inner);
   return command;

@@ -138,7 +138,7 @@ describe("a command line that cannot work", () => {
   // In a process of its own, others do the same: test/e2e/bad-input.test.ts.
   it.each([
     [["up", "--nonsense"], /unknown option '--nonsense'/],
-    [["up", "--port-offset", "99999"], /an integer from 0 to/],
+    [["up", "--port-offset", "99999"], /'99999' is invalid: expected an integer from 0 to/],
     [["localnet", "start", "middle"], /middle/],
     [["query", "interchainqueries", "params", "--node", "ftp://x"], /expected a URL/],
   ])("ends with 2: %j", async (words, says) => {
