@@ -135,7 +135,7 @@ function fieldsSchema(secrets: SecretSource) {
           .strictObject({
             comfortable: decimalField()
               .describe(
-                "gas price above which the relayer sends only urgent results. Below it, the relayer sends as much as the market bears, and a backlog may raise the price up to it. Default: 2 × the market's minimum",
+                "gas price above which the relayer sends only urgent results. Below it, the relayer sends as much as the market bears, and a backlog may raise the price up to it; default: 2 × the market's minimum",
               )
               .meta({ example: "0.005" }),
           })
@@ -279,7 +279,7 @@ function queriesSchema() {
       tx_dead_letter_errors: regularExpressionField()
         .optional()
         .describe(
-          "regular expression for the errors that turn a rejected TX result into a dead letter. With any other error, the relayer sends the result again after a backoff. Default: every rejected TX result becomes a dead letter",
+          "regular expression for the errors that turn a rejected TX result into a dead letter. With any other error, the relayer sends the result again after a backoff; default: every rejected TX result becomes a dead letter",
         )
         .meta({ example: "execute wasm contract failed", commentedOut: true }),
     })
@@ -365,7 +365,7 @@ function httpSchema(secrets: SecretSource) {
       hosts: hostNamesField()
         .optional()
         .describe(
-          "host names that clients may use in addition to loopback names. Default: none on a loopback address, otherwise any name",
+          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
         )
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)

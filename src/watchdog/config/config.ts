@@ -62,7 +62,7 @@ const fileSchema = z.strictObject({
       hosts: hostNamesField()
         .exactOptional()
         .describe(
-          "host names that clients may use in addition to loopback names. Default: none on a loopback address, otherwise any name",
+          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
