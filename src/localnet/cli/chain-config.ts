@@ -81,7 +81,7 @@ const account = z.strictObject({
 });
 
 const validator = z.strictObject({
-  power: z.int().min(1).max(1_000_000_000).describe("voting power; the stake is a million times this number"),
+  power: z.int().min(1).max(1_000_000_000).describe("voting power, a millionth of the stake"),
   operator: z
     .string()
     .optional()
@@ -135,12 +135,12 @@ function chainFields(part: ChainPart) {
       .regex(/^[1-9]\d{0,17}$/)
       .transform((text) => BigInt(text))
       .optional()
-      .describe("maximum gas per simulation; default: the fee market's limit per block")
+      .describe("maximum gas of a simulation; default: the fee market's limit per block")
       .meta({ commentedOut: true, example: "30000000" }),
     query_time: durationField(10)
       .prefault(`${DEFAULT_QUERY_TIME_MS}ms`)
       .describe(
-        "processor time limit for a query or simulation; while it runs, the node serves no other request and makes no block",
+        "limit on the processor time of a query or simulation. While one runs, the node serves no other request and makes no block",
       ),
     validators: z
       .array(validator)
@@ -152,7 +152,7 @@ function chainFields(part: ChainPart) {
       .boolean()
       .default(false)
       .describe(
-        "true: operators create the validators with transactions after the genesis of all modules, so that contracts receive the staking hooks; false: the validators are in the staking genesis",
+        "whether operators create the validators with transactions after the genesis of all modules, so that contracts receive the staking hooks. Otherwise, the staking genesis contains the validators",
       ),
     consensus: z
       .strictObject({
@@ -166,7 +166,7 @@ function chainFields(part: ChainPart) {
     modules: moduleState
       .default({})
       .describe(
-        "module genesis, merged into what the other keys define; missing params keep the module's defaults. In wasm.gen_msgs, a wasm_byte_code of file:NAME is replaced by the file's content",
+        "the modules' genesis, added to what the other keys define. Missing params have the module's defaults. In wasm.gen_msgs, file:NAME as a wasm_byte_code stands for the file's content",
       ),
     modules_from: z
       .strictObject({
@@ -174,7 +174,7 @@ function chainFields(part: ChainPart) {
         modules: z.array(z.string().min(1)).min(1).describe("module names"),
       })
       .optional()
-      .describe("takes module genesis from a genesis document; the modules key takes precedence")
+      .describe("copy the genesis of some modules from a genesis document; the key modules takes precedence")
       .meta({ commentedOut: true, example: { file: "genesis.json", modules: ["wasm", "harpoon"] } }),
   };
 }
@@ -195,26 +195,28 @@ const fileSchema = z.strictObject({
     .enum(PROFILE_NAMES)
     .default("specification")
     .describe(
-      "how both chains behave where the specification and the deployed chain differ; relaywatch localnet profile lists the differences",
+      "which behaviour both chains follow where the specification and the deployed chain differ. To list the differences, run relaywatch localnet profile",
     ),
   block_time: durationField(50).prefault("1s").describe("time between two blocks"),
   code_dir: z
     .string()
     .min(1)
     .default(".")
-    .describe("folder with the code files for file:NAME, relative to this file's folder or to --chain-dir"),
+    .describe(
+      "folder that contains the code files for file:NAME, relative to this file's folder or to --chain-dir",
+    ),
   ports: ports.prefault({}).describe("ports on this machine, to which --port-offset is added"),
   relayers: z
     .strictObject({
       icq: name
         .default(DEFAULT_ROLES.icqRelayer)
-        .describe("local-chain account with which the relayer of relaywatch up signs"),
+        .describe("account on the local chain with which the relayer in relaywatch up signs"),
       ibc_local: name
         .default(DEFAULT_ROLES.ibcRelayer.local)
-        .describe("local-chain account with which the IBC relayer signs"),
+        .describe("account on the local chain with which the IBC relayer signs"),
       ibc_remote: name
         .default(DEFAULT_ROLES.ibcRelayer.remote)
-        .describe("remote-chain account with which the IBC relayer signs"),
+        .describe("account on the remote chain with which the IBC relayer signs"),
     })
     .prefault({})
     .describe("the relayers' accounts"),
@@ -224,18 +226,18 @@ const fileSchema = z.strictObject({
       admins: z
         .array(name)
         .default([...CHAINS.local.settings.admins])
-        .describe("who may submit adminmodule proposals: account names or addresses, including contracts"),
+        .describe("accounts and contracts that may submit adminmodule proposals, by name or address"),
       built_in_contracts: z
         .boolean()
         .default(true)
         .describe(
-          "include the contracts icq-consumer, echo, rate-limiter and gas-burner, with the first code ids",
+          "whether the chain includes the contracts icq-consumer, echo, rate-limiter and gas-burner, which get the first code ids",
         ),
       more_clients: z
         .array(
           z.strictObject({
             trusting_period: durationField(1_000).describe(
-              "time after which a client expires unless it is updated",
+              "time after which the client expires if it is not updated",
             ),
           }),
         )
@@ -243,15 +245,15 @@ const fileSchema = z.strictObject({
         .prefault([])
         .meta({ initial: [] })
         .describe(
-          "additional light clients of the remote chain, without a connection: 07-tendermint-1, and so on",
+          "additional light clients of the remote chain that have no connection, named 07-tendermint-1 and so on",
         ),
       first_query: z
         .boolean()
         .default(true)
-        .describe("register query 1, owned by icq-consumer, for alice's balance on the remote chain"),
+        .describe("whether query 1 for alice's balance on the remote chain exists; icq-consumer owns it"),
     })
     .prefault({})
-    .describe("the local chain, with the interchain queries and contracts"),
+    .describe("the local chain, which has the interchain queries and the contracts"),
   remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which is queried"),
 });
 

@@ -33,14 +33,14 @@ export function requestsSchema() {
         .max(100)
         .default(10)
         .describe(
-          "calls per request; halved, down to single calls, for an endpoint that refuses larger batches",
+          "maximum number of calls per request. If an endpoint refuses a batch, the relayer halves this number for it, down to single calls",
         ),
       max_response_bytes: z
         .int()
         .min(1_000_000)
         .max(512 * 1024 * 1024)
         .default(64 * 1024 * 1024)
-        .describe("responses above this size are not read; the next endpoint is tried instead"),
+        .describe("maximum size of a response. If a response is larger, the relayer tries the next endpoint"),
     })
     .prefault({})
     .describe("settings for requests to all endpoints");
@@ -95,7 +95,7 @@ export function leaseSchema() {
       ttl: durationField(2_000)
         .prefault("5s")
         .describe(
-          "lease duration without renewal; another instance takes over within this time plus a second",
+          "time after which the lease ends if it is not renewed. Another instance takes over within this time plus a second",
         ),
     })
     .prefault({});
@@ -131,7 +131,7 @@ export function spendingSchema() {
         .max(100)
         .optional()
         .describe(
-          "fee budget per calendar month (UTC), in base units or, with gas.display, in display units; nothing is refused, but a warning fires if the month's fees or their forecast exceed it",
+          "fee budget per calendar month in UTC, in base units or, with gas.display, in display units. The relayer keeps sending, but warns if the month's fees or their forecast exceed the budget",
         )
         .meta({ example: "1500000000", commentedOut: true }),
     })

@@ -95,7 +95,7 @@ function fieldsSchema(secrets: SecretSource) {
           .string()
           .regex(/^[a-z][a-z0-9]*$/)
           .default("neutron")
-          .describe("the chain's own name, used in its protobuf packages, event types and REST paths"),
+          .describe("name that the chain uses in its protobuf packages, event types and REST paths"),
         id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
         rpc: endpoints(secrets)
           .describe(
@@ -118,31 +118,33 @@ function fieldsSchema(secrets: SecretSource) {
         value: valueSchema()
           .optional()
           .describe(
-            "value of one display unit; if set, the page and the reports also show the value of amounts",
+            "value of one display unit. If it is set, the page and the reports also show the value of amounts",
           )
           .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "maximum gas limit, as a multiple of the simulated gas; the limit starts there and then adapts to the gas that transactions actually use",
+            "maximum gas limit, as a multiple of the simulated gas. The limit starts there and then adapts to the gas that transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
           .describe(
-            "offered gas price, as a multiple of the chain's price; if the fee market's state is readable, the relayer instead offers the highest price that the market can reach by the block after next",
+            "gas price to offer, as a multiple of the chain's price. If the relayer can read the fee market's state, it instead offers the highest price that the market can reach by the block after next",
           ),
         price: z
           .strictObject({
             comfortable: decimalField()
               .describe(
-                "fee market price above which only urgent results are sent; below it, the relayer sends as much as the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
+                "gas price above which the relayer sends only urgent results. Below it, the relayer sends as much as the market bears, and a backlog may raise the price up to it; default: 2 × the market's minimum",
               )
               .meta({ example: "0.005" }),
           })
           .optional()
           .describe("the price that the relayer aims for")
           .meta({ commentedOut: true }),
-        max_price: decimalField().prefault("1").describe("maximum gas price; above it, nothing is sent"),
+        max_price: decimalField()
+          .prefault("1")
+          .describe("maximum gas price. While the price is above it, the relayer sends nothing"),
         fallback_price: decimalField()
           .prefault("0.0053")
           .describe("gas price on a chain without a fee market"),
@@ -154,7 +156,7 @@ function fieldsSchema(secrets: SecretSource) {
       .min(1)
       .max(64)
       .describe(
-        "connections to serve; each has its own workers, so a slow remote chain delays no other connection",
+        "connections to serve. Each has its own workers, so a slow remote chain does not delay the others",
       )
       .meta({
         example: [{ id: "connection-0", chain_id: "cosmoshub-4", rpc: ["http://127.0.0.1:26757"] }],
@@ -186,17 +188,17 @@ function fieldsSchema(secrets: SecretSource) {
       .min(1)
       .optional()
       .describe(
-        "folder for the SQLite file with TX search progress, dead letters and attempts; without state_dir or store, these are lost on restart: every TX search then starts tx_lookback_blocks before the tip and resubmits the transactions that it finds, which costs fees",
+        "folder for the SQLite file with TX search progress, dead letters and attempts. Without state_dir or store, a restart loses these. Every TX search then starts tx_lookback_blocks before the tip and submits the transactions that it finds again, which costs fees",
       )
       .meta({ example: "./relayer-state", reload: "process" }),
     health: healthSchema(),
     store: storeField(secrets)
       .optional()
       .describe(
-        "PostgreSQL instead of state_dir, shared by several instances; of the instances with the same signer, only the leader submits",
+        "PostgreSQL database, used instead of state_dir and shared by several instances. Of the instances with the same signer, only the leader submits",
       )
       .meta({ commentedOut: true, reload: "process" }),
-    lease: leaseSchema().describe("with store: leadership among the instances with the same signer"),
+    lease: leaseSchema().describe("leadership among the instances with the same signer, if store is set"),
     shards: shardsSchema()
       .optional()
       .describe("splits the connections among instances with different signers")
@@ -216,7 +218,7 @@ function fieldsSchema(secrets: SecretSource) {
         go_relayer_names: z
           .boolean()
           .default(false)
-          .describe("/metrics also serves the Go relayer's metrics, under their old names"),
+          .describe("whether /metrics also serves the Go relayer's metrics under their old names"),
       })
       .prefault({})
       .describe("the metrics page"),
@@ -241,7 +243,7 @@ function queriesSchema() {
       allow_kv_callbacks: z
         .boolean()
         .default(true)
-        .describe("the local chain calls the contract for each KV result"),
+        .describe("whether the local chain calls the contract for each KV result"),
       kv: z.boolean().default(true).describe("serve KV queries"),
       tx: z.boolean().default(true).describe("serve TX queries"),
       min_kv_update_period: amountField()
@@ -255,27 +257,29 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "skip a KV result with unchanged values until the last result is this many local blocks old; 0: send every result. Contracts that check a result's height then see an older height",
+          "age in local blocks that a KV query's last result must reach before a result with unchanged values is sent; 0 sends every result. Contracts that check a result's height then see an older height",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
-        .describe("the first search of a TX query starts this many remote blocks before the tip"),
+        .describe("number of remote blocks before the tip at which a TX query's first search starts"),
       reload_every: durationField(1_000)
         .prefault("1m")
         .describe("interval between full reads of the query list; in between, events announce changes"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
-        .describe("skip blocks that every endpoint has pruned; false: the query backs off"),
+        .describe(
+          "whether a search skips blocks that every endpoint has pruned; if not, the query backs off",
+        ),
       tx_give_up_after: durationField()
         .prefault("1d")
         .describe(
-          "a transaction that no endpoint can prove for this long, e.g. because no endpoint stores block results, becomes a dead letter",
+          "time after which a transaction becomes a dead letter if no endpoint can prove it, e.g. because none stores block results",
         ),
       tx_dead_letter_errors: regularExpressionField()
         .optional()
         .describe(
-          "regular expression: a rejected TX result becomes a dead letter only if its error matches, otherwise it is sent again after a backoff; default: every rejected TX result becomes a dead letter",
+          "regular expression for the errors that turn a rejected TX result into a dead letter. With any other error, the relayer sends the result again after a backoff; default: every rejected TX result becomes a dead letter",
         )
         .meta({ example: "execute wasm contract failed", commentedOut: true }),
     })
@@ -288,7 +292,7 @@ function batchSchema() {
     .strictObject({
       gas: amountField()
         .prefault("15000000")
-        .describe("gas per transaction; the fee market caps a block at 30,000,000, shared by all senders"),
+        .describe("maximum gas per transaction. All senders share the fee market's 30,000,000 per block"),
       bytes: z
         .int()
         .min(10_000)
@@ -317,7 +321,7 @@ function healthSchema() {
       no_block_after: durationField(1_000)
         .optional()
         .describe(
-          "a chain without a new block for this long is a problem; default: ten times its block time, at least 15s and at most 60s",
+          "time without a new block after which a chain is a problem; default: ten times its block time, at least 15s and at most 60s",
         )
         .meta({ example: "30s", commentedOut: true }),
       overdue_blocks: z
@@ -333,16 +337,20 @@ function healthSchema() {
         .strictObject({
           trusting_period_share: noticeShareField()
             .prefault("0.2")
-            .describe("share of the trusting period; the relayer refreshes a client once a third is left"),
+            .describe(
+              "share of the trusting period that is left. The relayer refreshes a client once a third is left",
+            ),
           within: durationField(1_000)
             .prefault("24h")
             .describe("time before the expiry, limited to a quarter of the trusting period"),
         })
         .prefault({})
-        .describe("a light client with less time left than either of these is a problem"),
+        .describe("remaining time below which a light client is a problem; one of the two is enough"),
     })
     .prefault({})
-    .describe("conditions for GET /readyz to return 503, the page to turn red and the problem to be logged");
+    .describe(
+      "conditions under which GET /readyz returns 503, the page turns red, and the log shows the problem",
+    );
 }
 
 function httpSchema(secrets: SecretSource) {
@@ -350,7 +358,9 @@ function httpSchema(secrets: SecretSource) {
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9999")
-        .describe("address of the relayer's HTTP server for page, status, metrics and health")
+        .describe(
+          "address of the relayer's HTTP server, which serves the page, the status, metrics and health checks",
+        )
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .optional()
@@ -368,7 +378,7 @@ function httpSchema(secrets: SecretSource) {
         .boolean()
         .optional()
         .describe(
-          "accept POST /resubmit-txs without a token, as clients of the Go relayer expect; default: only on a loopback address without token",
+          "whether POST /resubmit-txs needs no token, as clients of the Go relayer expect; default: only on a loopback address if no token is set",
         )
         .meta({ example: false, commentedOut: true }),
     })

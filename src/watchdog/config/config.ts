@@ -55,7 +55,9 @@ const fileSchema = z.strictObject({
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9998")
-        .describe("address of the watchdog's HTTP server for page, status, metrics and health")
+        .describe(
+          "address of the watchdog's HTTP server, which serves the page, the status, metrics and health checks",
+        )
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .exactOptional()
@@ -77,28 +79,26 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("folder for the state file; without it, each restart starts a new count")
+    .describe("folder for the state file. Without it, each restart starts a new count")
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
     .describe(
-      "source of node and sidecar metrics: scrape reads their pages, prometheus reads samples stored by a Prometheus server; each entry in validators can override it",
+      "source of node and sidecar metrics. With scrape, the watchdog reads their pages; with prometheus, the samples that a Prometheus server has stored. Each entry in validators can override it",
     ),
   prometheus: prometheus
     .optional()
     .describe(
-      "Prometheus-compatible API (Prometheus, Thanos, Mimir, VictoriaMetrics), for source: prometheus and backfill",
+      "API of Prometheus, Thanos, Mimir or VictoriaMetrics, which source: prometheus and backfill read",
     ),
   backfill: backfill
     .optional()
-    .describe(
-      "fills gaps in the readings with data from Prometheus after watchdog downtime or failed scrapes",
-    ),
+    .describe("fill gaps in the readings from Prometheus after watchdog downtime or failed scrapes"),
   sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits for all scrapes"),
   chain: chain
     .optional()
-    .describe("the chain itself; block times determine the month in which a block is counted"),
+    .describe("endpoints of the chain. Its block times determine the month in which a block counts"),
   tls: tlsSchema("sources and receivers"),
   policy: policy.prefault({}).describe("a month's reward by success rate"),
   validators: validators.optional().meta({ commentedOut: true }),
@@ -109,7 +109,7 @@ const fileSchema = z.strictObject({
     .array(maintenanceField)
     .max(100)
     .default([])
-    .describe("planned work in UTC: alerts are evaluated but do not notify, and blocks are still counted")
+    .describe("planned work in UTC, during which alerts do not notify. Blocks still count")
     .meta({
       example: [
         { reason: "Weekly sidecar restart", days: ["tuesday"], at: "09:00", duration: "30m" },
@@ -125,7 +125,7 @@ const fileSchema = z.strictObject({
   status_page: statusPageSchema
     .optional()
     .describe(
-      "public read-only page with 90 days of bars, on a separate server that may be reachable from the internet; without this section, there is no such page",
+      "a public read-only page about the last 90 days, on a separate server that may be reachable from the internet. Without this section, there is no such page",
     ),
   log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });

@@ -20,17 +20,17 @@ export const identity = {
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "chain id that the node must have; with a wrong node URL, the first start fails; changing it starts a new ledger",
+      "chain id that the node must have, so that a wrong node URL fails at the first start. A new value starts a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
-    .describe("the validator's consensus address, needed to read its votes and signing window")
+    .describe("the validator's consensus address. The watchdog needs it to read votes and the signing window")
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
     .describe(
-      "the validator's operator address; with it and chain, the watchdog queries the chain's counts and payments, and whether the validator is jailed",
+      "the validator's operator address. With it and chain, the watchdog reads the chain's counts and payments, and whether the validator is jailed",
     )
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
@@ -49,16 +49,18 @@ const nodeUrls = {
   prices: nullableEndpointField()
     .optional()
     .describe(
-      "the sidecar's price API; without a path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices; null disables the source",
+      "the sidecar's price API. If the URL has no path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices. Set it to null to disable the source",
     )
     .meta({ initial: PRICES_URL }),
   oracle_metrics: nullableEndpointField()
     .optional()
-    .describe("oracle metrics; many machines have none, which is normal; null disables the source")
+    .describe(
+      "page with oracle metrics. Many machines have none, which is normal. Set it to null to disable the source",
+    )
     .meta({ initial: ORACLE_METRICS_URL }),
   sidecar_metrics: nullableEndpointField()
     .optional()
-    .describe("the sidecar's metrics page; null disables the source")
+    .describe("the sidecar's metrics page. Set it to null to disable the source")
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
@@ -69,13 +71,13 @@ const nodeUrls = {
     })
     .optional()
     .describe(
-      "additional URLs of the same node and sidecar, e.g. through a second network or a proxy, tried in this order if a URL does not respond; other nodes belong in nodes",
+      "additional URLs of the same node and sidecar, e.g. through a second network or a proxy. If a URL does not respond, the watchdog tries them in this order. Other nodes belong in nodes",
     )
     .meta({ example: { node: ["http://10.1.0.1:26660/metrics"] }, commentedOut: true }),
   grpc: targetField()
     .optional()
     .describe(
-      "host:port of the node's gRPC server, from which the sidecar reads its markets; it must accept connections",
+      "host:port of the node's gRPC server, from which the sidecar reads its markets. The watchdog checks that it accepts connections",
     )
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
@@ -98,7 +100,7 @@ export const sources = z.strictObject({
     .array(targetField())
     .max(20)
     .default([])
-    .describe("host:port targets that must be reachable from this machine (outbound HTTPS)")
+    .describe("hosts that this machine must be able to reach over HTTPS, each as host:port")
     .meta({ example: ["api.binance.com:443", "api.coinbase.com:443"] }),
   deadline: durationField(100)
     .prefault("4s")
@@ -108,7 +110,7 @@ export const sources = z.strictObject({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe("maximum size of a metrics page; scraping a larger page fails"),
+    .describe("maximum size of a metrics page. A scrape of a larger page fails"),
 });
 
 const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
@@ -124,7 +126,7 @@ export const validators = z
         .min(1)
         .max(20)
         .describe(
-          "nodes that vote for this validator; each poll counts only the node with the highest share of good blocks",
+          "nodes that vote for this validator. In each poll, only the node with the highest share of good blocks counts",
         ),
       chain: chain.optional().describe("as the top-level section, but for this validator"),
       policy: policy.prefault({}).describe("as the top-level section, but for this validator"),
@@ -133,7 +135,7 @@ export const validators = z
   .min(1)
   .max(500)
   .describe(
-    "several validators, each with its own counts; replaces the keys for a single validator: chain_id, the addresses, the URLs of sources, chain, policy",
+    "several validators, each with its own counts. Use it instead of the keys for a single validator, which are chain_id, the addresses, the URLs in sources, chain and policy",
   )
   .meta({
     example: [
