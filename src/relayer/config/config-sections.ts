@@ -18,9 +18,9 @@ export function endpoints(secrets: SecretSource) {
 
 export function connectionSchema(secrets: SecretSource) {
   return z.strictObject({
-    id: z.string().min(10).max(64).describe("connection id on the local chain"),
+    id: z.string().min(10).max(64).describe("the connection's id on the local chain"),
     chain_id: z.string().min(1).max(50).describe("the remote chain's id, checked against its endpoints"),
-    rpc: endpoints(secrets).describe("RPC endpoints of the remote chain, in order of preference"),
+    rpc: endpoints(secrets).describe("the remote chain's RPC endpoints, in order of preference"),
   });
 }
 
@@ -33,14 +33,14 @@ export function requestsSchema() {
         .max(100)
         .default(10)
         .describe(
-          "calls per request; halved, down to single calls, for an endpoint that refuses larger batches",
+          "the number of calls in one request; halved, down to single calls, for an endpoint that refuses larger batches",
         ),
       max_response_bytes: z
         .int()
         .min(1_000_000)
         .max(512 * 1024 * 1024)
         .default(64 * 1024 * 1024)
-        .describe("responses above this size are not read; the next endpoint is tried instead"),
+        .describe("the maximum size of a response; if a response is larger, the next endpoint is tried"),
     })
     .prefault({})
     .describe("settings for requests to all endpoints");
@@ -62,28 +62,28 @@ export function storeField(secrets: SecretSource) {
     z.strictObject({
       url: postgresField()
         .describe(
-          "database address, postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, without a password",
+          "the database's URL without the password, as postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full",
         )
         .meta({ example: "postgres://relaywatch@db.example:5432/relaywatch?sslmode=verify-full" }),
       password: secretField(secrets)
         .optional()
-        .describe("database password; a secret")
+        .describe("the database password; a secret")
         .meta({ example: { env: "STORE_PASSWORD" } }),
     }),
   );
 }
 
-/** `history`: how much history the store retains. */
+/** `history`: how many attempts the store retains, and for how long. */
 export function historySchema() {
   return z
     .strictObject({
-      max_age: durationField(60_000).prefault("30d").describe("age at which an attempt is deleted"),
+      max_age: durationField(60_000).prefault("30d").describe("the age at which an attempt is deleted"),
       max_attempts: z
         .int()
         .min(1_000)
         .max(10_000_000)
         .default(200_000)
-        .describe("maximum number of stored attempts, at about 300 bytes each"),
+        .describe("the maximum number of stored attempts; each takes up about 300 bytes"),
     })
     .prefault({});
 }
@@ -95,7 +95,7 @@ export function leaseSchema() {
       ttl: durationField(2_000)
         .prefault("5s")
         .describe(
-          "lease duration without renewal; another instance takes over within this time plus a second",
+          "how long the lease lasts without renewal; another instance takes over within this time plus a second",
         ),
     })
     .prefault({});
@@ -105,8 +105,8 @@ export function leaseSchema() {
 export function shardsSchema() {
   return z
     .strictObject({
-      count: z.int().min(1).max(64).describe("number of shards").meta({ example: 2 }),
-      index: z.int().min(0).max(63).describe("this instance's shard, from 0").meta({ example: 0 }),
+      count: z.int().min(1).max(64).describe("the number of shards").meta({ example: 2 }),
+      index: z.int().min(0).max(63).describe("this instance's shard, counted from 0").meta({ example: 0 }),
     })
     .refine(({ count, index }) => index < count, {
       error: issueText("has an index beyond count", "an index from 0 to count - 1"),
@@ -117,21 +117,21 @@ export function shardsSchema() {
 export function spendingSchema() {
   return z
     .strictObject({
-      reserve: amountField().prefault("0").describe("reserved balance, which is never spent"),
+      reserve: amountField().prefault("0").describe("the part of the balance that is never spent"),
       daily_fee: amountField()
         .optional()
-        .describe("fees per day; default: no limit")
+        .describe("the maximum fees per day; default: no limit")
         .meta({ example: "50000000", commentedOut: true }),
       daily_gas_per_owner: amountField()
         .optional()
-        .describe("gas per day for one owner's queries; default: no limit")
+        .describe("the maximum gas per day for one owner's queries; default: no limit")
         .meta({ example: "2000000000", commentedOut: true }),
       budget: z
         .string()
         .max(100)
         .optional()
         .describe(
-          "fee budget per calendar month (UTC), in base units or, with gas.display, in display units; nothing is refused, but a warning fires if the month's fees or their forecast exceed it",
+          "the fee budget for a calendar month (UTC), in base units or in the unit of gas.display; a warning fires if the month's fees or their forecast exceed it, but nothing is refused",
         )
         .meta({ example: "1500000000", commentedOut: true }),
     })

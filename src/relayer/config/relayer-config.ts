@@ -51,8 +51,8 @@ function shareField() {
 }
 
 /**
- * The relayer refreshes a client after two thirds of its trusting period. A notice share of a third or more would report every
- * client briefly.
+ * The relayer refreshes a client after two thirds of its trusting period. With a share of a third or more, every client would be
+ * reported for a moment before each refresh.
  */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
@@ -95,11 +95,16 @@ function fieldsSchema(secrets: SecretSource) {
           .string()
           .regex(/^[a-z][a-z0-9]*$/)
           .default("neutron")
-          .describe("the chain's own name, used in its protobuf packages, event types and REST paths"),
-        id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
+          .describe("the chain's name in its protobuf packages, event types and REST paths"),
+        id: z
+          .string()
+          .min(1)
+          .max(50)
+          .describe("the local chain's id")
+          .meta({ example: "neutron-1", reload: "process" }),
         rpc: endpoints(secrets)
           .describe(
-            "RPC endpoints in order of preference: a URL, or {url, name, headers}; endpoints that fail, lag behind or are much slower are tried last",
+            "the local chain's RPC endpoints in order of preference, each a URL or {url, name, headers}; an endpoint that fails, lags behind or is much slower is tried last",
           )
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
@@ -108,53 +113,55 @@ function fieldsSchema(secrets: SecretSource) {
     signer: signerSchema(secrets),
     gas: z
       .strictObject({
-        denom: z.string().min(1).max(128).default("untrn").describe("fee denom"),
+        denom: z.string().min(1).max(128).default("untrn").describe("the denom in which fees are paid"),
         display: displaySchema()
           .optional()
           .describe(
-            "display unit for amounts, in addition to base units; default: the unit in the chain's bank metadata, if there is one",
+            "a unit in which amounts are also shown, next to base units; default: the unit in the chain's bank metadata, if there is one",
           )
           .meta({ commentedOut: true }),
         value: valueSchema()
           .optional()
           .describe(
-            "value of one display unit; if set, the page and the reports also show the value of amounts",
+            "the value of one display unit; if it is set, the page and the reports also show what amounts are worth",
           )
           .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "maximum gas limit, as a multiple of the simulated gas; the limit starts there and then adapts to the gas that transactions actually use",
+            "the maximum gas limit as a multiple of the simulated gas; the limit starts there and adapts to the gas that transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
           .describe(
-            "offered gas price, as a multiple of the chain's price; if the fee market's state is readable, the relayer instead offers the highest price that the market can reach by the block after next",
+            "the offered gas price as a multiple of the chain's price; used only if the fee market's state is unreadable, because the relayer otherwise offers the highest price that the market can reach by the block after next",
           ),
         price: z
           .strictObject({
             comfortable: decimalField()
               .describe(
-                "fee market price above which only urgent results are sent; below it, the relayer sends as much as the market bears, and a backlog may raise the price up to here; default: 2 × the market's minimum",
+                "the fee market price above which only urgent results are sent; below it, the relayer sends as much as the market bears, and a backlog may raise the price up to this value; default: 2 × the market's minimum",
               )
               .meta({ example: "0.005" }),
           })
           .optional()
-          .describe("the price that the relayer aims for")
+          .describe("the gas price that the relayer aims for")
           .meta({ commentedOut: true }),
-        max_price: decimalField().prefault("1").describe("maximum gas price; above it, nothing is sent"),
+        max_price: decimalField()
+          .prefault("1")
+          .describe("the maximum gas price; nothing is sent while the price is higher"),
         fallback_price: decimalField()
           .prefault("0.0053")
-          .describe("gas price on a chain without a fee market"),
+          .describe("the gas price to offer on a chain that has no fee market"),
       })
       .prefault({})
-      .describe("gas and gas price"),
+      .describe("gas limits, the gas price and the units of amounts"),
     connections: z
       .array(connectionSchema(secrets))
       .min(1)
       .max(64)
       .describe(
-        "connections to serve; each has its own workers, so a slow remote chain delays no other connection",
+        "the connections to serve; each connection has its own workers, so that a slow remote chain does not delay the others",
       )
       .meta({
         example: [{ id: "connection-0", chain_id: "cosmoshub-4", rpc: ["http://127.0.0.1:26757"] }],
@@ -165,20 +172,20 @@ function fieldsSchema(secrets: SecretSource) {
       .strictObject({
         first: durationField()
           .prefault("2s")
-          .describe("backoff after a query's first failure; it doubles with each further failure"),
-        most: durationField().prefault("5m").describe("longest backoff"),
+          .describe("the backoff after a query's first failure; it doubles with each further failure"),
+        most: durationField().prefault("5m").describe("the longest backoff"),
       })
       .prefault({})
-      .describe("a query's backoff after failures"),
+      .describe("how long a query backs off after failures"),
     deadlines: z
       .strictObject({
-        call: durationField().prefault("10s").describe("deadline for one RPC call"),
+        call: durationField().prefault("10s").describe("the deadline for one RPC call"),
         inclusion: durationField()
           .prefault("60s")
-          .describe("deadline for a broadcast transaction's inclusion"),
+          .describe("the time within which a block must include a broadcast transaction"),
       })
       .prefault({})
-      .describe("time limits"),
+      .describe("deadlines for RPC calls and transactions"),
     rpc: requestsSchema(),
     tls: tlsSchema("the endpoints", secrets),
     state_dir: z
@@ -186,29 +193,29 @@ function fieldsSchema(secrets: SecretSource) {
       .min(1)
       .optional()
       .describe(
-        "folder for the SQLite file with TX search progress, dead letters and attempts; without state_dir or store, these are lost on restart: every TX search then starts tx_lookback_blocks before the tip and resubmits the transactions that it finds, which costs fees",
+        "the folder for the SQLite file that stores TX search progress, dead letters and attempts. If neither state_dir nor store is set, a restart loses them: every TX search then starts tx_lookback_blocks before the tip and resubmits the transactions that it finds, which costs fees",
       )
       .meta({ example: "./relayer-state", reload: "process" }),
     health: healthSchema(),
     store: storeField(secrets)
       .optional()
       .describe(
-        "PostgreSQL instead of state_dir, shared by several instances; of the instances with the same signer, only the leader submits",
+        "a PostgreSQL database, used instead of state_dir, that several instances can share; among instances with the same signer, only the leader submits",
       )
       .meta({ commentedOut: true, reload: "process" }),
-    lease: leaseSchema().describe("with store: leadership among the instances with the same signer"),
+    lease: leaseSchema().describe("the leader lease of the instances that share a store and a signer"),
     shards: shardsSchema()
       .optional()
-      .describe("splits the connections among instances with different signers")
+      .describe("split the connections among instances with different signers")
       .meta({ commentedOut: true }),
     history: historySchema()
-      .describe("how long and how many attempts are stored")
+      .describe("how many attempts are stored, and for how long")
       .meta({ reload: "process" }),
     urgency: urgencySchema()
-      .describe("rules for queries that are worth a higher price than gas.price.comfortable; default: none")
+      .describe("rules that select queries worth a higher price than gas.price.comfortable; default: none")
       .meta({ commentedOut: true }),
     spending: spendingSchema().describe(
-      "limits per UTC day and signer, and the monthly budget, in gas.denom",
+      "spending limits per UTC day and signer, and a monthly budget, in gas.denom",
     ),
     http: httpSchema(secrets),
     metrics: z
@@ -216,12 +223,15 @@ function fieldsSchema(secrets: SecretSource) {
         go_relayer_names: z
           .boolean()
           .default(false)
-          .describe("/metrics also serves the Go relayer's metrics, under their old names"),
+          .describe("also serve the Go relayer's metrics on /metrics, under their old names"),
       })
       .prefault({})
-      .describe("the metrics page"),
+      .describe("the /metrics page"),
     links: linksSchema,
-    log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
+    log: logSchema()
+      .prefault({})
+      .describe("the log's level, format and destinations")
+      .meta({ reload: "process" }),
   });
 }
 
@@ -232,22 +242,22 @@ function queriesSchema() {
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("contract addresses whose queries are served; empty: all"),
+        .describe("the contracts whose queries are served, by address; empty: all"),
       ids: z
         .array(amountField())
         .max(10_000)
         .default([])
-        .describe("ids of the queries to serve, in quotes; empty: all"),
+        .describe("the ids of the queries to serve, in quotes; empty: all"),
       allow_kv_callbacks: z
         .boolean()
         .default(true)
-        .describe("the local chain calls the contract for each KV result"),
+        .describe("let the local chain call the contract for each KV result"),
       kv: z.boolean().default(true).describe("serve KV queries"),
       tx: z.boolean().default(true).describe("serve TX queries"),
       min_kv_update_period: amountField()
         .prefault("0")
         .describe(
-          "minimum number of remote blocks between two results of a KV query, regardless of its update period",
+          "the minimum number of remote blocks between two results of a KV query, even if its update period is shorter",
         ),
       skip_unchanged: z
         .int()
@@ -255,32 +265,34 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "skip a KV result with unchanged values until the last result is this many local blocks old; 0: send every result. Contracts that check a result's height then see an older height",
+          "skip a KV result whose values have not changed, until the last result is this many local blocks old; 0: send every result. Contracts that check a result's height see an older height if results are skipped",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
-        .describe("the first search of a TX query starts this many remote blocks before the tip"),
+        .describe("how many remote blocks before the tip the first search of a TX query starts"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe("interval between full reads of the query list; in between, events announce changes"),
+        .describe(
+          "the interval between full reads of the query list; between reads, events announce changes",
+        ),
       tx_skip_pruned: z
         .boolean()
         .default(true)
-        .describe("skip blocks that every endpoint has pruned; false: the query backs off"),
+        .describe("skip blocks that every endpoint has pruned; false: back off instead"),
       tx_give_up_after: durationField()
         .prefault("1d")
         .describe(
-          "a transaction that no endpoint can prove for this long, e.g. because no endpoint stores block results, becomes a dead letter",
+          "how long to retry a transaction that no endpoint can prove, e.g. because no endpoint stores block results; after that, it becomes a dead letter",
         ),
       tx_dead_letter_errors: regularExpressionField()
         .optional()
         .describe(
-          "regular expression: a rejected TX result becomes a dead letter only if its error matches, otherwise it is sent again after a backoff; default: every rejected TX result becomes a dead letter",
+          "a regular expression for errors; a rejected TX result becomes a dead letter if its error matches, otherwise it is sent again after a backoff; default: every rejected TX result becomes a dead letter",
         )
         .meta({ example: "execute wasm contract failed", commentedOut: true }),
     })
     .prefault({})
-    .describe("which queries are served, and how");
+    .describe("which queries the relayer serves, and how");
 }
 
 function batchSchema() {
@@ -288,7 +300,9 @@ function batchSchema() {
     .strictObject({
       gas: amountField()
         .prefault("15000000")
-        .describe("gas per transaction; the fee market caps a block at 30,000,000, shared by all senders"),
+        .describe(
+          "the maximum gas of a transaction; the fee market caps a block at 30,000,000 for all senders together",
+        ),
       bytes: z
         .int()
         .min(10_000)
@@ -299,12 +313,19 @@ function batchSchema() {
           ),
         })
         .default(400_000)
-        .describe("encoded bytes of one transaction's messages; hex encoding doubles them in a simulation"),
-      results: z.int().min(1).max(1_000).default(300).describe("results per transaction"),
+        .describe(
+          "the maximum encoded size of a transaction's messages, in bytes; hex encoding doubles it in a simulation",
+        ),
+      results: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(300)
+        .describe("the maximum number of results in a transaction"),
       block_share: shareField()
         .prefault("0.9")
         .describe(
-          "share of a block's gas and bytes that all transactions in flight may use together, leaving the rest to others",
+          "the share of a block's gas and bytes that all transactions in flight may use together; the rest is left to other senders",
         ),
     })
     .prefault({})
@@ -317,7 +338,7 @@ function healthSchema() {
       no_block_after: durationField(1_000)
         .optional()
         .describe(
-          "a chain without a new block for this long is a problem; default: ten times its block time, at least 15s and at most 60s",
+          "how long a chain may go without a new block before this is a problem; default: ten times its block time, at least 15s and at most 60s",
         )
         .meta({ example: "30s", commentedOut: true }),
       overdue_blocks: z
@@ -326,23 +347,27 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "number of local blocks by which a result may be late; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
+          "how many local blocks late a result may be before this is a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
         .strictObject({
           trusting_period_share: noticeShareField()
             .prefault("0.2")
-            .describe("share of the trusting period; the relayer refreshes a client once a third is left"),
+            .describe(
+              "a share of the trusting period; the relayer itself refreshes a client once a third is left",
+            ),
           within: durationField(1_000)
             .prefault("24h")
-            .describe("time before the expiry, limited to a quarter of the trusting period"),
+            .describe("a time before the expiry; at most a quarter of the trusting period counts"),
         })
         .prefault({})
-        .describe("a light client with less time left than either of these is a problem"),
+        .describe("when a light client's expiry becomes a problem: once less time is left than either value"),
     })
     .prefault({})
-    .describe("conditions for GET /readyz to return 503, the page to turn red and the problem to be logged");
+    .describe(
+      "when something is a problem; GET /readyz then returns 503, the page turns red, and the problem is logged",
+    );
 }
 
 function httpSchema(secrets: SecretSource) {
@@ -350,25 +375,27 @@ function httpSchema(secrets: SecretSource) {
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9999")
-        .describe("address of the relayer's HTTP server for page, status, metrics and health")
+        .describe(
+          "the address on which the relayer's HTTP server serves the page, the status, metrics and health checks",
+        )
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .optional()
         .describe(
-          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
+          "the host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
         )
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
         .optional()
         .describe(
-          "bearer token for requests that change something; default: control-token in state_dir; a secret",
+          "the bearer token for requests that change something; default: the file control-token in state_dir; a secret",
         )
         .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
       open_resubmit: z
         .boolean()
         .optional()
         .describe(
-          "accept POST /resubmit-txs without a token, as clients of the Go relayer expect; default: only on a loopback address without token",
+          "accept POST /resubmit-txs without a token, because clients of the Go relayer send none; default: true only on a loopback address if token is not set",
         )
         .meta({ example: false, commentedOut: true }),
     })
