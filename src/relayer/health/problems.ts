@@ -308,7 +308,7 @@ function expiryNoticeMs(
   return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }
 
-/** Returns the problem of overdue queries. For a query that fails repeatedly, it states that failure. */
+/** Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with their failure. */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
   if (gate.role === "unknown") return [];
