@@ -31,7 +31,7 @@ import { isHeightLog } from "./answers.ts";
 interface ChainClientOptions {
   /** At least one endpoint, in order of preference. */
   readonly endpoints: readonly Endpoint[];
-  /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
+  /** Id of the chain that every endpoint must serve; undefined: any chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly network?: NetworkOptions;
@@ -63,8 +63,8 @@ export interface ChainClientDeps {
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * By default, loaded on the first such read, because it pulls in signature verification. The delay moves its calls into a
-   * separate HTTP request from the other calls made in the same turn, so a relayer passes it in.
+   * Default: loaded on the first such read, because it pulls in signature verification. This delay moves its calls out of the
+   * HTTP request of the other calls made in the same turn, so a relayer passes it in.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }

@@ -30,7 +30,7 @@ import {
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
 /**
- * Creates the modules `interchaintxs` and `interchainaccounts`. They contain only their params; everything that needs an account
+ * Creates the modules `interchaintxs` and `interchainaccounts`. They only have params, and everything that needs an account
  * fails.
  */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
@@ -69,7 +69,7 @@ function refuse(name: string, check: () => void): never {
   throw errors.ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Handles contracts' messages, which always fail. */
+/** Handles contracts' messages, all of which fail. */
 export const handleInterchainMessage: CustomMessageHandler = customMessages({
   register_interchain_account: (_context, _sender, fields) =>
     errors.wrapErrors("failed to register interchain account", () =>
@@ -197,9 +197,9 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/** Creates the params for both sides of ICS-27, the accounts that other chains control. No port is bound. */
+/** Creates the params for both sides of ICS-27 (accounts that other chains control). Binds no port. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
-  // `none`: the params of a message without params.
+  // `none` are the params of a message that contains none.
   const update =
     <P>(params: ModuleParams<P>, none: P) =>
     (context: Context, message: { readonly signer: string; readonly params: P | undefined }): void => {
