@@ -132,7 +132,7 @@ export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, sign
       return pool.read({ method, params: { height: height.toString() }, decode: read }, signal);
     };
   let opened: Promise<Comet38Client> | undefined;
-  // Loading it takes longer than a query, and most commands read no block.
+  // Load it on first use, because loading takes longer than a query and most commands read no block.
   const cosmjs = (): Promise<Comet38Client> =>
     (opened ??= import("@cosmjs/tendermint-rpc").then((module) =>
       module.Comet38Client.create(createCosmjsRpcClient(pool, signal)),
@@ -212,8 +212,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   const value = response.member("value");
   const code = response.member("code").asUint32();
   const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
-  // A node whose application runs behind an ABCI socket prints null both for an absent key and for an empty value, so use the kind
-  // of the first proof to tell them apart.
+  // A node whose application runs behind an ABCI socket prints null for an absent key and for an empty value. The kind of the
+  // first proof tells them apart.
   const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,
