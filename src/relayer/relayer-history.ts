@@ -229,10 +229,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
   };
 }
 
-/**
- * Returns the lowest height whose transactions may be missing. Without any known payment, this is the height at which the sums
- * began.
- */
+/** Returns the lowest height whose transactions may be missing; where the sums began if no payment is known. */
 async function searchedFrom({
   newestHeight,
   sinceHeight,

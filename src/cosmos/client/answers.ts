@@ -240,10 +240,7 @@ export function isHeightLog(log: string): boolean {
   return STATE_LACKING.test(log.slice(0, MAX_TEXT));
 }
 
-/**
- * Classifies an application's refusal. It is final, because every node runs the same application, unless the node lacks the
- * height or is not ready.
- */
+/** Classifies an application's refusal. Every node would refuse too, unless this one lacks the height or is not ready. */
 function logRow(log: string): Answer {
   if (/is not ready|wait for (?:the )?first block/i.test(log)) return { class: "not-now" };
   if (/query gas limit/i.test(log)) return { class: "not-here", lack: "method" };

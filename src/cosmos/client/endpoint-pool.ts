@@ -85,10 +85,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   return { call, read, run: read, check, close, health, order, distrust };
 }
 
-/**
- * Returns how far each endpoint lags behind the best one in the same check, because statuses of different times cannot be
- * compared.
- */
+/** Returns how far each endpoint lags behind the best one. Only statuses from the same check are comparable. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
   const best = heights.map(([, height]) => height).reduce(maxInt, 0n);

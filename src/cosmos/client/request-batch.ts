@@ -93,10 +93,7 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   }
 }
 
-/**
- * The reason with which every request ends. Created only once, because capturing a stack trace costs more than the rest of the
- * code.
- */
+/** The reason with which every request ends. Created only once, because capturing its stack trace is slow. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
 /**

@@ -9,10 +9,7 @@ export interface RpcCaller {
    * the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /**
-   * Maximum number of calls in one request: the configured number, or the lower one that the endpoint accepts. Undefined if calls
-   * are not batched.
-   */
+  /** Returns the maximum number of calls in one request, which the endpoint may lower. Undefined if calls are not batched. */
   readonly batchSize?: () => number;
   /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
   readonly close: () => void;

@@ -129,10 +129,7 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
   return toJsonValue(parseGoJson(fromUtf8(value)));
 }
 
-/**
- * Converts inline JSON, which Go reads into floats and maps: long integers lose digits, and the last of several identical names
- * wins.
- */
+/** Converts inline JSON. Like Go's floats and maps, it loses digits of long integers and keeps the last duplicate name. */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {
     case "null":

@@ -105,10 +105,7 @@ function readAmino(field: DescField): AminoFormat {
   };
 }
 
-/**
- * How digits on the wire encode a number: "dec" as a decimal × 10^18, "prec-dec" as a decimal × 10^27, "int" as the integer
- * itself.
- */
+/** How digits on the wire encode a number: "dec" is the decimal × 10^18, "prec-dec" × 10^27, "int" the integer itself. */
 type NumberFormat = "dec" | "prec-dec" | "int";
 
 /** Maximum number of bits in the SDK's `LegacyDec`. */

@@ -19,10 +19,7 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 /** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/**
- * The first parts of the other packages in the definitions. A chain must not have such a name, because it would claim their
- * types.
- */
+/** First parts of the other packages in the definitions. A chain with such a name would claim their types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",

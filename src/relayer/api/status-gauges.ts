@@ -13,10 +13,7 @@ import {
 } from "../../platform/process/status-metrics.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/**
- * Maximum number of queries with their own series: the ones with the lowest ids. Without this limit, any contract could add
- * series.
- */
+/** Maximum number of queries with their own series (lowest ids first), because any contract could add queries. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);

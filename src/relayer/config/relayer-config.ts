@@ -122,9 +122,7 @@ function fieldsSchema(secrets: SecretSource) {
           .meta({ commentedOut: true }),
         value: valueSchema()
           .optional()
-          .describe(
-            "the value of one display unit; if it is set, the page and the reports also show what amounts are worth",
-          )
+          .describe("the value of one display unit, shown on the page and in reports; default: none")
           .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
@@ -160,9 +158,7 @@ function fieldsSchema(secrets: SecretSource) {
       .array(connectionSchema(secrets))
       .min(1)
       .max(64)
-      .describe(
-        "the connections to serve; each connection has its own workers, so that a slow remote chain does not delay the others",
-      )
+      .describe("the connections to serve; a slow remote chain does not delay the other connections")
       .meta({
         example: [{ id: "connection-0", chain_id: "cosmoshub-4", rpc: ["http://127.0.0.1:26757"] }],
       }),
@@ -256,9 +252,7 @@ function queriesSchema() {
       tx: z.boolean().default(true).describe("serve TX queries"),
       min_kv_update_period: amountField()
         .prefault("0")
-        .describe(
-          "the minimum number of remote blocks between two results of a KV query, even if its update period is shorter",
-        ),
+        .describe("the minimum number of remote blocks between two results of any KV query"),
       skip_unchanged: z
         .int()
         .min(0)
@@ -272,9 +266,7 @@ function queriesSchema() {
         .describe("how many remote blocks before the tip the first search of a TX query starts"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe(
-          "the interval between full reads of the query list; between reads, events announce changes",
-        ),
+        .describe("how often to read the whole query list; in between, events announce changes"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
@@ -300,9 +292,7 @@ function batchSchema() {
     .strictObject({
       gas: amountField()
         .prefault("15000000")
-        .describe(
-          "the maximum gas of a transaction; the fee market caps a block at 30,000,000 for all senders together",
-        ),
+        .describe("the maximum gas of a transaction; a whole block has 30,000,000"),
       bytes: z
         .int()
         .min(10_000)
@@ -313,9 +303,7 @@ function batchSchema() {
           ),
         })
         .default(400_000)
-        .describe(
-          "the maximum encoded size of a transaction's messages, in bytes; hex encoding doubles it in a simulation",
-        ),
+        .describe("the maximum encoded size of a transaction's messages; doubled in a simulation"),
       results: z
         .int()
         .min(1)
@@ -354,9 +342,7 @@ function healthSchema() {
         .strictObject({
           trusting_period_share: noticeShareField()
             .prefault("0.2")
-            .describe(
-              "a share of the trusting period; the relayer itself refreshes a client once a third is left",
-            ),
+            .describe("a share of the trusting period; clients are refreshed once a third is left"),
           within: durationField(1_000)
             .prefault("24h")
             .describe("a time before the expiry; at most a quarter of the trusting period counts"),
@@ -365,9 +351,7 @@ function healthSchema() {
         .describe("when a light client's expiry becomes a problem: once less time is left than either value"),
     })
     .prefault({})
-    .describe(
-      "when something is a problem; GET /readyz then returns 503, the page turns red, and the problem is logged",
-    );
+    .describe("when something is a problem for GET /readyz, the page and the log");
 }
 
 function httpSchema(secrets: SecretSource) {
@@ -375,9 +359,7 @@ function httpSchema(secrets: SecretSource) {
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9999")
-        .describe(
-          "the address on which the relayer's HTTP server serves the page, the status, metrics and health checks",
-        )
+        .describe("the address on which the relayer serves its page, status, metrics and health checks")
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .optional()

@@ -63,7 +63,7 @@ export function signerSchema(secrets: SecretSource) {
         .describe("the HD derivation path of the mnemonic's key"),
       fee_granter: addressField()
         .optional()
-        .describe("the account that pays the fees through a fee grant; default: the signer pays")
+        .describe("the account that pays the fees through a fee grant; default: the signer")
         .meta({ example: "neutron18zawa74y4xv6xg3zv0cstmfl9y38ecurjkvqct", commentedOut: true }),
       memo: z.string().max(MAX_MEMO).default("").describe("the memo of every transaction"),
     })

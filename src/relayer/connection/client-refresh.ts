@@ -55,10 +55,7 @@ const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
 
-/**
- * Returns true if a client needs an update even without results: 2/3 of its trusting period has passed. `nowMs` is local chain
- * time.
- */
+/** Returns true if a client needs an update because 2/3 of its trusting period has passed. `nowMs` is local chain time. */
 export function isRefreshDue(reading: ClientReading | undefined, nowMs: number): boolean {
   if (reading === undefined || reading.status !== "Active" || nowMs >= reading.expiresAtMs) return false;
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;

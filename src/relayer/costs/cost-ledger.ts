@@ -66,10 +66,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
-  /**
-   * Records the current time and the latest local height as the point from which the sums are complete. Only the first call
-   * counts.
-   */
+  /** Records the current time and local height as the start from which the sums are complete. Only the first call counts. */
   const begin = (height: bigint): void => {
     const atMs = nowMs();
     store.queue.push((session) => put(session, BEGIN, [...key, atMs, height]));

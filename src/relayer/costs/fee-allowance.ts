@@ -40,10 +40,7 @@ export interface FeeAllowance {
 /** Maximum nesting depth, since an `AllowedMsgAllowance` contains another allowance. */
 const MAX_DEPTH = 4;
 
-/**
- * Decodes an x/feegrant allowance. Only the fee denom counts; if the limit does not contain it, 0 is left. Throws on invalid
- * bytes.
- */
+/** Decodes an x/feegrant allowance. Only the fee denom counts; a limit that lacks it leaves 0. Throws on invalid bytes. */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
   const none = { type, left: undefined, expiresAtMs: undefined, period: undefined };

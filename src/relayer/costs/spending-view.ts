@@ -99,10 +99,7 @@ export const SPENDING_SCHEMA = z.object({
   over_budget: z.enum(["spent", "forecast"]).nullable(),
 });
 
-/**
- * A relayer's spending, as `GET /api/spending` returns it and the page and the report show it. Amounts are in base units, times
- * in ms.
- */
+/** A relayer's spending, for `GET /api/spending`, the page and the report. Amounts are in base units, times in ms. */
 export type SpendingView = z.output<typeof SPENDING_SCHEMA>;
 
 export function encodeSpending(view: SpendingView): JsonObject {

@@ -34,10 +34,7 @@ export interface MarketFacts {
   /** Maximum price at which a burst may send a backlog. */
   readonly ceiling: Dec18;
   readonly blockMs: number;
-  /**
-   * Price paid per unit of gas used, divided by the block's price. Above 1, because fees are paid for gas limits, which include a
-   * margin.
-   */
+  /** Price paid per unit of gas used, divided by the block's price. Fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
     /**
@@ -235,10 +232,7 @@ export function remediesFor(
   ];
 }
 
-/**
- * Maximum length of a simulated burst, because the price takes very long to reach a ceiling if demand is only slightly above the
- * market.
- */
+/** Maximum length of a simulated burst. If demand is only slightly above the market, the price takes very long to rise. */
 const MAX_BURST_BLOCKS = 1_000;
 
 /**

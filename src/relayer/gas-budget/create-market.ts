@@ -94,10 +94,7 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /**
-   * Returns the last block's height. A block with one of the relayer's transactions counts even if no notice has announced it
-   * yet.
-   */
+  /** Returns the last block's height. A block with a transaction of the relayer counts even before its notice arrives. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
   /** The price in the fee denom divided by the price in the market's denom; undefined if unknown. */

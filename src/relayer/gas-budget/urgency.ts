@@ -108,10 +108,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
   };
   return {
     hasRules: rules.length > 0,
-    /**
-     * Returns the rule that makes a query's next result urgent now. If several rules match, returns the rule with the highest
-     * priority.
-     */
+    /** Returns the rule that makes a query's next result urgent now: the one with the highest priority if several match. */
     ruleOf: (query: RegisteredQuery, now: UrgencyMoment): UrgencyRule | undefined => {
       const [first, ...others] = rulesOf(query).filter((rule) => applies(rule, query, now));
       return others.reduce((best, rule) => (best && rule.priority > best.priority ? rule : best), first);

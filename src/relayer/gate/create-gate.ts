@@ -108,10 +108,7 @@ export function createGate(deps: GateDeps): RelayerGate {
 
 interface Decision {
   readonly admission: Admission;
-  /**
-   * Returns true while the cause of a refusal persists. If absent, only the next request can show that, and there is none while
-   * nothing is due.
-   */
+  /** Returns true while the cause of a refusal persists. If absent, only the next request shows whether it does. */
   readonly lasts?: () => boolean;
 }
 

@@ -117,10 +117,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
-    /**
-     * Adds a transaction, which becomes durable with the next flush. Returns a function that subtracts it again, for a
-     * transaction that paid nothing.
-     */
+    /** Adds a transaction; durable after the next flush. Returns a function that subtracts it again if it paid nothing. */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);

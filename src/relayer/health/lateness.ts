@@ -115,10 +115,7 @@ function dueFrom(state: QueryState, present: Present): bigint {
     : minInt(maxInt(dueHeightOf(state), newer.localHeight + 1n), required);
 }
 
-/**
- * Returns when the first remote block appeared that allows a newer result; "any" if every block does, and undefined if there is
- * none yet.
- */
+/** Returns when the first remote block that allows a newer result appeared; "any" if every block does; else undefined. */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search needs no new block: without one, it ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
@@ -147,10 +144,7 @@ export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): strin
   return ms === undefined ? text : `${text}, ${formatDuration(ms)}`;
 }
 
-/**
- * Returns the query that has been late the longest; undefined if none is late. Skips queries with a failure of their own, since
- * these are never overdue.
- */
+/** Returns the query that has been late the longest, ignoring queries with their own failure; undefined if none is late. */
 export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
   return queries.reduce<Q | undefined>((most, query) => {
     const { blocks, unanswerable } = query.lateness;
@@ -188,10 +182,7 @@ export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: st
   return doubtText(own);
 }
 
-/**
- * Describes the case that the only endpoint that does not lag is distrusted. It is then used last, so that nothing new can be
- * proven.
- */
+/** Describes the case that nothing new can be proven, because the only endpoint that does not lag is distrusted. */
 function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const doubted = own.find(({ distrusted }) => distrusted !== undefined);
   const trusted = own.filter(({ distrusted }) => distrusted === undefined);

@@ -22,10 +22,7 @@ export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 
 /** Age at which a span is deleted. */
 const STORED_MS = 8 * DAY_MS;
-/**
- * Maximum number of stored runs and of stored problems. If either has more, old spans of both kinds are deleted up to a common
- * time.
- */
+/** Maximum number of stored runs and of problems. Beyond it, old spans of both kinds are deleted up to the same time. */
 const MAX_SPANS = 2_000;
 /** A problem that recurs within this time is recorded as one, as in the log. */
 const CALM_MS = 15_000;

@@ -121,10 +121,7 @@ const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/**
- * Returns true if a chain has had no block for the configured time. By default, this is ten block times, but at least 15 s and at
- * most 60 s.
- */
+/** Returns true if a chain has had no block for the configured time; by default ten block times, from 15 s to 60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
@@ -192,10 +189,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/**
- * Returns the problems that keep this process from sending. A standby sends nothing, so it has one only if it could not lead
- * either.
- */
+/** Returns the problems that keep this process from sending or, if it is a standby, from taking over. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];

@@ -76,10 +76,7 @@ async function readRemote(
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
-/**
- * Reads the queries' last results from the chain if unchanged values are skipped, because another relayer may have sent newer
- * ones.
- */
+/** If unchanged values are skipped, reads the queries' last results, because another relayer may have sent newer ones. */
 async function readLastHeights(
   { registry }: ConnectionWorker,
   { candidates }: KvRead,

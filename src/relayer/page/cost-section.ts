@@ -152,10 +152,7 @@ function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
 /** Maximum number of owners on the page: the ones with the most gas. */
 const SHOWN_OWNERS = 10;
 
-/**
- * Creates a function that returns the gas of an owner's callbacks. It needs the last hour's transactions, whose overhead all
- * results share.
- */
+/** Creates a function that estimates the gas of an owner's callbacks from the last hour's transactions. */
 function createCallbackGas(
   samples: readonly (ActivitySample | undefined)[],
 ): (cost: Pick<Cost, "gas" | "keys">) => bigint {

@@ -210,10 +210,7 @@ const MAX_ROWS = 12;
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
-/**
- * Shows the problems of the last 24 hours exactly, and of seven days by the hour. Time in which no process ran is not shown as
- * healthy.
- */
+/** Shows the problems of the last 24 hours exactly, and of seven days by the hour. Time without a process is unknown. */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);

@@ -84,10 +84,7 @@ const RETRY_MS = 250;
 /** How long to retry: several blocks, so that a block includes the account's other transactions or a pause is long enough. */
 const MAX_RETRY_MS = 15_000;
 
-/**
- * Repeats the simulation while the node expects another sequence, because a relayer may be sending transactions from the same
- * account.
- */
+/** Repeats a simulation while the node expects another sequence, because a relayer may be sending from the same account. */
 export async function simulateBetweenOthers(
   simulate: () => Promise<SimulationOutcome>,
   clock: Pick<Clock, "monotonicMs" | "sleep">,

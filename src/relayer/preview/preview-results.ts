@@ -272,10 +272,7 @@ export interface TxPreview {
 /** Maximum number of transactions proven and simulated for one query. */
 const MAX_TXS = 20;
 
-/**
- * Searches, proves and simulates one query's transactions, starting `tx_lookback_blocks` before the remote chain's tip. Sends
- * nothing.
- */
+/** Searches, proves and simulates one query's transactions, from `tx_lookback_blocks` before the tip. Sends nothing. */
 export async function previewTx(
   preview: Preview,
   connection: PreviewConnection,

@@ -69,10 +69,7 @@ export interface QueryState {
   readonly results: number;
   /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
-  /**
-   * KV results that this process sent: the last included one and newer ones without an outcome. Empty unless unchanged values are
-   * skipped.
-   */
+  /** Sent KV results: the last included one and newer ones without an outcome. Empty unless unchanged values are skipped. */
   readonly sent: readonly SentResult[];
 }
 

@@ -56,10 +56,7 @@ export function createAttemptLog(
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write also deletes old rows, because a process that often restarts may never reach the count.
   let sincePrune = PRUNE_EVERY;
-  /**
-   * Attempts whose write has not started. They arrive one by one and are written together, because separate writes would take too
-   * long.
-   */
+  /** Attempts whose write has not started. They are written together, because separate writes would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {
@@ -127,10 +124,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/**
- * Adds fees to the daily costs. It does so here because fees may exceed SQL integers. No addition is lost, since only the leader
- * writes.
- */
+/** Adds to the daily costs. Not in SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(

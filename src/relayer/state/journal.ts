@@ -20,10 +20,7 @@ export const LOCAL_CHAIN = "";
  */
 export type Journal = ReturnType<typeof createJournal>;
 
-/**
- * A remote transaction that is only sent again if it is resubmitted, because its contract rejected it, it is too large, or it
- * cannot be proven.
- */
+/** A remote transaction that is not retried: its contract rejected it, it is too large, or it cannot be proven. */
 export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -125,10 +122,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
     },
     /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is none. */
     removeDeadLetter,
-    /**
-     * Closes a dead letter that an operator has seen, so that it is neither listed nor sent again. Returns false if there is
-     * none.
-     */
+    /** Closes a dead letter that an operator has seen: it is not listed or sent again. Returns false if there is none. */
     acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
       if (letter === undefined) return false;

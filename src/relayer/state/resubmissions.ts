@@ -48,10 +48,7 @@ const MAX_AGAIN = 10;
 /** Interval between checks of the outcome. */
 const POLL_MS = 50;
 
-/**
- * Creates the resubmissions. Requests are only kept in memory, because a dead letter stays in the journal until a block includes
- * its transaction.
- */
+/** Creates the resubmissions. Requests are only in memory, since dead letters stay in the journal until included. */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();

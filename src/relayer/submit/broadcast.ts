@@ -242,10 +242,7 @@ function gasByOwner(
   return gas;
 }
 
-/**
- * Returns each rule's part of the fee, in proportion to the expected gas of its urgent results. Omits rules that have no budget
- * of their own.
- */
+/** Returns how much of the fee pays for each rule's urgent results, by expected gas. Omits rules that have no budget. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const total = maxInt(gasOf(state, entries), 1n);
   const gas = new Map<string, bigint>();

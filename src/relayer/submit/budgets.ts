@@ -14,10 +14,7 @@ export interface BlockBudgetOptions {
   readonly gasAdjustmentPermille: bigint;
 }
 
-/**
- * The limits that apply until they have been read: the target of the deployed chain's fee market, because using more gas could
- * raise the price.
- */
+/** Used until the limits have been read: the deployed fee market's target, because more gas could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
@@ -47,15 +44,9 @@ export function createBlockBudget(
   };
   const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
   return {
-    /**
-     * Returns the gas that transactions may use: the configured share, or less if the gas price requires it
-     * (`src/relayer/gas-budget`).
-     */
+    /** Returns the gas that transactions may use: the configured share, or less if the gas price requires it. */
     gas,
-    /**
-     * Returns the gas from which another transaction is worth its fixed gas: a tenth of the block, or up to half of a small
-     * market budget.
-     */
+    /** Returns the gas that is worth another transaction: a tenth of the block, or up to half of a small market budget. */
     leastGas: (): bigint => {
       const tenth = gas() / 10n;
       const fixed = 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE);
@@ -65,10 +56,7 @@ export function createBlockBudget(
     toleranceGas: (): bigint => market()?.toleranceGas ?? 0n,
     /** Returns true if the gas price limits the relayer to less than the configured share. */
     hasMarketBudget: (): boolean => market() !== undefined,
-    /**
-     * Returns the gas that a single result may use if nothing else is in flight: the chain's limit, or less under a market
-     * budget.
-     */
+    /** Returns the gas that a lone result may use: the chain's limit, or less under a market budget. */
     singleGas: (): bigint => market()?.singleGas ?? chainGas(),
     bytes,
     /** Stores the limits read from the chain. */

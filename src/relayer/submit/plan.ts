@@ -146,10 +146,7 @@ function weightOf(
   );
 }
 
-/**
- * Keeps each TX query's results in one transaction. If they were in two, the first could fail while a block includes the second
- * with later results.
- */
+/** Keeps each TX query's results in one transaction. Otherwise the first could fail while later results are included. */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

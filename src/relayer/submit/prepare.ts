@@ -99,10 +99,7 @@ function stillAhead(
   };
 }
 
-/**
- * Returns the prepared results that are not sent before `ready`: the block is full, or the price is above the ceiling and they
- * are not urgent.
- */
+/** Returns the prepared results that go after `ready`: the block is full, or they are not urgent above the ceiling. */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
   const planned = new Set(prepared.flatMap(({ entries }) => entries));

@@ -7,15 +7,9 @@ export interface Need {
   readonly group: string;
   /** Number of turns that the query has had, relative to other queries in its group. */
   readonly turn: number;
-  /**
-   * Like `turn`, but not limited by {@link MAX_CATCH_UP}, so that queries that are further behind also take turns among
-   * themselves.
-   */
+  /** Like `turn`, but without {@link MAX_CATCH_UP}, so that queries that are further behind take turns too. */
   readonly had: number;
-  /**
-   * The query's place within each turn, lowest first: the height at which it was first due. It never changes, so that no query is
-   * skipped.
-   */
+  /** The query's place within each turn, lowest first: its first due height, which never changes, so no query is skipped. */
   readonly place: bigint;
   /** Local height at which the query's next result is due. */
   readonly dueAt: bigint;

@@ -93,10 +93,7 @@ export interface SubmitterState {
 
 /** What the submitter remembers about queries even if they have no result in the pipeline. */
 interface QueryMarks {
-  /**
-   * Queries of failed transactions whose error named no message, with their group. The results of a group are tried separately
-   * from all others.
-   */
+  /** Queries of failed transactions whose error named no message, by group. Each group is tried separately. */
   readonly isolated: Map<bigint, string>;
   /** TX queries with an unsent result. Later results of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
@@ -199,10 +196,7 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/**
- * Returns the need of a result that has not been broadcast. `waiting` is the number of its query's results that are queued before
- * it.
- */
+/** Returns the need of a result that is not broadcast. `waiting`: how many results of its query are queued before it. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // A result contains its query as it was at the time of the read. It may have been answered since.
   const current = deps.registry.state(query.id);

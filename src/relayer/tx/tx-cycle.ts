@@ -32,7 +32,7 @@ const MAX_LAG = 20n;
 export interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
-  /** Since when every endpoint has lacked the data of a block, in monotonic ms, by query id and remote height. */
+  /** By query id and remote height: since when every endpoint has lacked the block's data, in monotonic ms. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 

@@ -132,10 +132,7 @@ export interface HeightMark {
 /** Number of blocks that the mean block time covers. */
 const TIMED_BLOCKS = 100n;
 
-/**
- * Creates an empty list of when each of a chain's newest heights was first seen. If there are more than `capacity` marks, drops
- * the oldest.
- */
+/** Creates an empty list of when a chain's newest heights were first seen. Beyond `capacity` marks, drops the oldest. */
 export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {

@@ -40,10 +40,7 @@ interface FlightDeps {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/**
- * Number of further blocks before a missing transaction is believed to be missing, because CometBFT indexes transactions only
- * after their block is known.
- */
+/** Number of blocks to wait for a missing transaction, because CometBFT indexes it only after its block is known. */
 const INDEX_SLACK = 2n;
 /** A transaction that is not included within this many blocks is broadcast again, because its node may have dropped it. */
 const OVERDUE_BLOCKS = 2n;
@@ -102,10 +99,7 @@ export async function confirmFlights(
 
 const DEADLINE_PASSED = "not in a block before its deadline";
 
-/**
- * Returns why a flight is over: the chain has passed its timeout height, its deadline has passed (if the chain halts), or the
- * chain was reset.
- */
+/** Returns why a flight is over: its timeout height or (if the chain halts) its deadline passed, or the chain was reset. */
 function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
     return `not in a block up to its timeout height ${flight.timeoutHeight}`;

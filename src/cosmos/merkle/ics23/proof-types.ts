@@ -129,10 +129,7 @@ export type ProofFailureCode =
   | "not-absent"
   | "wrong-root";
 
-/**
- * Why a proof is invalid. `text` is ibc-go v8's error message, as chains print it. `detail` is the message of ics23's error that
- * caused it.
- */
+/** Why a proof is invalid. `text` is ibc-go v8's message, as chains print it; `detail` is the message of its ics23 cause. */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
   readonly text: string;

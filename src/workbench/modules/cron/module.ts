@@ -255,10 +255,7 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.cron.GenesisState", GenesisState);
 
-/**
- * Stores the genesis state. As in Go, schedules' periods begin when the chain starts. Throws `GenesisError` if a name occurs
- * twice.
- */
+/** Stores the genesis state. As in Go, periods begin when the chain starts. Throws `GenesisError` for a duplicate name. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())

@@ -36,10 +36,7 @@ const MODULE_NAME = "feerefunder";
 /** The locked fee of a packet that has no reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
 const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/**
- * `min_fee`: the minimum fee that a contract must offer. By default, genesis stores {@link defaultParams} in the chain's
- * denomination.
- */
+/** `min_fee`: the minimum fee that a contract must offer. Default: {@link defaultParams} in the chain's denomination. */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),

@@ -29,10 +29,7 @@ import {
 } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
-/**
- * Creates the modules `interchaintxs` and `interchainaccounts`. They only have params, and everything that needs an account
- * fails.
- */
+/** Creates `interchaintxs` and `interchainaccounts`. They only have params; everything that needs an account fails. */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
