@@ -34,10 +34,7 @@ export type RelayErrorFacts =
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/**
- * An error that ends a connection's cycle, which is retried after a backoff. "state-unusable" and "state-in-use" end the daemon
- * at startup.
- */
+/** An error that ends a connection's cycle until a retry. "state-unusable" and "state-in-use" end the daemon at startup. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };

@@ -95,9 +95,10 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
 /**
  * Creates a controller, which plans the next block's price. It derives the gas from that price with the chain's own arithmetic.
  *
- * - Steady state: the price stays one percent above the minimum, where each price change reveals exactly how much gas others used.
- * - Backlog: one burst sends it, below the ceiling. Demand that always exceeds the market is not a backlog, since no burst would end it.
- * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. If it fell faster, blocks would stay empty; if it fell more slowly, results would cost more.
+ * - Steady state: the price stays one percent above the minimum, where price changes show exactly how much gas others used.
+ * - Backlog: one burst sends it, below the ceiling. Lasting demand above the market is not a backlog, since no burst ends it.
+ * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. If it fell faster, blocks
+ *   would stay empty; if it fell more slowly, results would cost more.
  */
 export function createBudgetController() {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;

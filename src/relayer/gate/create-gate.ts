@@ -281,8 +281,8 @@ const MAX_PAGES = 20;
 const SEARCHED_BLOCKS = 30n;
 
 /**
- * Waits a limited time until blocks include the previous process's transactions, because their results would otherwise be sent
- * twice. Records the remote transactions that they delivered. Logs a warning if the node has no transaction index. Rejects with
+ * Waits, for a limited time, until blocks include the previous process's transactions, because results would be sent twice.
+ * Records the remote transactions that they delivered. Logs a warning if the node has no transaction index. Rejects with
  * `ClientError`.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {

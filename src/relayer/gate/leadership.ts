@@ -94,7 +94,7 @@ export function createLeadership(deps: LeadershipDeps) {
        * - "leader": it submits;
        * - "starting": only this process may submit, but it is still reading the previous process's transactions;
        * - "standby": another process has the lease;
-       * - "unknown": the lease has been unreadable for its entire lifetime, so this process sends nothing. Perhaps no process sends.
+       * - "unknown": the lease has been unreadable for its lifetime, so this process sends nothing. Perhaps no process does.
        */
       role: roleOf(state, deps.clock),
       /** The process that has the lease; undefined if leases are not used or none has been read. */

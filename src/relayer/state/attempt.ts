@@ -12,7 +12,8 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
  * - "redundant": another relayer was faster, so the chain already had a result for this remote height or a newer one;
  * - "unchanged": its values equal the last result's values, and `queries.skip_unchanged` allows sending none;
  * - "removed": the query was removed from the chain;
- * - "not-broadcast": it was not sent, because the local node was unreachable or refused the transaction, or the value grew too old (see `reason`). Nothing is lost, because the query is due again.
+ * - "not-broadcast": it was not sent, because the local node was unreachable or refused the transaction, or the value grew too
+ *   old (see `reason`). Nothing is lost, because the query is due again.
  */
 export const ATTEMPT_OUTCOMES = [
   "included",

@@ -21,7 +21,8 @@ export interface PlanOptions {
 /**
  * Packs entries into transactions of about equal size. `entries` are in order of need. Entries beyond the capacity are omitted.
  *
- * - A result that is still being read takes up capacity but is not put into a transaction. Otherwise a faster connection's results would be sent before results that have been due longer.
+ * - A result that is still being read takes up capacity but is not put into a transaction. Otherwise a faster connection's
+ *   results would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
  * - All planned results of a TX query are in one transaction. Its other results follow once that transaction is included.
  * - An entry that alone exceeds a limit gets its own transaction.
