@@ -58,7 +58,7 @@ export function formatOf(field: DescField): FieldFormat {
 
 const goJson = new WeakMap<DescMessage, boolean>();
 
-/** Returns whether Go's `encoding/json` prints a message and everything in it. */
+/** Returns true if Go's `encoding/json` prints a message and everything in it. */
 export function isGoJson(message: DescMessage): boolean {
   return getOrCreate(goJson, message, () => isMarked(message, "go_json"));
 }

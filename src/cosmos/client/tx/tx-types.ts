@@ -126,7 +126,7 @@ export interface TxWindow {
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /** Reads the gas price. Throws `ClientError`, also if the price exceeds the cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
-  /** Returns whether the next sequence is certain at this height. If not, `broadcast` skips all drafts. */
+  /** Returns true if the next sequence is certain at this height. If not, `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
    * Signs the drafts and broadcasts them together, in this order. The results are in the order of the drafts. Throws

@@ -231,7 +231,7 @@ function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, val
   ]);
 }
 
-/** Returns whether a hash equals `bytes` from `start` to `end`. */
+/** Returns true if a hash equals `bytes` from `start` to `end`. */
 export function isHashText(
   text: HashText,
   bytes: Uint8Array,
@@ -243,7 +243,7 @@ export function isHashText(
   return true;
 }
 
-/** Returns whether `part` equals `bytes` from `start` to `end`. */
+/** Returns true if `part` equals `bytes` from `start` to `end`. */
 export function equalRange(part: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (part.length !== end - start) return false;
   if (part.length > SHORT) return Buffer.compare(part, bytes.subarray(start, end)) === 0;
