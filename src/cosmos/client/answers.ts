@@ -3,7 +3,7 @@ import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
 /** What an endpoint's error means. README.md, "Errors", describes what the client does in each case. */
 export type AnswerClass =
-  /** The request is at fault: every honest node responds the same. */
+  /** The request caused the error, so every honest node responds the same. */
   | "final"
   /** This node cannot serve the call. */
   | "not-here"

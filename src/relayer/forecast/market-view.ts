@@ -96,7 +96,7 @@ export interface ForecastStyle {
   readonly separator: string;
 }
 
-/** Formats the lateness in blocks, with what it means. */
+/** Formats the lateness in blocks, and what it means for the results. */
 export function lateText(
   lateBlocks: number,
   { blockMs, separator }: Omit<ForecastStyle, "denom">,

@@ -85,7 +85,7 @@ interface Memory {
 interface Burst {
   /** Maximum number of blocks until the burst ends. */
   readonly blocksLeft: number;
-  /** Number of blocks since the burst's first result that it did not fill. */
+  /** Number of blocks that the burst has not filled since its first result. */
   readonly unfilled: number;
   readonly hasSent: boolean;
 }

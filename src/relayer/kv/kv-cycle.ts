@@ -64,8 +64,7 @@ export function reserveKvCycle(
     // The height of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
-  // If few queries are due while many are being read, wait until those are done, because each cycle costs a header and round
-  // trips.
+  // If few queries are due while many are being read, wait for those, because each cycle costs a header and several round trips.
   if (newer.length * 10 < running) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
   const reservation = worker.submitter.reserve(

@@ -196,7 +196,7 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the need of a result that is not broadcast. `waiting`: how many results of its query are queued before it. */
+/** Returns the need of a result that is not broadcast and that follows this number of queued results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // A result contains its query as it was at the time of the read. It may have been answered since.
   const current = deps.registry.state(query.id);

@@ -27,7 +27,7 @@ import { upperHex } from "../../platform/base/bytes.ts";
 export interface Submitter extends ResultSubmitter {
   /** Returns the gas per result that the submitter has learned for a query; undefined if none. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
-  /** Starts a new term as the sending process: forgets that earlier broadcasts reached no node. */
+  /** Call it when this process starts to send. Forgets that earlier broadcasts reached no node. */
   readonly beginTerm: () => void;
   /** Takes O(n) time for n results in the pipeline. */
   readonly status: () => SubmitterStatus;

@@ -22,7 +22,7 @@ const MODULE_NAME = "feeburner";
 
 type FeeBank = Pick<BankKeeper, "balances" | "burn" | "send">;
 
-/** The module, with the step that a chain which burns its fees runs at the end of each block. */
+/** The module, with the end-of-block step of a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
   /** Burns and counts the fees that a module account received. Sends fees in other denominations to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
