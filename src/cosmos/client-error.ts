@@ -17,9 +17,9 @@ export type ClientErrorFacts =
   | At<"bad-answer", { where: string; method?: string }>
   /** The response has been proven wrong: it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /** The node does not have this height, because it is behind or has pruned it; another node may have the height. */
+  /** The node does not have this height, because it is behind or has pruned it. Another node may have it. */
   | At<"height-unavailable", { height: bigint }>
-  /** Too many pending calls. */
+  /** The client has too many pending calls. */
   | At<"overloaded", { limit: number }>
   /** The node or a gateway returned a JSON-RPC error; `data` is its detail text. No `status` means 200 or a WebSocket frame. */
   | At<"rpc", RpcFacts>
@@ -52,7 +52,7 @@ export function heightUnavailable(endpoint: string, height: bigint, text: string
   return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
 }
 
-/** Throws `wrong-chain` if an endpoint serves another chain. If `expected` is undefined, every chain is accepted. */
+/** Throws `wrong-chain` if an endpoint serves another chain than `expected`; undefined: any chain. */
 export function requireChain(endpoint: string, expected: string | undefined, found: string): void {
   if (expected === undefined || found === expected) return;
   throw new ClientError(
@@ -61,7 +61,7 @@ export function requireChain(endpoint: string, expected: string | undefined, fou
   );
 }
 
-/** Creates the error for a call that no endpoint can get, because the client is closed or has no endpoints. */
+/** Creates the error for a call that reaches no endpoint, because the client is closed or has none. */
 export function closedError(text = "the client is closed"): ClientError {
   return new ClientError({ code: "closed" }, text);
 }

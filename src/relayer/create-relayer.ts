@@ -50,11 +50,11 @@ export type Relayer = Awaited<ReturnType<typeof createRelayer>>;
 
 /** Parts that survive a change of the relayer's settings. */
 export interface LastingParts {
-  /** Default: the relayer's own server. */
+  /** Serves HTTP. Default: the relayer starts its own server. */
   readonly serve?: LastingServer["serve"];
   readonly openStore?: typeof openStore;
   readonly reloader?: Reloader | undefined;
-  /** Default: new counters. */
+  /** Counters that continue from before the change. Default: new counters. */
   readonly metrics?: LastingMetrics;
 }
 
@@ -305,7 +305,7 @@ export async function createRelayer(
   };
 }
 
-/** Keeps only this shard's connections. */
+/** Returns the configuration with only the connections of this instance's shard. */
 function ofShard(config: RelayerConfig): RelayerConfig {
   const { shards } = config;
   if (shards === undefined) return config;
@@ -333,7 +333,10 @@ function createHttp(
   });
 }
 
-/** Clients of the Go relayer send no token. Without a configured token, only programs on this machine may resubmit. */
+/**
+ * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, this is only the
+ * case if no token is configured and only programs on this machine can connect.
+ */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));
 }

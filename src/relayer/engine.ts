@@ -28,7 +28,7 @@ import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { type AttemptStart, startAttempt } from "./state/attempt.ts";
 import { runTxCycle, type TxWorker } from "./tx/tx-cycle.ts";
 
-/** A worker without the parts that change during its cycles. The engine adds the missing parts. */
+/** The fixed parts of a worker. The engine adds the parts that change during its cycles. */
 type WorkerParts = Omit<
   ConnectionWorker,
   "localHeight" | "client" | "submission" | "submitter" | "attempts" | "urgency"
@@ -46,8 +46,9 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
 const TYPES = ["kv", "tx"] as const;
 
 /**
- * Creates the loops: one follows the local chain, two workers per connection serve KV and TX queries, and a submitter uses the
- * account. A slow remote chain delays only its own connection. A slow search does not delay KV values.
+ * Creates the relayer's loops. One loop follows the local chain. Each connection has two workers, one for KV and one for TX
+ * queries, so that a slow remote chain delays only its own connection and a slow search does not delay KV values. The submitter
+ * sends all results from one account.
  */
 export function createEngine(deps: EngineDeps) {
   const errors = new Map<string, string | undefined>();
@@ -86,7 +87,7 @@ export function createEngine(deps: EngineDeps) {
     list,
     submitter: submitter.status,
     beginTerm: submitter.beginTerm,
-    /** A query's learned gas per result. */
+    /** Returns the gas per result that the submitter has learned for a query. */
     gasOf: submitter.gasOf,
     /** The error of each connection's last cycle; undefined if the cycle succeeded. */
     workerErrors: (): ReadonlyMap<string, string | undefined> =>
@@ -130,7 +131,7 @@ export function submitterOptions(config: RelayerConfig): EngineDeps["submission"
   };
 }
 
-/** Maximum wait for a change on the local chain. A query's backoff may end without a change. */
+/** Maximum time to wait for a change on the local chain, because a query's backoff can end without one. */
 const MAX_IDLE_MS = 3_000;
 /** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
@@ -201,9 +202,9 @@ interface Loop {
 
 type Ran =
   | "started"
-  /** no query is due */
+  /** no query was due */
   | "idle"
-  /** the remote chain has no block newer than the results */
+  /** the remote chain had no block that is newer than the last results */
   | "no-new-block";
 
 /** Starts a cycle over the due queries. A TX cycle has ended when this resolves. */
@@ -236,7 +237,7 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   return "no-new-block";
 }
 
-/** Returns true unless it is already clear that a KV cycle would read too little. This saves the cycle's round trips. */
+/** Returns false if a KV cycle would clearly read too few queries to be worth its round trips. */
 function mayStartKv(
   { cycles }: Loop,
   view: PipelineView,
@@ -247,14 +248,15 @@ function mayStartKv(
   return view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
 }
 
-/** Starts a cycle at this remote height. Returns false if no query needs it. */
+/** Starts a KV cycle at this remote height. Returns false if no query needs a result from it. */
 function startKv(
   loop: Loop,
   at: { readonly view: ConnectionView; readonly started: AttemptStart; readonly lookAhead: bigint },
   signal: AbortSignal,
 ): boolean {
   const { worker, cycles } = loop;
-  // The view took a round trip. Queries that have become due since then need not wait for the next cycle.
+  // Reading the view took a round trip. Include the queries that have become due since, so that they don't wait for the next
+  // cycle.
   const due = dueStates(loop, worker.submitter.view(worker.connectionId), at.lookAhead);
   const cycle = reserveKvCycle(worker, { ...at, due, running: cycles.queries() });
   if (cycle === undefined) return false;
@@ -265,7 +267,7 @@ function startKv(
   return true;
 }
 
-/** Records a cycle without an error. `startedMs` is undefined if the remote chain had no newer block. */
+/** Records that a cycle succeeded. `startedMs` is undefined if the remote chain had no newer block. */
 function recordDone(loop: Loop, startedMs: number | undefined): void {
   const { worker, deps, lookAhead } = loop;
   const labels = { connectionId: worker.connectionId, type: deps.type };
@@ -289,18 +291,18 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 }
 
 /**
- * Returns the states that need a result this many blocks ahead. The function assumes that the block after the broadcast includes a
- * KV result, so that the next result is proven in the meantime.
+ * Returns the states that will need a result `lookAhead` blocks from now. For a KV result in flight, it assumes that the next
+ * block includes the result, so that the following result can be proven in the meantime.
  */
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };
   const due: QueryState[] = [];
-  // This goes through all queries several times per block, and few are due.
+  // This loop visits all queries several times per block and few are due, so the cheap checks come first.
   for (const state of statesOf(loop)) {
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(id);
-    // Nothing is read again before a period has passed, so an unchanged read cannot make this result due sooner.
+    // A query with a pending result is not read again before its period has passed, whatever the last read found.
     if (newest !== undefined && at.height < newest.sentAt + updatePeriod) continue;
     const then = newest === undefined ? state : withResult(state, newest);
     if (isDue(then, at.height, at.nowMs)) due.push(then);

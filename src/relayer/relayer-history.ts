@@ -36,10 +36,10 @@ interface HistoryDeps {
   readonly context: DaemonContext;
 }
 
-/** Maximum number of queued payments. Every later payment is stored immediately. */
+/** Maximum number of queued payments. If the queue is full, payments are stored immediately. */
 const MAX_WAITING = 20_000;
 
-/** Creates the record of the relayer's costs and problems, stored across restarts. */
+/** Creates the record of the relayer's costs and problems, which survives restarts. */
 export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
   const { payer, signer, store, registry, local, client, localTimeMs, context } = deps;
   const { nowMs } = context.clock;
@@ -91,12 +91,12 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
         else waiting.push({ payment, atMs: nowMs() });
       },
     },
-    /** Reads what other processes stored. Rejects only on abort. */
+    /** Reads the costs and problems that other processes stored. Rejects only on abort. */
     load: async (latestHeight: bigint): Promise<void> => {
       await timeline.load();
       ledger.begin(latestHeight);
     },
-    /** Starts adding the payments that no process has seen. Nothing waits for it. */
+    /** Starts to add, in the background, the payments whose outcome no process has seen. */
     recover: (): void => {
       // Report this from now on, because a process that is killed before recovery ends will find the same gap.
       waiting ??= [];
@@ -175,8 +175,8 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     const clients = await clientsOf(deps, signal);
     const progress = createProgress(deps);
     let isCut = false;
-    // Each step reads one page of the address whose search is at the lower height. A process killed in between must not leave a gap
-    // below the newest known payment.
+    // Each step reads one page for the address whose search is at the lower height, so that a process that is killed in between
+    // leaves no gap below the newest known payment.
     const searches = [...new Set([deps.address, deps.payer])].map((sender) =>
       search(deps, sender, since, signal),
     );
@@ -229,10 +229,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
   };
 }
 
-/**
- * Returns the lowest height whose transactions may be missing. Without any known payment, this is the height at which the sums
- * began.
- */
+/** Returns the lowest height whose transactions may be missing; where the sums began if no payment is known. */
 async function searchedFrom({
   newestHeight,
   sinceHeight,

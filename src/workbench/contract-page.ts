@@ -23,13 +23,13 @@ import { maxInt } from "../platform/base/integers.ts";
 export interface ContractPageInput {
   readonly nowMs: number;
   readonly calls: readonly ContractCall[];
-  /** Returns a transaction's profile by its hash, or the reason why there is none. */
+  /** Returns the profile of the transaction with this hash, or why there is none. */
   readonly profile: (hash: string) => ProfileReport | string;
 }
 
 const MAX_PLACES = 25;
 
-/** Returns the newest transactions that called contracts, and the profile of the one that `view` selects. */
+/** Shows the newest transactions that called contracts, and the profile of the one that `view` selects. */
 export function contractPage(
   { nowMs, calls, profile }: ContractPageInput,
   view: URLSearchParams,
@@ -149,7 +149,7 @@ function placeTable(shown: ProfileReport["root"]): Html {
 interface ContractPageDeps {
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly clock: Clock;
-  /** Makes a profile. Throws `ProfileError`. */
+  /** Makes a transaction's profile. Throws `ProfileError`. */
   readonly makeProfile: GasProfiles["make"];
 }
 
@@ -175,7 +175,7 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Number of cached profiles. An executed transaction's profile never changes. */
+/** Number of cached profiles, which never change once a transaction has been executed. */
 const MAX_KEPT = 16;
 
 /** Creates the page and the control API route `GET /profiles/HASH`. */
@@ -243,9 +243,9 @@ export interface ContractCall {
   readonly hash: string;
   readonly height: bigint;
   readonly index: number;
-  /** Bech32 addresses of the called contracts; empty if the first call did not find its contract. */
+  /** Bech32 addresses of the called contracts; empty if the first call's contract does not exist. */
   readonly contracts: readonly string[];
-  /** One text per message: `execute {"a":1}` or, for another module, the message name, for example `MsgUpdateClient`. */
+  /** One text per message: `execute {"a":1}`, or the message's name if it belongs to another module, e.g. `MsgUpdateClient`. */
   readonly messages: readonly string[];
   /** True if a user called the contract, false if a module did. */
   readonly isDirect: boolean;
@@ -258,10 +258,10 @@ export interface ContractCall {
 /** The newest transactions that called contracts, newest first. */
 type ContractCalls = ReturnType<typeof createContractCalls>;
 
-/** Number of listed calls. The many calls by modules, such as results sent to contracts, have their own list. */
+/** Number of listed calls. The many calls by modules, e.g. query results sent to contracts, have their own list. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
-/** Number of blocks that are read at the start. */
+/** Number of past blocks that are read at the start. */
 const FIRST_BLOCKS = 200n;
 /** Maximum length of a message text. */
 const MAX_TEXT = 300;
@@ -329,12 +329,12 @@ function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readon
   try {
     return TxBody.decode(TxRaw.decode(tx).bodyBytes).messages;
   } catch {
-    // A block may contain a transaction that cannot be decoded. Its result is then an error.
+    // A block may contain a transaction that cannot be decoded, whose result is an error.
     return [];
   }
 }
 
-/** Messages that call a contract, each with the word for it. */
+/** Message types that call a contract, each with the verb that the page shows. */
 const CALLS: Readonly<Record<string, readonly [verb: string, type: CallType]>> = {
   "/cosmwasm.wasm.v1.MsgExecuteContract": ["execute", wire.MsgExecuteContract],
   "/cosmwasm.wasm.v1.MsgMigrateContract": ["migrate", wire.MsgMigrateContract],

@@ -19,19 +19,19 @@ import {
   LocalAccountError,
 } from "../localnet/accounts/local-account.ts";
 
-/** A contract in the genesis state whose code follows a file. */
+/** A contract in the genesis state that is migrated whenever its code's file changes. */
 interface WatchedContract {
   readonly file: string;
   readonly label: string;
   /** Name of the test account that uploads the code and may migrate the contract. */
   readonly admin: string;
-  /** JSON message of the migration. */
+  /** The JSON message with which the contract is migrated. */
   readonly migrate: string;
 }
 
 export interface ContractWatchOptions {
   readonly contracts: readonly WatchedContract[];
-  /** Reads and checks code. Throws with the reason if the chain would reject the code. */
+  /** Reads and checks code. Throws the reason if the chain would reject it. */
   readonly read: (file: string) => Uint8Array;
   /** Receives one line per event. */
   readonly report: (line: string) => void;
@@ -46,18 +46,18 @@ interface ContractWatchDeps {
   readonly clock: Clock;
 }
 
-/** Time between file checks. A changed file is used only once two checks agree, so that a compiler can finish writing it. */
+/** Time between file checks. A changed file is used once two checks agree, because a compiler may still be writing it. */
 const POLL_MS = 300;
-/** Deadline for a block to include a transaction. */
+/** Time within which a block must include a transaction. */
 const TX_DEADLINE_MS = 60_000;
 
 /** Thrown when the chain rejects a transaction for new code. */
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
- * Creates the watch. When a file changes, it checks and uploads the code and migrates the contract. If a step fails, it reports the
- * error and continues; the contract keeps its code. The watch polls the files instead of waiting for events, because polling also
- * works for replaced files and on all file systems.
+ * Creates the watch. When a file changes, it checks and uploads the code and migrates the contract. If a step fails, it reports
+ * the error and continues, and the contract keeps its code. It polls the files, because file events do not work on all file
+ * systems and for replaced files.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
@@ -100,7 +100,7 @@ function createFollower(
   };
 }
 
-/** These errors have human-readable texts. Any other error is a bug. */
+/** Returns the text of an error that is meant for people. Any other error is a bug. */
 function reasonOf(error: unknown): string {
   const isKnown =
     error instanceof WatchError ||
@@ -111,7 +111,7 @@ function reasonOf(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns a value that changes when a file is replaced or written; undefined without a file. */
+/** Returns a value that changes when a file is replaced or written; undefined if there is no file. */
 function stateOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -126,7 +126,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/** Uploads code and migrates the contract to it. Returns the result as text; undefined if the contract has this code. */
+/** Uploads code and migrates the contract to it. Returns the result as text; undefined if the contract already has this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,
@@ -143,7 +143,7 @@ async function follow(
       wasmByteCode: packed,
       instantiatePermission: undefined,
     }).finish(),
-    // 3 for each byte of the code, 10 for each byte of the transaction, and the fixed gas of a transaction.
+    // 3 gas per byte of the code, 10 per byte of the transaction, and a transaction's fixed gas, all rounded up.
     gasLimit: 3n * BigInt(code.length) + 11n * BigInt(packed.length) + 500_000n,
   });
   const next = wire.MsgStoreCodeResponse.decode(responseOf(stored)).codeId;
@@ -168,7 +168,7 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
   return response.value;
 }
 
-/** Genesis contracts belong to `operator`. If two have the same label, the later one is used. */
+/** Finds a genesis contract, which belongs to `operator`, by its label. If two have the same label, uses the later one. */
 function findContract(
   view: NodeView,
   chain: ChainProfile,

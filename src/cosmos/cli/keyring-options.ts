@@ -33,10 +33,13 @@ export function addKeyringFolderOptions(command: Command): Command {
     .addOption(
       new Option(
         "--keyring-dir <folder>",
-        "home directory of the SDK program with the keyring, or its keyring-test or keyring-file folder",
+        "the SDK program's home directory, or its keyring-test or keyring-file folder",
       ).default(join(homedir(), ".neutrond"), "~/.neutrond"),
     )
-    .option("--keyring-password-file <file>", "password for the file backend; prompted for if omitted");
+    .option(
+      "--keyring-password-file <file>",
+      "read the file backend's password from this file; default: ask for it",
+    );
 }
 
 /** Returns the location of a file keyring, with its password from the password file or the prompt. */
@@ -61,7 +64,7 @@ export async function secretFrom(
 
 interface OpenKeyring {
   readonly keyring: Keyring;
-  /** Call it before adding the first key: a new keyring gets its password's hash. */
+  /** Stores the password's hash in a new keyring. Call it before adding the first key. */
   readonly prepare: () => Promise<void>;
 }
 
@@ -94,7 +97,7 @@ export function keyCommand(name: string, description: string): Command {
   const command = addPrefixOption(new Command(name).description(description)).addOption(
     new Option(
       "--keyring-backend <backend>",
-      "key storage: files with a public password (test) or with your own password (file)",
+      "where keys are stored: in files with a public password (test) or with your own password (file)",
     )
       .choices(["test", "file", "memory"])
       .default("test"),
@@ -104,7 +107,7 @@ export function keyCommand(name: string, description: string): Command {
 
 export function addPrefixOption(command: Command): Command {
   return command.addOption(
-    new Option("--address-prefix <prefix>", "bech32 prefix of account addresses").default("neutron"),
+    new Option("--address-prefix <prefix>", "the bech32 prefix of account addresses").default("neutron"),
   );
 }
 

@@ -43,7 +43,7 @@ export function keysCommand(context: CliContext): Command {
 
 function listCommand(context: CliContext): Command {
   return keyCommand("list", "print all keys in the keyring")
-    .option("-n, --list-names", "names only")
+    .option("-n, --list-names", "print only the names")
     .action((options: KeyOptions & { readonly listNames?: true }) =>
       withKeyring(options, context, ({ keyring }) => {
         const keys = keyring.list();
@@ -73,7 +73,7 @@ function showCommand(context: CliContext): Command {
     .addOption(new Option("-a, --address", "print only the address").conflicts("pubkey"))
     .addOption(new Option("-p, --pubkey", "print only the public key"))
     .addOption(
-      new Option("--bech <kind>", "address prefix: account, validator or consensus")
+      new Option("--bech <kind>", "the kind of address: account, validator or consensus")
         .choices(Object.keys(KINDS))
         .default("acc"),
     )
@@ -96,7 +96,7 @@ function pubkeyOf({ name, publicKey }: KeyRecord): string {
 function deleteCommand(context: CliContext): Command {
   return keyCommand("delete", "delete keys; a key without a backup of its mnemonic or an export is lost")
     .argument("<name...>", "key names or addresses")
-    .option("-y, --yes", "do not ask for confirmation")
+    .option("-y, --yes", "delete the key without asking for confirmation")
     .action((names: readonly string[], options: KeyOptions & { readonly yes?: true }) =>
       withKeyring(options, context, async ({ keyring, prompt }) => {
         const found = names.map((name) => keyring.find(name).name);
@@ -152,11 +152,11 @@ export function addCommand(context: CliContext): Command {
     .argument("<name>", "name of the new key")
     .option("--recover", "read the mnemonic from the terminal or the first line of stdin")
     .option("--source <file>", "read the mnemonic from this file; implies --recover")
-    .option("--backup-file <file>", "write the new mnemonic to this new file instead of printing it")
+    .option("--backup-file <file>", "write the new mnemonic to a new file instead of printing it")
     .option("--no-backup", "neither print nor write the new mnemonic; the key exists only in the keyring")
     .option("--dry-run", "show the key without storing it")
     .addOption(
-      new Option("--algo <algorithm>", "signature algorithm").choices(["secp256k1"]).default("secp256k1"),
+      new Option("--algo <algorithm>", "the signature algorithm").choices(["secp256k1"]).default("secp256k1"),
     )
     .addOption(pathNumber("--coin-type <n>", "coin type in the derivation path", 118))
     .addOption(pathNumber("--account <n>", "account in the derivation path", 0))
@@ -186,7 +186,7 @@ A new key's mnemonic is printed once, and only to a terminal. Without a terminal
         try {
           keyring.add(record);
         } catch (error) {
-          // The mnemonic of a key that is not stored is useless.
+          // Remove the backup, because the mnemonic of a key that was not stored is useless.
           if (backupFile !== undefined) rmSync(backupFile);
           throw error;
         }
@@ -198,7 +198,7 @@ A new key's mnemonic is printed once, and only to a terminal. Without a terminal
 function mnemonicCommand(context: CliContext): Command {
   return new Command("mnemonic")
     .description("create a 24-word mnemonic without creating a key")
-    .option("--backup-file <file>", "write it to this new file instead of printing it")
+    .option("--backup-file <file>", "write the mnemonic to a new file instead of printing it")
     .addHelpText("after", "\nA mnemonic is printed only to a terminal.")
     .action((options: { readonly backupFile?: string }) => {
       requireBackup({ ...options, backup: true }, context);
@@ -209,7 +209,9 @@ function mnemonicCommand(context: CliContext): Command {
     });
 }
 
-/** If nobody has seen a key's mnemonic, the key exists only in its keyring. That must be a deliberate choice. */
+/**
+ * Requires that a key's mnemonic is shown or backed up, unless the user explicitly wants the key to exist only in its keyring.
+ */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
   { isTerminal }: CliContext,
@@ -285,7 +287,7 @@ interface ArmorOptions extends KeyOptions {
   readonly passphraseFile?: string;
 }
 
-/** Minimum that the SDK requires. */
+/** Minimum length that the SDK requires. */
 const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 
@@ -324,7 +326,10 @@ function importCommand(context: CliContext): Command {
 }
 
 function passphraseOption(command: Command): Command {
-  return command.option("--passphrase-file <file>", "the armor's passphrase; prompted for if omitted");
+  return command.option(
+    "--passphrase-file <file>",
+    "read the armor's passphrase from this file; default: ask for it",
+  );
 }
 
 function fileIn({ passphraseFile: file }: ArmorOptions) {

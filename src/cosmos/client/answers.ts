@@ -1,20 +1,20 @@
 import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
-/** The meaning of an endpoint's error. See README.md, "Errors", for the consequences of each class. */
+/** What an endpoint's error means. README.md, "Errors", describes what the client does in each case. */
 export type AnswerClass =
-  /** The error is about the request: every honest node responds the same. */
+  /** The request caused the error, so every honest node responds the same. */
   | "final"
   /** This node cannot serve the call. */
   | "not-here"
-  /** The node is limited, busy, syncing or unreachable. */
+  /** The node is rate-limited, busy, syncing or unreachable. */
   | "not-now"
-  /** The result does not verify. */
+  /** The response failed verification. */
   | "wrong"
   /** The outcome of a broadcast is unknown. */
   | "perhaps-done";
 
-/** The missing capability of an endpoint that cannot serve a call. */
+/** What an endpoint lacks if it cannot serve a call. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
@@ -31,7 +31,7 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** Undefined if the text is unknown or the endpoint lacks nothing. */
+  /** What the endpoint lacks; undefined if nothing, or if its error text is unknown. */
   readonly lack?: Lack | undefined;
   /** How long the endpoint asked the client to wait. Undefined if not specified. */
   readonly retryAfterMs?: number | undefined;
@@ -42,7 +42,7 @@ interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A table row. All given columns must match; the first matching row applies. */
+/** A table row. It applies if all given columns match; the first such row counts. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -51,7 +51,7 @@ interface Row extends Meaning {
 
 const BROADCAST = /^broadcast_/;
 
-/** Maximum number of characters to match. The endpoint controls the text, and matching time is quadratic in its length. */
+/** Maximum number of characters to match, because the endpoint controls the text and matching takes quadratic time. */
 const MAX_TEXT = 1_000;
 
 /** Application logs reporting that the state at a height has been pruned or is in the future. */
@@ -72,7 +72,7 @@ const HEIGHT_LACKING = new RegExp(
   "i",
 );
 
-/** Matches the method, the JSON-RPC code and the text: a JSON-RPC error's message and data, or an application's log. */
+/** Classifies errors by method, JSON-RPC code and text, which is a JSON-RPC error's message and data or an application's log. */
 const TEXTS: readonly Row[] = [
   // The mempool's cache contains the bytes from an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
@@ -143,7 +143,9 @@ function perhapsDone(text: RegExp): Row {
   return { class: "perhaps-done", methods: BROADCAST, text };
 }
 
-/** Used if the response text is inconclusive. Statuses 200 and 500 are inconclusive too: nodes send 500 with every error. */
+/**
+ * Classifies by HTTP status if the text is inconclusive. 200 and 500 say nothing either, because nodes send 500 with every error.
+ */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
   { status: /^(?:425|429)$/, class: "not-now" },
@@ -178,7 +180,7 @@ export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
 
-/** Returns whether a broadcast that ended with this error may have arrived. If the preceding status call failed, it has not. */
+/** Returns true if a broadcast that ended with this error may have arrived. If the status call before it failed, it has not. */
 export function mayHaveArrived(error: ClientError): boolean {
   const { facts } = error;
   const { class: plain, mayBeDone } = rowOf(facts);
@@ -186,19 +188,19 @@ export function mayHaveArrived(error: ClientError): boolean {
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
 }
 
-/** Returns an error's text and a remedy for the node's or relayer's operator. `other` is used if no remedy is known. */
+/** Returns an error's text with a remedy for the node's or relayer's operator, or with `other` if no remedy is known. */
 export function lackText(error: unknown, other?: string): string {
   const { lack } = readAnswer(error);
   const remedy = (lack && REMEDIES[lack]) ?? other;
   return remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
 }
 
-/** Returns whether the request is too large for the node; CometBFT's `max_body_bytes` is 1,000,000 by default. */
+/** Returns true if the request is too large for the node. CometBFT's `max_body_bytes` is 1,000,000 by default. */
 export function isRequestTooLarge(error: unknown): boolean {
   return readAnswer(error).lack === "request-size";
 }
 
-/** Returns whether the node lacks the requested height. Another node may have it. */
+/** Returns true if the node lacks the requested height, which another node may have. */
 export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
 }
@@ -219,7 +221,7 @@ function rowOf(facts: ClientErrorFacts): Meaning {
   }
   if (facts.code === "http-status") return statusRow(facts.status);
   if (facts.code === "abci") return logRow(facts.log.slice(0, MAX_TEXT));
-  // A web page instead of a response comes from a gateway; a response that lacks a field comes from the node itself.
+  // A web page instead of a response comes from a gateway, while a response that lacks a field comes from the node itself.
   const isPage = facts.code === "bad-answer" && facts.where === "body";
   return isPage ? { class: "not-now", mayBeDone: true } : CODES[facts.code];
 }
@@ -238,7 +240,7 @@ export function isHeightLog(log: string): boolean {
   return STATE_LACKING.test(log.slice(0, MAX_TEXT));
 }
 
-/** The application is the same on every node, so its refusal is final, unless the node lacks the height or is not ready. */
+/** Classifies an application's refusal. Every node would refuse too, unless this one lacks the height or is not ready. */
 function logRow(log: string): Answer {
   if (/is not ready|wait for (?:the )?first block/i.test(log)) return { class: "not-now" };
   if (/query gas limit/i.test(log)) return { class: "not-here", lack: "method" };
@@ -254,7 +256,7 @@ function methodOf(facts: ClientErrorFacts): string {
   return facts.code === "bad-answer" ? facts.where : "";
 }
 
-/** No connection was made, so no bytes of a broadcast were sent. */
+/** Returns true if no connection was made, so that no bytes of a broadcast were sent. */
 function wasNeverSent(facts: ClientErrorFacts): boolean {
   return (
     facts.code === "unreachable" &&
@@ -264,7 +266,7 @@ function wasNeverSent(facts: ClientErrorFacts): boolean {
   );
 }
 
-/** Maximum rest time that an endpoint can request. */
+/** The longest wait that an endpoint can ask for. */
 const MAX_RETRY_AFTER_MS = 600_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 

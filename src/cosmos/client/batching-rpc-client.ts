@@ -52,7 +52,7 @@ export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingO
 
   const enqueue = (created: PendingCall): void => {
     pending.add(created);
-    // setImmediate runs after all microtasks, so calls that follow a few awaits in the same turn still join the batch.
+    // setImmediate runs after all microtasks, so calls that are made after a few awaits in the same turn still join the batch.
     if (queue.length === 0) setImmediate(flush);
     queue.push(created);
   };
@@ -160,7 +160,7 @@ function retryAfterMs(header: string | string[] | undefined): number | undefined
   return ms > 0 ? ms : undefined;
 }
 
-/** Some gateways compress responses unasked. */
+/** Decompresses a response, because some gateways compress responses unasked. */
 function decoded(bytes: Buffer, encoding: string | string[] | undefined, maxOutputLength: number): string {
   const inflate = encoding === "gzip" ? gunzipSync : encoding === "br" ? brotliDecompressSync : undefined;
   return (inflate?.(bytes, { maxOutputLength }) ?? bytes).toString("utf8");

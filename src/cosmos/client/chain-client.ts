@@ -30,7 +30,7 @@ export interface StoreResponse {
   readonly endpoint: string;
 }
 
-/** An endpoint more than this many blocks behind the best one is used last. Smaller lags occur by chance. */
+/** An endpoint that is more than this many blocks behind the best one is used last. Smaller lags occur by chance. */
 export const MAX_LAG = 5n;
 
 /** The parts of a node's status that the client uses. */
@@ -66,7 +66,7 @@ export interface LightBlockBytes {
 }
 
 export type SearchPage = ReturnType<typeof decodeTxSearch> & {
-  /** Name of the endpoint that responded; absent for a chain in a test. */
+  /** Name of the endpoint that responded; absent in tests. */
   readonly endpoint?: string;
 };
 
@@ -82,7 +82,7 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS's reads, plus block and transaction readers that tolerate fields they do not need. None of them takes a signal. */
+/** CosmJS's reads, plus block and transaction readers that ignore fields they do not need. None of them takes a signal. */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -95,9 +95,9 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
 export interface ChainClient {
   readonly comet: CometReads;
   /**
-   * Searches only endpoints that have all of these blocks, because a node that is behind or has pruned blocks does not report
-   * what its response is missing. Rejects with `height-unavailable` if no endpoint has them all. `check` describes the error in a
-   * page, or returns undefined; after an invalid page, the next endpoint is tried.
+   * Returns a searcher that only asks endpoints with all of these blocks, because a node that is behind or has pruned blocks does
+   * not say what is missing. It rejects with `height-unavailable` if no endpoint has them all. `check` describes what is wrong
+   * with a page, so that the next endpoint is tried, or returns undefined.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */

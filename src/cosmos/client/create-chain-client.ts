@@ -31,7 +31,7 @@ import { isHeightLog } from "./answers.ts";
 interface ChainClientOptions {
   /** At least one endpoint, in order of preference. */
   readonly endpoints: readonly Endpoint[];
-  /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
+  /** Id of the chain that every endpoint must serve; undefined: any chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly network?: NetworkOptions;
@@ -63,8 +63,8 @@ export interface ChainClientDeps {
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * By default, loaded on the first such read, because it pulls in signature verification. The delay moves its calls into a
-   * separate HTTP request from the other calls made in the same turn, so a relayer passes it in.
+   * Default: loaded on the first such read, because it pulls in signature verification. This delay moves its calls out of the
+   * HTTP request of the other calls made in the same turn, so a relayer passes it in.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
@@ -132,7 +132,7 @@ export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, sign
       return pool.read({ method, params: { height: height.toString() }, decode: read }, signal);
     };
   let opened: Promise<Comet38Client> | undefined;
-  // Loading it takes longer than a query, and most commands read no block.
+  // Load it on first use, because loading takes longer than a query and most commands read no block.
   const cosmjs = (): Promise<Comet38Client> =>
     (opened ??= import("@cosmjs/tendermint-rpc").then((module) =>
       module.Comet38Client.create(createCosmjsRpcClient(pool, signal)),
@@ -178,10 +178,7 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 /** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/**
- * Reads a store key with proof. Throws `height-unavailable` if the node does not have the height, so that the pool tries the next
- * endpoint.
- */
+/** Reads a store key with proof. Throws `height-unavailable` if the node lacks the height; the pool tries the next one. */
 function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
     method: "abci_query",
@@ -212,8 +209,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   const value = response.member("value");
   const code = response.member("code").asUint32();
   const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
-  // A node whose application runs behind an ABCI socket prints null both for an absent key and for an empty value, so use the kind
-  // of the first proof to tell them apart.
+  // A node whose application runs behind an ABCI socket prints null for an absent key and for an empty value. The kind of the
+  // first proof tells them apart.
   const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,

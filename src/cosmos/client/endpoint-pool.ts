@@ -11,7 +11,7 @@ export type EndpointCheck =
   | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
   | { readonly name: string; readonly ok: false; readonly error: unknown };
 
-/** Several endpoints for one chain, exposed as one caller. */
+/** Several endpoints of one chain that can be used like a single one. */
 export interface EndpointPool extends RpcCaller {
   /** Calls a method and decodes the result. A result that cannot be decoded is treated as an endpoint error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
@@ -85,14 +85,14 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   return { call, read, run: read, check, close, health, order, distrust };
 }
 
-/** Heights in parallel responses sometimes differ by a block, so only statuses from the same check are compared. */
+/** Returns how far each endpoint lags behind the best one. Only statuses from the same check are comparable. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
   const best = heights.map(([, height]) => height).reduce(maxInt, 0n);
   return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 
-/** A read fails with the least conclusive error: an endpoint that is down may have what another endpoint lacks. */
+/** A read fails with the least conclusive error, because an endpoint that is down may have what another one lacks. */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
   "not-now": 1,
@@ -112,11 +112,11 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
 
 /** An endpoint from which a read can choose. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
-  /** Remaining rest after failures. */
+  /** How long the endpoint still rests after failures. */
   readonly restMs: number;
 };
 
-/** Latencies that fall below the same limit are treated as equal, so that the configured order applies. */
+/** Latencies between the same two limits are treated as equal, so that the configured order applies. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
@@ -136,7 +136,7 @@ export function planAttempts(
     .map(({ index }) => index);
   // Only the sender decides whether to send the bytes to the same node again.
   if (method.startsWith("broadcast_")) return ordered;
-  // A node may close an idle keep-alive connection just before we use it, so a lone endpoint gets two attempts.
+  // A node may close an idle keep-alive connection just before its next use, so a lone endpoint gets two attempts.
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
 }
 
@@ -152,7 +152,7 @@ function rankOf(
   return [distrusted !== undefined, restMs, cannot, isBehind, hasPruned, slowness].map(Number);
 }
 
-/** The height to read; undefined for the latest height. */
+/** Returns the height to read; undefined for the latest height. */
 function heightOf({ height }: JsonObject): bigint | undefined {
   return typeof height === "string" && /^[1-9]\d{0,18}$/.test(height) ? BigInt(height) : undefined;
 }

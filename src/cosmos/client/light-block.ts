@@ -64,7 +64,7 @@ async function readValidators(height: bigint, call: CallEndpoint, endpoint: stri
     const { validators, total } = decodeValidatorsPage(await call("validators", params), height, endpoint);
     entries.push(...validators);
     if (entries.length === total) return parsed("validators", endpoint, () => parseValidators(entries));
-    // A node that returns empty pages, or too many entries, must not make this loop endless.
+    // End the loop if a node returns empty pages or too many entries.
     if (validators.length === 0 || entries.length > total)
       throw badResponse(endpoint, "validators.validators", "does not add up to its total");
   }

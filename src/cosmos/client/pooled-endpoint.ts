@@ -23,7 +23,7 @@ export interface EndpointHealth {
   readonly status: NodeStatus | undefined;
   /** Duration of the last status request; undefined before the first one. */
   readonly latencyMs: number | undefined;
-  /** Why other endpoints are preferred for some time: a response was proven wrong. Undefined if they are not preferred. */
+  /** Which wrong response makes reads prefer other endpoints for some time; undefined if there is none. */
   readonly distrusted: string | undefined;
   /** The endpoint's recent failures by RPC method or "response size", with the reason. Absent if there were none. */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
@@ -35,7 +35,7 @@ export type PooledEndpoint = ReturnType<typeof createPooledEndpoint>;
 
 export interface PooledEndpointOptions {
   readonly name: string;
-  /** Expected chain id. If undefined, every chain is accepted. */
+  /** Expected chain id; undefined: any chain. */
   readonly chainId: string | undefined;
   /** Rest after a failure; it grows with consecutive failures. */
   readonly rest: BackoffOptions;
@@ -60,14 +60,14 @@ const LACK_MS = 600_000;
 /** An endpoint with a good status that refuses other calls becomes good again after this time without a refusal. */
 const REFUSAL_MS = 60_000;
 
-/** Despite these lacks, other requests with the same method may succeed. */
+/** What an endpoint may lack for one request although it can serve other requests with the same method. */
 const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction", "request-size"];
 
 /** Creates one endpoint of a pool, in state `unchecked`. Its chain id is checked, and it rests for a while after each failure. */
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /** Until this time, a good status does not end the last failure, because the endpoint had refused another method. */
+  /** Until this time, a good status does not end the last failure, because the endpoint refused another method. */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -82,12 +82,12 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   let verifying: Promise<NodeStatus> | undefined;
   let distrust = { reason: "", count: 0, untilMs: 0 };
 
-  /** Remaining rest time; 0 if the endpoint is not resting. */
+  /** Returns the remaining rest time; 0 if the endpoint is not resting. */
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   const recordFailure = (error: ClientError, retryAfterMs = 0): void => {
-    // One outage fails all calls in flight. Count only the first failure; otherwise, a burst of calls would raise the backoff to
-    // its maximum immediately.
+    // One outage fails all calls in flight. Only the first failure counts, because a burst of calls would otherwise raise the
+    // backoff to its maximum.
     if (life.signal.aborted || restMs() > 0) return;
     const lastError = errorText(error);
     if (health.failures === 0)
@@ -125,7 +125,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
     else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
-      // One oversized response says nothing about the next response.
+      // Note an oversized response under its own name, because it says nothing about other responses of this method.
       const what = lack === "response-size" ? "response size" : method;
       const reason = lackText(error, "add an endpoint that can");
       if (!lacks.has(what))
@@ -184,9 +184,9 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   /** Calls a method and decodes the result. Verifies the endpoint first, unless it has been verified since its last failure. */
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
-    // After a failure, another node may be listening at this address, e.g. after a restart with another configuration. Most
-    // responses do not contain the chain id, so a node on another chain would go unnoticed without this check. The node may also
-    // change between two calls without a failure; then the first response with a chain id reveals it.
+    // After a failure, another node may be listening at this address, e.g. after a restart with another configuration. Check the
+    // chain id, because most responses do not contain it. If the node changes without a failure, the first response with a chain
+    // id shows it.
     if (!isVerified) await verify(signal);
     try {
       let value: T;
@@ -196,7 +196,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
         value = await request.run(call, options.name);
       } else {
         const { blocks, decode } = request;
-        // Call the status first, and both in the same turn of the event loop: they then share one HTTP request, and the same
+        // Call the status first, and both in the same turn of the event loop, so that they share an HTTP request and the same
         // process responds to both even if several are behind one address.
         const status = blocks === undefined ? undefined : verify(signal);
         const called = deps.caller.call(method, params, signal);

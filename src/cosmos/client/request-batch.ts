@@ -11,7 +11,7 @@ import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } fro
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;
-  /** Wait requested by the `Retry-After` header. */
+  /** The wait that the `Retry-After` header asks for. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface HttpTransport {
 export interface BatchTarget {
   /** The endpoint's name in errors and metrics. */
   readonly endpoint: string;
-  /** Maximum time from sending the request to settling its calls. */
+  /** Time after which a request's calls that have no response are rejected. */
   readonly deadlineMs: number;
   readonly transport: HttpTransport;
   readonly observer: RpcObserver;
@@ -45,9 +45,9 @@ const MAX_SHARED_CHARACTERS = 90_000;
  * Groups calls, in order, into requests of at most `maxBatch` calls. CometBFT responds to a batch of more than
  * `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
- * A broadcast gets its own request. Otherwise, an error for the whole request, caused by another call, would hide whether the
- * node accepted the transaction. A call with large parameters, such as a simulation, also travels alone: two of them could exceed
- * the node's request limit although each is below it.
+ * A broadcast gets its own request, because an error that another call causes for the whole request would hide whether the node
+ * accepted the transaction. So does a call with large parameters, such as a simulation, because two of them could exceed the
+ * node's request limit together.
  */
 export function planRequests(
   calls: readonly PendingCall[],
@@ -80,11 +80,11 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
-    // Reject before aborting: the abort makes `exchange` fail, and only a call's first rejection counts.
+    // Reject before aborting, because the abort makes `exchange` fail and only a call's first rejection counts.
     for (const call of batch) call.reject(timeoutError(call, target));
     stop.abort(new Error("deadline"));
   }, target.deadlineMs);
-  // Frees the connection once all calls have settled, for example by aborting.
+  // Free the connection once all calls have settled, e.g. because they were aborted.
   void Promise.allSettled(batch.map(({ response }) => response)).then(() => stop.abort(ALL_SETTLED));
   try {
     await exchange(batch, target, stop.signal);
@@ -93,7 +93,7 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   }
 }
 
-/** Created only once: every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
+/** The reason with which every request ends. Created only once, because capturing its stack trace is slow. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
 /**
@@ -122,7 +122,8 @@ async function exchange(
     }
   }
   const middle = left.length === batch.length ? Math.ceil(batch.length / 2) : left.length;
-  // Run them one after the other, so that only one large response is in memory and an endpoint that is down gets few requests.
+  // Send the halves one after the other, so that only one large response is in memory and an endpoint that is down gets few
+  // requests.
   const failed = await exchange(left.slice(0, middle), target, signal);
   if (failed === undefined && refused === "batch") target.onRefused(middle);
   if (failed === undefined || isOfOneCall(failed)) {
@@ -140,9 +141,7 @@ function isOfOneCall(error: Error): boolean {
   );
 }
 
-/**
- * The limit that a smaller request may avoid: on batches or on size. Undefined if there is no such limit, e.g. for a rate limit.
- */
+/** The limit that a smaller request may stay below, on batches or on size. Undefined if there is none, e.g. for a rate limit. */
 type Refusal = "batch" | "size" | undefined;
 
 /** Endpoints refuse batches with an HTTP status, an HTML page, one error for all calls, or a closed connection. */
@@ -150,7 +149,7 @@ function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
   if (facts.code === "too-large") return "size";
-  // Often, the node has merely closed an idle connection, so the smaller size is not remembered.
+  // Don't remember the smaller size, because often the node has only closed an idle connection.
   if (facts.code === "unreachable") return CUT.test(facts.reason) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
@@ -158,7 +157,7 @@ function refusalOf(error: unknown): Refusal {
 }
 
 const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
-/** Statuses unrelated to credentials, limits and gateways. */
+/** Statuses that may refuse a batch: the ones that are not about credentials, rate limits or gateways. */
 const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 async function post(
@@ -299,7 +298,7 @@ export function createPendingCall(
   let isSettled = false;
   let unwatch: (() => void) | undefined;
   const end = (outcome: string, finish: () => void): void => {
-    // Response, deadline and abort race; the first decides.
+    // The first of response, deadline and abort counts.
     if (isSettled) return;
     isSettled = true;
     unwatch?.();

@@ -9,7 +9,7 @@ export interface RpcCaller {
    * the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /** Maximum number of calls in one request: the setting, or what the endpoint accepts. Undefined if calls are not batched. */
+  /** Returns the maximum number of calls in one request, which the endpoint may lower. Undefined if calls are not batched. */
   readonly batchSize?: () => number;
   /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
   readonly close: () => void;
@@ -36,14 +36,14 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
 
 /** Receives traffic figures for metrics. Must not throw. An `outcome` is "ok", "aborted" or an error's code. */
 export interface RpcObserver {
-  /** A JSON-RPC call has settled. */
+  /** Called when a JSON-RPC call has settled. */
   readonly onCall: (call: {
     readonly endpoint: string;
     readonly method: string;
     readonly outcome: string;
     readonly durationMs: number;
   }) => void;
-  /** An HTTP request with `calls` calls has ended. */
+  /** Called when an HTTP request with `calls` calls has ended. */
   readonly onRequest: (request: {
     readonly endpoint: string;
     readonly calls: number;
@@ -65,7 +65,7 @@ export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: Abo
     execute: async (request) => ({
       jsonrpc: "2.0",
       id: request.id,
-      // CosmJS passes an object or an empty array. It never uses positional parameters.
+      // CosmJS passes an object or an empty array, but never positional parameters.
       result: await caller.call(request.method, isJsonObject(request.params) ? request.params : {}, life),
     }),
     disconnect: () => {},

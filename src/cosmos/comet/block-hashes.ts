@@ -99,7 +99,7 @@ function canonicalHead({ height, round }: Commit, blockId: BlockId | undefined):
   );
 }
 
-/** Returns whether a block id is empty, as in a vote for nil. */
+/** Returns true if a block id is empty, as in a vote for nil. */
 export function isNoBlock(id: BlockId): boolean {
   return id.hash.length === 0 && id.parts.total === 0 && id.parts.hash.length === 0;
 }

@@ -27,7 +27,7 @@ export interface RemoteHeight {
   readonly height: bigint;
 }
 
-/** Returns whether `candidate` is higher than `last`, comparing the revision first. Any height is newer than undefined. */
+/** Returns true if `candidate` is higher than `last`, comparing the revision first. Any height is newer than undefined. */
 export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
   if (last === undefined) return true;
   if (candidate.revision !== last.revision) return candidate.revision > last.revision;

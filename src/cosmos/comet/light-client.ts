@@ -12,9 +12,7 @@ import {
   verifyCommitLightTrusting,
 } from "./verify-commit.ts";
 
-/**
- * Trusted header and validator set. For a non-adjacent header, signatures from these validators count towards the trust level.
- */
+/** A trusted header, and the validators whose signatures count towards the trust level of a header that is not the next one. */
 export interface TrustedHeader {
   readonly header: Pick<Header, "chainId" | "height" | "timeNs" | "nextValidatorsHash">;
   readonly validators: ValidatorSet;
@@ -46,7 +44,8 @@ export function verifyHeader(
   untrusted: UntrustedHeader,
   options: TrustOptions,
 ): void {
-  // After the trusting period, the trusted validators can have withdrawn their stake and sign a fork without a penalty.
+  // After the trusting period, the trusted validators may have withdrawn their stake, so that they can sign a fork without a
+  // penalty.
   const expiryNs = trusted.header.timeNs + options.trustingPeriodNs;
   if (expiryNs <= options.nowNs) {
     throw new CometError(
@@ -60,7 +59,7 @@ export function verifyHeader(
   else verifyTrustLevel(trusted, untrusted, options.trustLevel, checks);
   const { chainId } = trusted.header;
   const { header, commit, validators } = untrusted;
-  // Check this last, as in Go: a hostile header may come with a very large validator set.
+  // As in Go, check this last, because a hostile header may come with a very large validator set.
   inContext("invalid header", () =>
     verifyCommitLight(
       validators,

@@ -46,7 +46,7 @@ export function commitFromProto(message: Proto.Commit): Commit {
   const commit: Commit = {
     height: message.height,
     round: message.round,
-    // Check both before the height; as in Go, their errors have no prefix.
+    // As in Go, check both before the height, and without a prefix for their errors.
     blockId: blockIdFromProto(message.blockId),
     signatures: message.signatures.map(commitSigFromProto),
   };

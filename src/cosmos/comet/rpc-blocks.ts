@@ -41,7 +41,7 @@ export function decodeBlockResults(root: JsonField): BlockResults {
   };
 }
 
-/** Decodes a `tx_search` result. With `prove`, each transaction must have an inclusion proof. */
+/** Decodes a `tx_search` result. If `prove` is set, each transaction must have an inclusion proof. */
 export function decodeTxSearch(root: JsonField, { prove }: { readonly prove: boolean }) {
   const txs = root.member("txs").elements();
   const events = eventReader(txs.flatMap((tx) => eventsOf(tx.member("tx_result").orEmpty())));
@@ -155,7 +155,7 @@ export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
   return events.elements().map(textEvent);
 }
 
-/** Returns an empty string if the text is not base64. */
+/** Decodes base64 to text; empty if it is not base64. */
 function fromBase64Text(text: string): string {
   return attempt(() => new TextDecoder().decode(fromBase64(text))) ?? "";
 }

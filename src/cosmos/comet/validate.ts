@@ -68,7 +68,7 @@ function validateHeaderHashes(header: Header): void {
 
 /** Checks the two hashes of a block id (`BlockID.ValidateBasic`). */
 export function validateBlockId(id: BlockId): void {
-  // Here, Go drops the reason, but not for the part set.
+  // Go omits the reason here, but not for the part set.
   if (!isHash(id.hash)) throw malformed("block id", "wrong Hash");
   inContext("wrong PartSetHeader", () => inContext("wrong Hash", () => validateHash(id.parts.hash)));
 }

@@ -15,7 +15,7 @@ const ED25519_KEY_SIZE = 32;
 /** Length of a compressed secp256k1 public key in bytes. */
 export const SECP256K1_KEY_SIZE = 33;
 
-/** Creates a key type. `hashPrefix` precedes the key in a length-prefixed `PublicKey` that is field 1 of a `SimpleValidator`. */
+/** Creates a key type. `hashPrefix` precedes the key in field 1 of a `SimpleValidator`, a length-prefixed `PublicKey`. */
 function keyType(name: string, size: number, hashPrefix: string) {
   // CometBFT's errors and RPC JSON have different names.
   return {
@@ -60,12 +60,12 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can tell, which takes 1 to 2 ms, about 20 times
- * as long.
+ * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can tell, which takes 1 to 2 ms, about 20
+ * times as long.
  *
- * CometBFT uses the ZIP-215 rules. OpenSSL is stricter: it checks the equation without the cofactor. Every signature that
- * satisfies this equation also satisfies the cofactored equation that ZIP-215 uses, so if OpenSSL accepts, the result is final.
- * If it rejects, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
+ * CometBFT uses the ZIP-215 rules. OpenSSL is stricter, because it checks the equation without the cofactor. Every signature that
+ * satisfies this equation also satisfies ZIP-215's cofactored equation, so if OpenSSL accepts it, it is valid. Otherwise the
+ * ZIP-215 verifier decides, because nodes that disagree on a signature would fork.
  */
 export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
   if (keyTypeOf(publicKey) === KEY_TYPES.secp256k1) return verifySecp256k1(publicKey, message, signature);
@@ -88,7 +88,7 @@ const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 const SECP256K1_SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
 
 // Recently imported keys, by hex. An import costs about as much as a verification, and the same accounts and validators sign
-// often. Entries never go stale: the result depends only on the key, whose length tells its type.
+// often. Entries never expire, because the result depends only on the key, whose length tells its type.
 const keys = createRecentCache<string, KeyObject>(4096);
 
 /** Imports a key for `node:crypto`. Returns undefined if OpenSSL refuses it, for example for a point that is not on the curve. */
@@ -113,7 +113,7 @@ export function secp256k1Address(publicKey: Uint8Array): Uint8Array {
 function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== SECP256K1_KEY_SIZE || signature.length !== SIGNATURE_BYTES) return false;
   const [r, s] = [scalar(signature.subarray(0, 32)), scalar(signature.subarray(32))];
-  // The negated s would be a second valid signature.
+  // Reject a high s, because the negated s would otherwise be a second valid signature.
   if (r === 0n || s === 0n || s > ORDER / 2n) return false;
   const key = importSecp256k1(publicKey);
   const reduced = concat(scalarBytes(r), scalarBytes(s));

@@ -84,7 +84,7 @@ export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
     throw malformed("validator set", "cannot rotate an empty validator set, or by less than one");
   }
   const total = totalPower(set.validators);
-  // As in Go, do this once per call, not per turn: the priorities after several turns depend on it.
+  // As in Go, do this once per call and not per turn, because it affects the priorities after several turns.
   let validators = center(rescale(set.validators, PRIORITY_WINDOW * total));
   let proposer: Validator | undefined;
   for (let turn = 0; turn < times; turn++) {
@@ -181,9 +181,8 @@ function checkedChanges(
 }
 
 /**
- * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise, after the set shrinks, an old
- * priority could exceed the set's power and decide the proposer for many blocks. Go divides int64 values toward zero, as bigint
- * does.
+ * Divides the priorities by a common ratio if they differ by more than `window`. Without this, an old priority could exceed the
+ * power of a set that has shrunk, and decide the proposer for many blocks. Go divides int64 values toward zero, as bigint does.
  */
 function rescale(validators: readonly Validator[], window: bigint): readonly Validator[] {
   const priorities = validators.map((one) => one.priority);

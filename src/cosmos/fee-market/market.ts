@@ -98,7 +98,7 @@ export function fromWire(wire: WireState): State {
   return { ...wire, baseGasPrice: BigInt(wire.baseGasPrice), learningRate: BigInt(wire.learningRate) };
 }
 
-/** Converts to protobuf. Inverse of {@link fromWire}. */
+/** Converts to protobuf; the inverse of {@link fromWire}. */
 export function toWire(state: State): WireState {
   return {
     baseGasPrice: state.baseGasPrice.toString(),
@@ -158,7 +158,7 @@ export function gasOfBlock(
   after: State,
   params: MarketParams,
 ): { readonly gas: bigint; readonly isExact: boolean } {
-  // A window of one block no longer has the gas: its only entry belongs to the next block.
+  // A window of one block no longer contains the gas, because its only entry belongs to the next block.
   if (before.window.length > 1) return { gas: after.window[Number(before.index)] ?? 0n, isExact: true };
   const { baseGasPrice: price } = after;
   if (price <= params.minBaseGasPrice)
@@ -167,7 +167,7 @@ export function gasOfBlock(
   return { gas: firstThat(isReached, params.maxBlockUtilization), isExact: true };
 }
 
-/** Returns the smallest number from 0 up for which a monotonic condition holds; `end` if it holds for no smaller number. */
+/** Returns the smallest number below `end` for which a monotonic condition holds; `end` if there is none. */
 function firstThat(holds: (value: bigint) => boolean, end: bigint): bigint {
   let [low, high] = [0n, end];
   while (low < high) {
@@ -211,7 +211,7 @@ function nextPrice(state: State, params: MarketParams): Dec18 {
   // -1 for an empty block, 1 for a full one, because the target is half of the maximum.
   const deviation = quoDec18((currentUtilization(state) - target) * DEC18_ONE, target * DEC18_ONE);
   const factor = DEC18_ONE + mulDec18(state.learningRate, deviation);
-  // An integer times a decimal: exact, so this product needs no rounding.
+  // The product of an integer and a decimal is exact, so it needs no rounding.
   const net = state.window.reduce((sum, utilization) => sum + utilization - target, 0n) * params.delta;
   return maxInt(mulDec18(state.baseGasPrice, factor) + net, params.minBaseGasPrice);
 }

@@ -21,7 +21,7 @@ const LINE_CHARACTERS = 64;
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const XSALSA_NONCE_BYTES = 24;
-/** Each key has its own salt, so the SDK uses a constant nonce. */
+/** The nonce is constant in the SDK, because each key has its own salt. */
 const NONCE = new Uint8Array(12);
 /** The SDK's `BcryptSecurityParameter`. */
 const BCRYPT_COST = 12;
@@ -58,7 +58,7 @@ export async function decryptArmor(armor: string, passphrase: Secret): Promise<U
   throw badArmor("the content is not a secp256k1 private key");
 }
 
-/** Returns undefined if the passphrase is wrong. */
+/** Decrypts an armor's data; undefined if the passphrase is wrong. */
 async function decrypt(
   kdf: string | undefined,
   data: Uint8Array,
@@ -82,7 +82,7 @@ function argonKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
   return argon2id({ password: passphrase.reveal(), salt, ...sizes, outputType: "binary" });
 }
 
-/** SHA-256 of the bcrypt hash's text. */
+/** Derives the key of older releases: the SHA-256 of the bcrypt hash's text. */
 async function bcryptKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
   const password = passphrase.reveal();
   return sha256(utf8(await bcrypt({ password, salt, costFactor: BCRYPT_COST, outputType: "encoded" })));
@@ -160,7 +160,7 @@ function decodeBody(text: string): Uint8Array {
   }
 }
 
-/** CRC-24 in base64 (RFC 4880, 6.1). */
+/** Returns the armor's checksum: CRC-24 in base64 (RFC 4880, 6.1). */
 function checksum(data: Uint8Array): string {
   let crc = 0xb704ce;
   for (const byte of data) {

@@ -20,7 +20,7 @@ export interface KeyringPlace {
 
 /** A keyring's items by key, such as "relayer.info". */
 export interface KeyStore {
-  /** For messages. */
+  /** Name of the keyring in messages. */
   readonly name: string;
   /** Keys of all items, sorted. Empty if the keyring does not exist. */
   readonly keys: () => readonly string[];
@@ -129,13 +129,13 @@ function decrypt(token: string, password: string, name: string): Uint8Array | un
   }
 }
 
-/** The content is an item from Go's `keyring` library as JSON; its `Data` is base64. */
+/** Returns the content of an item of Go's `keyring` library, which is JSON with `Data` in base64. */
 function dataOf(item: Uint8Array, name: string): Uint8Array {
   try {
     const json = parseJson(fromUtf8(item));
     if (isRecord(json) && typeof json["Data"] === "string") return fromBase64(json["Data"]);
   } catch {
-    // The error below reports it.
+    // Not JSON: the error below reports it.
   }
   throw badKeyring(`${name} has no key record`);
 }
@@ -149,7 +149,7 @@ const ITERATIONS = 8_192;
 const MAX_ITERATIONS = 2_000_000;
 const MAX_TOKEN_CHARACTERS = 65_536;
 
-/** RFC 3394, 2.2.3.1. */
+/** Initial value of the key wrap (RFC 3394, 2.2.3.1). */
 const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
@@ -184,7 +184,9 @@ function decryptJwe(token: string, password: string): Uint8Array | undefined {
   }
 }
 
-/** RFC 7518, 4.8.1.1: PBKDF2 over the algorithm's name, a zero byte, and the header's salt. */
+/**
+ * Derives the wrapping key by PBKDF2; its salt is the algorithm's name, a zero byte and the header's salt (RFC 7518, 4.8.1.1).
+ */
 function wrappingKey(password: string, salt: Uint8Array, iterations: number): Buffer {
   const input = concat(utf8(ALGORITHM), Uint8Array.of(0), salt);
   return pbkdf2Sync(password, input, iterations, 16, "sha256");
@@ -212,11 +214,11 @@ function fromUrl(text: string): Buffer {
 /** File with the bcrypt hash of a keyring's password, in the folder of the `file` backend. */
 const KEY_HASH_FILE = "keyhash";
 const MAX_HASH_BYTES = 256;
-/** The cost used in the SDK's files. */
+/** The bcrypt cost in the SDK's files. */
 const COST = 10;
-/** Minimum that the SDK requires for a new keyring. */
+/** Minimum length that the SDK requires for a new keyring's password. */
 const MIN_PASSWORD_CHARACTERS = 8;
-/** Limit of bcrypt. */
+/** Maximum length of a password in bcrypt. */
 const MAX_PASSWORD_BYTES = 72;
 
 /** Reads the hash of a keyring's password; undefined if the keyring is new. */

@@ -11,7 +11,7 @@ export interface KeyringKey extends KeyringPlace {
 
 /** Maximum number of key names in an error message. */
 const MAX_NAMES = 10;
-/** A file name can have at most 255 bytes. */
+/** Maximum length of a key's name, because a file name can have at most 255 bytes. */
 const MAX_NAME_BYTES = 200;
 
 /** Keys by name and address. */
@@ -26,7 +26,7 @@ export function openKeyring(store: KeyStore) {
     return data === undefined ? undefined : decodeKeyRecord(data, name);
   };
   return {
-    /** All keys by name. Throws `bad-key` if one cannot be read. */
+    /** Returns all keys by name. Throws `bad-key` if one cannot be read. */
     list: (): readonly KeyRecord[] => names().flatMap((name) => read(name) ?? []),
     /** Finds a key by name or bech32 address. If there is no such key, throws `bad-key` with the available names. */
     find: (nameOrAddress: string): KeyRecord => {
@@ -96,7 +96,7 @@ function addRecord(store: KeyStore, record: KeyRecord): void {
   const owner = target === undefined ? undefined : new TextDecoder().decode(target);
   if (owner !== undefined && store.read(owner) !== undefined)
     throw badKeyring(`${store.name} already has this key: ${owner.replace(/\.info$/, "")}`);
-  // Left over from an interrupted deletion.
+  // This item is left over from an interrupted deletion.
   if (owner !== undefined) store.remove(addressKey(publicKey));
   store.write(`${name}.info`, encodeKeyRecord(record));
   store.write(addressKey(publicKey), utf8(`${name}.info`));

@@ -22,7 +22,7 @@ export interface LightClientState {
 export type LightClientQueries = ReturnType<typeof createLightClientQueries>;
 
 const PAGE_LIMIT = 100n;
-/** A list may have 100,000 entries. The limit protects the relayer from a node whose list never ends. */
+/** Maximum number of pages, enough for 100,000 entries. It protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
 /**
@@ -103,7 +103,7 @@ function toRemoteHeight(
   return { revision: height?.revisionNumber ?? 0n, height: height?.revisionHeight ?? 0n };
 }
 
-/** CometBFT's default if a client does not specify a level. */
+/** Returns a client's trust level; CometBFT's default if the client does not specify one. */
 function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
   return level === undefined || level.denominator === 0n ? { numerator: 1n, denominator: 3n } : level;
 }

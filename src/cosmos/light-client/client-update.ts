@@ -18,7 +18,7 @@ const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 /** A trusted height must not expire within this time, because the update must be included before that. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
-/** Limits the margin to a tenth of the trusting period, so that clients with short periods can be updated too. */
+/** Returns the margin: at most a tenth of the trusting period, so that clients with short periods can be updated too. */
 function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
@@ -58,7 +58,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   }, keyOf);
   let heights: Promise<readonly RemoteHeight[]> | undefined;
   const greatestBelow = async (at: RemoteHeight): Promise<RemoteHeight | undefined> => {
-    // In the usual case, this avoids reading the list of heights, which may have many pages.
+    // Usually this height is sufficient, which saves reading the list of heights with its many pages.
     if (isBelow(client.latestHeight, at)) return client.latestHeight;
     return greatestListedBelow(at);
   };
@@ -73,7 +73,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
       );
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
-    // Read both in parallel: the time is almost always valid, so the validator set is almost always needed.
+    // Read both in parallel, because the time is almost always valid and the validator set therefore needed.
     const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.localTimeMs())) * NS_PER_MS;
     // Block times increase with height, so if this height has expired, all lower heights have too.
@@ -82,8 +82,8 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   };
   return {
     /**
-     * Returns the greatest height below `at` that has a consensus state with the same revision, and whose next header is available
-     * from some endpoint. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
+     * Returns the greatest height below `at` that has a consensus state with the same revision and whose next header some
+     * endpoint has. Throws `LightClientError` "no-trusted-height" if there is none or it expires soon, or
      * "trusted-headers-missing".
      */
     below: async (at: RemoteHeight): Promise<Trust> => {
@@ -106,10 +106,10 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   };
 }
 
-/** Maximum number of trusted heights to try. An endpoint that has pruned this many headers has pruned the lower ones too. */
+/** Maximum number of trusted heights to try. If an endpoint has pruned this many headers, it has pruned the lower ones too. */
 const MAX_TRUSTED_HEIGHTS = 4;
 
-/** Returns whether the state was not found, because the client state came from a node that is ahead of this one. */
+/** Returns true if the state was not found, because the client state came from a node that is ahead of this one. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
 }
@@ -130,7 +130,7 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
-/** Requires the same revision, because a header cannot be verified from a height in another revision. */
+/** Returns true if a header at `at` can be verified from `height`: it is lower and has the same revision. */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }
@@ -142,7 +142,7 @@ function noTrustedHeight(client: LightClientState, at: RemoteHeight): LightClien
   );
 }
 
-/** Returns whether `at` is the client's latest height. If so, its consensus state exists and no update is needed. */
+/** Returns true if `at` is the client's latest height, so that no update is needed. */
 export function isUpdatedTo(client: LightClientState, at: RemoteHeight): boolean {
   return client.latestHeight.revision === at.revision && client.latestHeight.height === at.height;
 }

@@ -30,9 +30,9 @@ import {
   timestampToText,
 } from "./field-formats.ts";
 
-/** Recursion limit, since every Any starts its own decoding. */
+/** Limit of the recursion through Any, because every Any starts its own decoding. */
 const MAX_DEPTH = 100;
-/** Go stores a duration as an int64 of nanoseconds. */
+/** Maximum duration, because Go stores durations as int64 nanoseconds. */
 const MAX_DURATION_SECONDS = 9_223_372_035n;
 
 interface AminoContext {
@@ -115,7 +115,7 @@ function printValue(value: unknown, field: DescField, context: AminoContext): Js
   throw noAminoJson(field.parent.typeName, `${field.name} has no format`);
 }
 
-/** Go prints integers and 27-digit decimals as they are on the wire, but 18-digit decimals as decimals. */
+/** Prints a string field. Go prints integers and 27-digit decimals as they are on the wire, but 18-digit decimals as decimals. */
 function printString(value: string, field: DescField): string {
   const { number } = formatOf(field);
   if (number === "dec") return numberToJson(value, number);
@@ -129,7 +129,7 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
   return toJsonValue(parseGoJson(fromUtf8(value)));
 }
 
-/** Go reads inline JSON into floats and maps, so long integers lose digits, and the last of several identical names wins. */
+/** Converts inline JSON. Like Go's floats and maps, it loses digits of long integers and keeps the last duplicate name. */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {
     case "null":
@@ -192,7 +192,7 @@ function stringify(value: JsonValue): string {
   return Object.is(value, -0) ? "-0" : JSON.stringify(value);
 }
 
-/** Go replaces an unpaired surrogate with U+FFFD. */
+/** Quotes a string. Like Go, replaces unpaired surrogates with U+FFFD. */
 function quote(text: string): string {
   return JSON.stringify(Buffer.from(text).toString());
 }

@@ -9,7 +9,7 @@ import { type FileInfo, CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } 
  */
 export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   if (chainName === CANONICAL_CHAIN_NAME) return file;
-  // Decode a copy: the names in the shared registry must not change.
+  // Decode a copy, because the names in the shared registry must not change.
   const descriptor = fromBinary(FileDescriptorProtoSchema, file.bytes);
   renameStrings(reflect(FileDescriptorProtoSchema, descriptor), chainName);
   return {

@@ -58,7 +58,7 @@ export function formatOf(field: DescField): FieldFormat {
 
 const goJson = new WeakMap<DescMessage, boolean>();
 
-/** Returns whether Go's `encoding/json` prints a message and everything in it. */
+/** Returns true if Go's `encoding/json` prints a message and everything in it. */
 export function isGoJson(message: DescMessage): boolean {
   return getOrCreate(goJson, message, () => isMarked(message, "go_json"));
 }
@@ -87,7 +87,10 @@ function isMarked(described: DescField | DescMessage, name: string): boolean {
   return optionOf(described, `relaywatch.${name}`) === true;
 }
 
-/** Returns an option's value, or undefined if it is not set. Few are: `getOption` would build a message for each default. */
+/**
+ * Returns an option's value, or undefined if it is not set. This saves time, because few options are set and `getOption` would
+ * build a message for each default.
+ */
 function optionOf(described: DescEnumValue | DescField | DescMessage, name: string): unknown {
   const option = extensionOf(name);
   return hasOption(described, option) ? getOption(described, option) : undefined;
@@ -102,13 +105,13 @@ function readAmino(field: DescField): AminoFormat {
   };
 }
 
-/** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
+/** How digits on the wire encode a number: "dec" is the decimal × 10^18, "prec-dec" × 10^27, "int" the integer itself. */
 type NumberFormat = "dec" | "prec-dec" | "int";
 
 /** Maximum number of bits in the SDK's `LegacyDec`. */
 const MAX_DEC_BITS = 315;
 
-/** Throws a plain error, with Go's message, for digits on the wire that Go's number types do not decode. */
+/** Throws a plain error with Go's message if Go's number types cannot decode the digits on the wire. */
 export function checkNumber(wire: string, format: NumberFormat): void {
   if (wire === "") return;
   if (format === "int") parseInt256(wire);
@@ -121,8 +124,8 @@ export function checkNumber(wire: string, format: NumberFormat): void {
 }
 
 /**
- * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
- * Go's integer notations apply: "010" is 8. Throws if the input is not an integer.
+ * Converts digits on the wire to a JSON string, e.g. `500000000000000000` as "dec" to "0.500000000000000000". Empty input gives
+ * "0". Integers follow Go's notations, so "010" is 8. Throws if the input is not an integer.
  */
 export function numberToJson(wire: string, format: NumberFormat): string {
   if (wire === "") return "0";
@@ -147,7 +150,7 @@ function integerOf(text: string): bigint {
 }
 
 /**
- * Value of a Timestamp or Duration. A Timestamp counts seconds from 1970 and adds `nanos`, which is never negative. In a
+ * The value of a Timestamp or Duration. A Timestamp is the seconds since 1970 plus `nanos`, which is never negative. In a
  * Duration, both parts have the same sign.
  */
 export interface SecondsAndNanos {
@@ -201,7 +204,7 @@ export function timestampToText(time: SecondsAndNanos): string {
 export function timestampFromText(text: string): SecondsAndNanos {
   const match = RFC3339.exec(text);
   const zone = match?.[4]?.toUpperCase() ?? "";
-  // Date has only millisecond precision, so it parses the seconds, and the fraction is parsed separately.
+  // Parse the fraction separately, because Date has only millisecond precision.
   const epochMs = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}${zone}`);
   if (match === null || Number.isNaN(epochMs)) throw new Error("not a timestamp: expected RFC 3339");
   return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
@@ -228,7 +231,7 @@ const UNITS_NS: Readonly<Record<string, bigint>> = {
 };
 const WHOLE_UNITS = /^(\d{1,12}(?:ns|us|µs|ms|h|m|s))+$/;
 
-/** Parses whole numbers with Go's units, such as "1h30m". Returns undefined for any other format. */
+/** Parses a duration in whole numbers with Go's units, such as "1h30m". Returns undefined for any other format. */
 function durationFromUnits(text: string): SecondsAndNanos | undefined {
   if (!WHOLE_UNITS.test(text)) return undefined;
   let sum = 0n;
@@ -238,8 +241,8 @@ function durationFromUnits(text: string): SecondsAndNanos | undefined {
 }
 
 /**
- * Parses seconds with at most nine fractional digits, then "s". As in Go, whole numbers may have other units: "1h30m". Throws on
- * any other format and beyond ±10,000 years.
+ * Parses a duration: seconds with at most nine fractional digits and "s" or, as in Go, whole numbers with any units, e.g.
+ * "1h30m". Throws on any other format and beyond ±10,000 years.
  */
 export function durationFromText(text: string): SecondsAndNanos {
   const match = SECONDS.exec(text);

@@ -30,7 +30,7 @@ const MAX_DEPTH = 100;
 /** Messages with their own JSON format. Inside an Any, their JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
-/** Throws ProtoError `too-deep` beyond the maximum number of enclosing messages. */
+/** Throws ProtoError `too-deep` if a message is inside too many others. */
 export function requireDepth(depth: number): void {
   if (depth <= MAX_DEPTH) return;
   throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} levels deep`);
@@ -71,7 +71,7 @@ function fillNonNullable(message: ReflectMessage, field: DescField): void {
     message.set(field, field.scalar === ScalarType.BYTES ? utf8("0") : "0");
   }
   if (field.fieldKind !== "message" || !format.neverNull) return;
-  // The zero value of Go's time is in year 1, while an empty Timestamp is 1970.
+  // Go's zero time is in the year 1, while an empty Timestamp is 1970.
   const isTime = field.message.typeName === "google.protobuf.Timestamp";
   const inner = isTime ? timeMessage(field.message, GO_ZERO_TIME) : reflect(field.message);
   for (const each of field.message.fields) fillNonNullable(inner, each);
@@ -181,7 +181,7 @@ function parseInteger(
   // A JSON number beyond 2^53 has lost digits in JSON.parse, so it must be given as a string.
   const text = typeof json === "number" && Number.isSafeInteger(json) ? String(json) : json;
   const value = typeof text === "string" && /^-?\d{1,20}$/.test(text) ? BigInt(text) : undefined;
-  // The value is in range if wrapErrors to the width of the type does not change it.
+  // The value is in range if wrapping it to the width of the type does not change it.
   const wrap = (integer: bigint): bigint =>
     type.signed ? BigInt.asIntN(type.bits, integer) : BigInt.asUintN(type.bits, integer);
   if (value === undefined || wrap(value) !== value) {

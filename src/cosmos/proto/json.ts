@@ -133,7 +133,7 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 }
 
 /**
- * Returns whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their
+ * Returns true if absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their
  * own methods, which print nil as "" and "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {

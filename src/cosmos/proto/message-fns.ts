@@ -10,16 +10,16 @@ export interface MessageFns<T> {
   decode(input: MessageReader | Uint8Array, length?: number, previous?: T): T;
 }
 
-/** Messages in messages. A message can contain itself, so bytes from outside could otherwise exhaust the stack. */
+/** Maximum nesting of messages. A message can contain itself, so bytes from outside could otherwise exhaust the stack. */
 const MAX_DEPTH = 100;
 
 /** Reads a message together with the messages in it. */
 export class MessageReader extends BinaryReader {
-  /** The number of messages that contain the position. */
+  /** Number of messages that enclose the reader's position. */
   depth = 0;
 }
 
-/** Decodes a field into the message. Returns false, and reads nothing, if the message has no field of this tag. */
+/** Decodes a field into the message. If the message has no field with this tag, reads nothing and returns false. */
 type DecodeField<T> = (message: T, tag: number, reader: MessageReader) => boolean;
 
 /** `decode` of `MessageFns`: reads fields into `message` and skips unknown ones. */

@@ -19,7 +19,7 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 /** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/** The first parts of the other packages in the definitions. A chain with such a name would claim foreign types. */
+/** First parts of the other packages in the definitions. A chain with such a name would claim their types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",
@@ -229,7 +229,7 @@ export function findFile(path: string): FileInfo | undefined {
 /** Returns the file that declares a message, enum, extension, service or method, by canonical full name, or undefined. */
 export function findFileOfSymbol(symbol: string): FileInfo | undefined {
   const registry = protoRegistry();
-  // The registry has no entries for methods; without its last part, the symbol names the service.
+  // The registry has no entries for methods, so look up the service, whose name is the symbol without its last part.
   const found = registry.get(symbol) ?? registry.getService(symbol.slice(0, symbol.lastIndexOf(".")));
   return found === undefined ? undefined : fileInfo(found.file);
 }
@@ -269,7 +269,7 @@ function registryAt(path: string): FileRegistry {
 
 let encoded: ReadonlyMap<string, Uint8Array> | undefined;
 
-/** The encoded files by path. A FileDescriptorSet is a list of files, and a file starts with its path. */
+/** Returns the encoded files by path. A FileDescriptorSet is a list of files, each of which starts with its path. */
 function files(): ReadonlyMap<string, Uint8Array> {
   if (encoded !== undefined) return encoded;
   const found = new Map<string, Uint8Array>();

@@ -39,7 +39,7 @@ const MAX_DEPTH = 100;
 /**
  * Throws if an encoded message contains a field that its type does not declare, or digits that Go does not decode. Checks nested
  * messages and the contents of every Any. The SDK looks for unknown fields (`codec/unknownproto`) before it decodes a transaction
- * and its numbers; the error messages are the SDK's. Returns whether it accepted unknown non-critical fields.
+ * and its numbers; the error messages are the SDK's. Returns true if it accepted unknown non-critical fields.
  *
  * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`, and a plain error for
  * digits.

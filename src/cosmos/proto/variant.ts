@@ -56,7 +56,7 @@ export function createProtoVariant(changes: readonly FieldChange[]) {
     /** Converts an encoded message in the variant to the definitions' field numbers, like `encode`. */
     decode: (typeName: string, bytes: Uint8Array): Uint8Array =>
       renumber(requireMessage(typeName), bytes, numbersOf().decode) ?? bytes,
-    /** Returns whether an encoded message contains a field number that only the variant defines. */
+    /** Returns true if an encoded message contains a field number that only the variant defines. */
     recognizes: (typeName: string, bytes: Uint8Array): boolean =>
       hasOwnNumber(requireMessage(typeName), bytes, numbersOf().decode),
   };
@@ -95,7 +95,7 @@ function changeField(message: DescriptorProto, { field: name, ...change }: Field
 interface Direction {
   /** Maps each full message name to a map from old field numbers to new ones. */
   readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** Returns whether a message is renumbered or contains a renumbered message. */
+  /** Returns true if a message is renumbered or contains a renumbered message. */
   readonly isAffected: (message: DescMessage) => boolean;
   /** If true, the old numbers are the variant's, not the descriptor's. */
   readonly isDecoding: boolean;

@@ -173,7 +173,7 @@ export function wireTypeOf(type: FieldType): number {
 }
 
 /**
- * Returns whether the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
+ * Returns true if the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
  * since a packed list is encoded that way.
  */
 export function canCarry(wireType: number, type: FieldType): boolean {

@@ -17,18 +17,18 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** Number of blocks over which the gauge averages this relayer's gas: about one scrape interval. */
+/** Number of blocks over which the "own" gauge averages the relayer's gas. They last about one scrape interval. */
 const OWN_BLOCKS = 10;
 
 const MARKET: StatusMetrics<MarketStatus> = {
   relaywatch_relayer_gas_price: {
-    help: "Price per unit of gas in the fee denom: the next block's price, the chain's minimum, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
+    help: "Price per unit of gas in the fee denom, by kind: price (the next block's), minimum (the chain's), ceiling (gas.price.comfortable), or cap (gas.max_price).",
     by: ["kind"],
     read: ({ price, minimum, ceiling, cap }) =>
       Object.entries({ price, minimum, ceiling, cap }).map(([kind, one]) => [kind, dec18ToNumber(one)]),
   },
   relaywatch_relayer_market_gas: {
-    help: `Gas per block: the target at which the price stays constant, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), the relayer's budget for the next block, sustainable (the target minus others), and demand (if every result were on time).`,
+    help: `Gas per block, by kind: target (at which the price stays constant), others (other senders' gas, smoothed), own (the relayer's mean over the last ${OWN_BLOCKS} blocks), budget (the relayer's, for the next block), sustainable (the target minus others), or demand (if every result were on time).`,
     by: ["kind"],
     read: (market) =>
       Object.entries({
@@ -41,31 +41,31 @@ const MARKET: StatusMetrics<MarketStatus> = {
       }),
   },
   relaywatch_relayer_market_results: {
-    help: "Results per block: sustainable (what the fee market bears at its current price), and demand (if every result were on time).",
+    help: "Results per block, by kind: sustainable (what the fee market bears at its current price), or demand (if every result were on time).",
     by: ["kind"],
     read: ({ forecast: { sustainableResults: sustainable, demandResults: demand } }) =>
       Object.entries({ sustainable, demand }),
   },
   relaywatch_relayer_market_phase: {
-    help: "1 for the phase of the budget: steady, burst, recovering, above-ceiling, unpriced or unlimited; 0 for the others.",
+    help: "1 for the current phase of the relayer's gas budget (steady, burst, recovering, above-ceiling, unpriced or unlimited), 0 for all others.",
     by: ["phase"],
     read: ({ phase }) => oneOf(MARKET_PHASES, phase),
   },
   relaywatch_relayer_demand_above_market: {
-    help: "1 while timely results would need more gas than the fee market bears at its current price, else 0.",
+    help: "1 while sending every result on time would need more gas than the fee market bears at its current price, else 0.",
     read: isDemandAboveMarket,
   },
   relaywatch_relayer_expected_late_blocks: {
-    help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand, infinite when others use up the target.",
+    help: "Local blocks by which each result will be late in the steady state. 0 if the fee market bears the demand, infinite if other senders use up the target.",
     read: ({ forecast }) => forecast.lateBlocks,
   },
   relaywatch_relayer_forecast_daily_fees: {
-    help: "Fees that the served queries will cost per day in the current fee market, in units of the fee denom.",
+    help: "Forecast of the served queries' fees per day in the current fee market, in units of the fee denom.",
     read: ({ forecast }) => forecast.costPerDay,
   },
 };
 
-/** Registers the fee market gauges. The gauges are absent without a fee market, or if the newest reading is over a minute old. */
+/** Registers the fee market gauges. They are absent if the chain has no fee market or the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   const fresh = () => {
     const present = market();
@@ -74,9 +74,9 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
   registerStatusMetrics(registry, MARKET, fresh, "What does it cost?");
 }
 
-/** Number of owners with their own series, by highest fees this month. The series "other" combines the rest. */
+/** Number of owners with their own series: the ones with the highest fees this month. The series "other" sums up the rest. */
 const MAX_OWNERS = 20;
-/** Age of the last read at which the sums are out of date. Their series are then absent. */
+/** Age of the last read above which the sums are out of date, so that their series are absent. */
 const FRESH_MS = 300_000;
 
 const COSTS: StatusMetrics<CostsView> = {
@@ -86,12 +86,12 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ windows }) => windows.map(({ name, fee }) => [name, fee]),
   },
   relaywatch_relayer_owner_month_fees: {
-    help: `Fees of this calendar month (UTC) by query owner: the ${MAX_OWNERS} owners with the highest fees, and the sum of the others as other. An empty owner stands for light clients that no query uses.`,
+    help: `Fees of this calendar month (UTC) by query owner, for the ${MAX_OWNERS} owners with the highest fees. The owner other stands for the sum of all other owners, and an empty owner for light clients that no query uses.`,
     by: ["owner"],
     read: ownerFees,
   },
   relaywatch_relayer_month_forecast_fees: {
-    help: "Forecast of this calendar month's fees (UTC), including those paid so far: low, expected and high, at the current gas price (now) and at gas.max_price (cap). Absent until the process has run for ten minutes.",
+    help: "Forecast of this calendar month's total fees (UTC), including the fees paid so far, as a low, expected and high value. The price is the current gas price (now) or gas.max_price (cap). Absent until the process has run for ten minutes.",
     by: ["price", "bound"],
     read: ({ forecast }) =>
       forecast && FORECAST_PRICES.map((price) => [price, Object.entries(forecast.month[price])]),
@@ -101,7 +101,7 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ budget }) => budget,
   },
   relaywatch_relayer_empty_seconds: {
-    help: "Forecast of the time until the account or its fee grant is used up: soonest, expected and latest, at the current gas price (now) and at gas.max_price (cap). Absent if unknown or never.",
+    help: "Forecast of the time until the account or its fee grant is used up, as a soonest, expected and latest value. The price is the current gas price (now) or gas.max_price (cap). Absent if it is unknown or will never happen.",
     by: ["price", "bound"],
     read: ({ forecast }) =>
       FORECAST_PRICES.map((price) => {
@@ -111,7 +111,7 @@ const COSTS: StatusMetrics<CostsView> = {
       }),
   },
   relaywatch_relayer_fee_grant_left: {
-    help: "Coins of the fee denom that the fee grant can still pay in total. Absent without a grant or a limit.",
+    help: "Amount of the fee denom that the fee grant can still pay in total. Absent if there is no grant or the grant has no limit.",
     read: ({ payer }) => payer.grant?.allowance?.left,
   },
   relaywatch_relayer_fee_grant_expiry_timestamp_seconds: {
@@ -119,7 +119,7 @@ const COSTS: StatusMetrics<CostsView> = {
     read: ({ payer }) => seconds(payer.grant?.allowance?.expiresAtMs),
   },
   relaywatch_relayer_costs_complete: {
-    help: "1 if the costs include every payment since they were first recorded, 0 if some may be missing or the costs are unreadable.",
+    help: "1 if the recorded costs include every payment since recording began, 0 if payments may be missing or the costs are unreadable.",
     read: ({ incomplete }) => incomplete === undefined,
   },
 };
@@ -135,7 +135,7 @@ function ownerFees({ windows }: CostsView): Reading {
   ];
 }
 
-/** Registers the cost gauges. The gauges are absent before the first read and after {@link FRESH_MS} without a read. */
+/** Registers the cost gauges. They are absent before the first read, and once the last read is older than {@link FRESH_MS}. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   const fresh = () => {
     const costs = view();
@@ -153,16 +153,16 @@ interface GateMetric extends StatusMetric<GateStatus> {
 
 const GATE: Readonly<Record<string, GateMetric>> = {
   relaywatch_relayer_role: {
-    help: "1 for the role of this process: leader (submits), starting (will submit soon), standby (follows another process), or unknown (cannot read the lease).",
+    help: "1 for this process's role, 0 for all others: leader (submits), starting (will submit soon), standby (another process submits), or unknown (cannot read the lease).",
     by: ["role"],
     read: ({ leadership }) => oneOf(ROLES, leadership.role),
   },
   relaywatch_relayer_store_pending_writes: {
-    help: "Store writes that are not durable yet.",
+    help: "Number of store writes that are not durable yet.",
     read: ({ store }) => store.pendingWrites,
   },
   relaywatch_relayer_store_dropped_writes: {
-    help: "Attempts that could not be stored since the process started.",
+    help: "Number of attempts that could not be stored since the process started.",
     read: ({ store }) => store.droppedWrites,
   },
   relaywatch_relayer_store_writable: {
@@ -170,44 +170,44 @@ const GATE: Readonly<Record<string, GateMetric>> = {
     read: ({ store }) => store.error === undefined,
   },
   relaywatch_relayer_admitted: {
-    help: "1 if the gate admitted the last transaction, 0 if it refused it.",
+    help: "1 if the last transaction was allowed to be sent, 0 if the lease, the balance reserve or a spending limit forbade it.",
     read: ({ refusal }) => refusal === undefined,
   },
   relaywatch_relayer_spent_today_fees: {
     question: "What does it cost?",
-    help: "Fees of this UTC day's transactions, in units of the fee denom.",
+    help: "Fees of the transactions sent on this UTC day, in units of the fee denom.",
     read: ({ spending }) => spending.fee,
   },
   relaywatch_relayer_daily_fee_limit: {
-    help: "Fee limit per UTC day. Absent without a limit.",
+    help: "Maximum fees per UTC day (spending.daily_fee). Absent if no limit is configured.",
     limit: "dailyFee",
     read: ({ spending }) => spending.limits.dailyFee,
   },
   relaywatch_relayer_daily_gas_per_owner_limit: {
-    help: "Gas limit per UTC day and owner. Absent without a limit.",
+    help: "Maximum gas per UTC day for each query owner (spending.daily_gas_per_owner). Absent if no limit is configured.",
     limit: "dailyGasPerOwner",
     read: ({ spending }) => spending.limits.dailyGasPerOwner,
   },
   relaywatch_relayer_balance_reserve: {
-    help: "Reserved balance, which is never spent, in units of the fee denom.",
+    help: "Part of the balance that is never spent (spending.reserve), in units of the fee denom.",
     read: ({ reserve }) => reserve.reserve,
   },
   relaywatch_relayer_spent_today_urgent_fees: {
     question: "What does it cost?",
-    help: "Fees of this UTC day for urgent results, by urgency rule with a daily_fee, in units of the fee denom.",
+    help: "Fees paid for urgent results on this UTC day, in units of the fee denom, for each urgency rule that has a daily_fee.",
     by: ["rule"],
     read: ({ spending: { limits, feeByRule } }) =>
       [...(limits.dailyFeeByRule?.keys() ?? [])].map((rule) => [rule, feeByRule.get(rule) ?? 0n]),
   },
   relaywatch_relayer_spent_today_gas: {
     question: "What does it cost?",
-    help: "Gas limits of this UTC day's transactions by query owner: the 100 owners with the most gas, and the sum of the others.",
+    help: "Sum of the gas limits of this UTC day's transactions, by query owner: the 100 owners with the most gas, and one series for all others.",
     by: ["owner"],
     read: ({ spending }) => namedOwners(spending.gasByOwner),
   },
 };
 
-/** Registers the gate's metrics. An unconfigured limit has no metric. */
+/** Registers the gate's metrics, but none for limits that are not configured. */
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,

@@ -18,7 +18,7 @@ export const DEAD_LETTER = jsonView<DeadLetter>(({ value, time }) => ({
 
 const TXS = z.object({ txs: z.array(z.object({ query_id: z.int().min(0), hash: words })) });
 
-/** Like the Go relayer, the API replies in plain text, and with status 500 to a body that is not valid JSON. */
+/** Replies in plain text, with status 500 for a body that is not valid JSON, as in the Go relayer. */
 const goReplies = {
   200: textOf("done"),
   400: textOf("no such dead letter"),

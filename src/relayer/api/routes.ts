@@ -69,7 +69,7 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** A loop that has read nothing for this long hangs. Every chain read ends by its deadline, whether it succeeds or fails. */
+/** Time without any read after which a loop hangs. Every read ends by its deadline, whether it succeeds or fails. */
 const HANGING_MS = 300_000;
 
 /** Returns one line per hanging loop; empty while the relayer makes progress. */
@@ -296,7 +296,7 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
   return textReply(200, "");
 }
 
-/** Takes the same body as `POST /resubmit-txs`. */
+/** Acknowledges dead letters. Takes the same body as `POST /resubmit-txs`. */
 function acknowledgeTxs({ journal }: GoRouteDeps, request: RouteRequest): HttpReply {
   try {
     for (const { queryId, hash } of parseTxs(fromUtf8(request.body)))

@@ -13,7 +13,7 @@ import {
 } from "../../platform/process/status-metrics.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Maximum number of queries with their own series, in id order. Without this limit, any contract could add series. */
+/** Maximum number of queries with their own series (lowest ids first), because any contract could add queries. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -30,11 +30,11 @@ const perEndpoint = gaugesOf(["chain_id", "endpoint"], ({ endpoints }: RelayerSt
 
 const CURRENT: StatusMetrics<RelayerStatus> = {
   relaywatch_relayer_ready: {
-    help: "1 if the relayer has no problem, like GET /readyz, else 0.",
+    help: "1 if the relayer has no problem, so that GET /readyz returns 200, else 0.",
     read: ({ problems }) => problems.length === 0,
   },
   relaywatch_relayer_problems: {
-    help: "Current problems by code: the reasons in GET /readyz. connection_id is empty for problems of the whole relayer.",
+    help: "Current problems by code, as listed by GET /readyz. connection_id is empty for problems that affect the whole relayer.",
     by: ["code", "connection_id"],
     read: problemCounts,
   },
@@ -45,11 +45,11 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     "state",
   ),
   relaywatch_relayer_overdue_queries: perConnection(
-    "Queries overdue by more than health.overdue_blocks, excluding queries with a failure of their own. Queries without a newer remote block are included only if the remote chain has stopped.",
+    "Queries that are overdue by more than health.overdue_blocks. A query with a failure of its own does not count. A query whose remote chain has no newer block counts only if that chain has stopped.",
     ({ queries }) => queries.filter(({ lateness }) => lateness.isOverdue).length,
   ),
   relaywatch_relayer_unanswerable_queries: perConnection(
-    "Due queries for which no result is possible, by reason: a failure of their own, or no newer remote block.",
+    "Due queries for which no result is possible, by reason: the query has a failure of its own, or the remote chain has no newer block.",
     ({ queries }) => {
       const late = queries.filter(({ lateness }) => lateness.blocks > 0n);
       return UNANSWERABLE.map((reason) => [
@@ -60,11 +60,11 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     "reason",
   ),
   relaywatch_relayer_most_late_blocks: perConnection(
-    "Local blocks since the result of the connection's most delayed query was due, excluding queries with a failure of their own. 0 when no query is late.",
+    "Local blocks since the result of the connection's most delayed query was due, ignoring queries with a failure of their own. 0 if no query is late.",
     ({ queries }) => latestOf(queries)?.lateness.blocks ?? 0n,
   ),
   relaywatch_relayer_most_late_seconds: perConnection(
-    "Time covered by the local blocks in relaywatch_relayer_most_late_blocks, estimated from the block time for blocks that this process did not see. Absent until that is known.",
+    "Duration of the local blocks that relaywatch_relayer_most_late_blocks counts. It is estimated from the block time for blocks that this process did not see, and absent until the block time is known.",
     ({ queries }) => seconds((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
   ),
   relaywatch_relayer_query_late_blocks: {
@@ -78,11 +78,11 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     read: ({ local }) => local.height,
   },
   relaywatch_relayer_local_block_timestamp_seconds: {
-    help: "Time in the header of the latest block of the local chain.",
+    help: "Time in the header of the local chain's latest block.",
     read: ({ local }) => seconds(local.blockTimeMs),
   },
   relaywatch_relayer_local_last_block_seen_timestamp_seconds: {
-    help: "Time at which the relayer saw the latest block of the local chain.",
+    help: "Time at which the relayer saw the local chain's latest block.",
     read: ({ local, nowMs }) => seenAt(local.sinceBlockMs, nowMs),
   },
   relaywatch_relayer_remote_height: perConnection(
@@ -90,19 +90,19 @@ const CURRENT: StatusMetrics<RelayerStatus> = {
     ({ remote }) => remote.height,
   ),
   relaywatch_relayer_remote_block_timestamp_seconds: perConnection(
-    "Time in the header of the latest block of the connection's remote chain.",
+    "Time in the header of the remote chain's latest block.",
     ({ remote }) => seconds(remote.blockTimeMs),
   ),
   relaywatch_relayer_remote_last_block_seen_timestamp_seconds: perConnection(
-    "Time at which the relayer saw the latest block of the connection's remote chain.",
+    "Time at which the relayer saw the remote chain's latest block.",
     ({ remote, nowMs }) => seenAt(remote.sinceBlockMs, nowMs),
   ),
   relaywatch_relayer_consensus_height: perConnection(
-    "Remote height of the newest consensus state of the connection's light client.",
+    "Remote height of the light client's newest consensus state.",
     ({ client }) => client.reading?.latestHeight.height,
   ),
   relaywatch_relayer_consensus_lag_blocks: perConnection(
-    "Remote blocks after the newest consensus state of the connection's light client.",
+    "Number of remote blocks that are newer than the light client's newest consensus state.",
     ({ client, remote }) => blocksBehind(client, remote),
   ),
   relaywatch_relayer_subscription_connected: {
@@ -118,7 +118,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     read: ({ account: { balance, denom } }) => [[denom, balance]],
   },
   relaywatch_relayer_account_left_seconds: {
-    help: "Time until the balance is spent at this process's fee rate over the last day. Absent if it paid no fees.",
+    help: "Time until the balance is spent, at the rate at which this process paid fees over the last day. Absent if it paid none.",
     read: ({ account: { daysLeft } }) => daysLeft && daysLeft * 86_400,
   },
   relaywatch_relayer_client_expiry_timestamp_seconds: perConnection(
@@ -140,7 +140,7 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     "code",
   ),
   relaywatch_relayer_dead_letters: {
-    help: "Dead letters: remote transactions that are not retried, as listed by GET /unsuccessful-txs.",
+    help: "Number of dead letters, i.e. remote transactions that are not retried. GET /unsuccessful-txs lists them.",
     read: ({ deadLetters }) => deadLetters,
   },
   relaywatch_relayer_endpoint_up: perEndpoint(
@@ -148,15 +148,15 @@ const SAFE: StatusMetrics<RelayerStatus> = {
     ({ state }) => (state === "unchecked" ? undefined : state === "good"),
   ),
   relaywatch_relayer_endpoint_distrusted: perEndpoint(
-    "1 while other endpoints are preferred because this one returned a provably wrong response, else 0.",
+    "1 while the endpoint ranks behind the others because it returned a provably wrong response, else 0.",
     ({ distrusted }) => distrusted !== undefined,
   ),
   relaywatch_relayer_endpoint_lacks: perEndpoint(
-    "Number of RPC methods that the endpoint recently could not serve, plus 1 after oversized responses. The page and the status list them.",
+    "Number of RPC methods that the endpoint recently could not serve, plus 1 if it sent oversized responses. The page and the status list them.",
     ({ lacks }) => lacks?.size ?? 0,
   ),
   relaywatch_relayer_endpoint_batch_size: perEndpoint(
-    "Maximum number of calls in one request to the endpoint: the setting, or what the endpoint accepts.",
+    "Maximum number of calls in one request to the endpoint: the configured number, or the lower one that the endpoint accepts.",
     ({ batchSize }) => batchSize,
   ),
   relaywatch_relayer_endpoint_lag_blocks: perEndpoint(

@@ -47,7 +47,7 @@ export interface BlockLimits {
   readonly utilization: bigint | undefined;
   /** `max_gas`: the maximum sum of gas limits in a block; undefined: no limit. */
   readonly gas: bigint | undefined;
-  /** `max_bytes`; undefined: no limit. */
+  /** `max_bytes`: the maximum size of a block; undefined: no limit. */
   readonly bytes: bigint | undefined;
 }
 
@@ -112,7 +112,7 @@ export async function readBlockLimits(
   };
 }
 
-/** The chain writes 0 or -1 for no limit. */
+/** Returns undefined for 0 and -1, with which the chain expresses that there is no limit. */
 function positive(value: bigint | undefined): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
@@ -163,7 +163,7 @@ export async function readMarketState(
   return fromWire(wire);
 }
 
-/** The chain encodes a decimal as text, multiplied by 10^18. A fee market has no negative decimals. */
+/** Requires a decimal that the chain encodes as text, multiplied by 10^18. A fee market has no negative decimals. */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }

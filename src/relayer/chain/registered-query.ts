@@ -66,7 +66,7 @@ export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
   );
 }
 
-/** A query change that an event announces. The relayer reads the query from the chain and ignores the event's other attributes. */
+/** A query change that an event announces. The relayer then reads the query itself from the chain. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;

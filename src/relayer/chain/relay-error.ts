@@ -34,21 +34,18 @@ export type RelayErrorFacts =
   | { readonly code: "transaction-refused"; readonly connectionId: string }
   | { readonly code: "transaction-lost"; readonly connectionId: string };
 
-/**
- * Ends a connection's cycle, which the relayer retries after a backoff. "state-unusable" and "state-in-use" end the daemon at
- * startup.
- */
+/** An error that ends a connection's cycle until a retry. "state-unusable" and "state-in-use" end the daemon at startup. */
 export class RelayError extends CodedError<RelayErrorFacts> {}
 
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
 
 /**
- * Backoff while none of a chain's endpoints is usable. The backoff stays short during a long outage, so that the relayer resumes
- * within seconds once an endpoint is back. One call every two seconds costs an endpoint little.
+ * Backoff while none of a chain's endpoints is usable. It stays short, so that the relayer resumes within seconds even after a
+ * long outage, and one call every two seconds costs an endpoint little.
  */
 const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000 };
 
-/** Selects the backoff after a local chain or connection error. */
+/** Returns the backoff after an error of the local chain or of a connection. */
 export function errorBackoff(error: unknown): BackoffOptions {
   const { class: answer, retryAfterMs } = readAnswer(error);
   if (retryAfterMs !== undefined) return { minMs: retryAfterMs, baseMs: retryAfterMs, maxMs: retryAfterMs };

@@ -31,8 +31,8 @@ interface QueriesOptions extends RelayerApiOptions {
 
 export function queriesCommand(context: CliContext): Command {
   return addRelayerApiOptions(new Command())
-    .addOption(new Option("--state <state>", "only queries in this state").choices(QUERY_STATUSES))
-    .option("--overdue", "only queries that are overdue")
+    .addOption(new Option("--state <state>", "list only queries in this state").choices(QUERY_STATUSES))
+    .option("--overdue", "list only overdue queries")
     .action((options: QueriesOptions) => listQueries(options, context));
 }
 
@@ -100,25 +100,25 @@ export function relayerLogLevelCommand(context: CliContext): Command {
 
 export function deadLettersCommand(context: CliContext): Command {
   const list = addRelayerApiOptions(new Command("list"))
-    .description("list them, newest first")
+    .description("list the dead letters, newest first")
     .action((options: RelayerApiOptions) => listLetters(options, context));
   const change = (name: string, description: string, argument: string, work: typeof resubmitLetters) =>
     addRelayerApiOptions(new Command(name))
       .description(description)
       .argument("[tx...]", argument)
       .option("--all", "all dead letters")
-      .option("--token-file <file>", "file that contains the relayer's bearer token")
+      .option("--token-file <file>", "the file that contains the relayer's bearer token")
       .action((txs: readonly string[], options: ResubmitOptions) => work(txs, options, context));
   const resubmit = change(
     "resubmit",
     "read, prove and send dead letters again",
-    "transactions to send: <query-id>/<hash>",
+    "the transactions to send, as <query-id>/<hash>",
     resubmitLetters,
   );
   const acknowledge = change(
     "acknowledge",
     "remove dead letters that don't need to be sent again",
-    "transactions: <query-id>/<hash>",
+    "the transactions to acknowledge, as <query-id>/<hash>",
     acknowledgeLetters,
   );
   return new Command().addCommand(list).addCommand(resubmit).addCommand(acknowledge);
@@ -147,7 +147,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** Maximum wait for one transaction. The wait exceeds the relayer's own limit. */
+/** How long to wait for one transaction, longer than the relayer itself waits. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -249,7 +249,9 @@ async function postLetters(
   throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
 }
 
-/** Returns the command's own text for a rejection. The response's body addresses programs that send HTTP requests. */
+/**
+ * Returns a text about a rejection that suits the command, because the response's body is for programs that send HTTP requests.
+ */
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined
@@ -259,7 +261,7 @@ function refusalText(status: number, text: string, tokenFile: string | undefined
 
 export interface RelayerApiOptions {
   readonly url?: string;
-  /** Port offset of this machine's relayer, for use without a URL. Default: 0. */
+  /** Port offset of this machine's relayer, used if there is no URL. Default: 0. */
   readonly portOffset?: number;
   readonly json?: true;
 }
@@ -290,11 +292,11 @@ interface RelayerControlOptions extends RelayerApiOptions {
 
 function addRelayerControlOptions(command: Command): Command {
   return addRelayerApiOptions(command)
+    .option("--config <file>", "the relayer's configuration, from which its address and the token are taken")
     .option(
-      "--config <file>",
-      "the relayer's configuration, which contains its address and the token's location",
-    )
-    .option("--token-file <file>", "file with the relayer's bearer token; default: the file in --config");
+      "--token-file <file>",
+      "the file that contains the relayer's bearer token; default: the one named in --config",
+    );
 }
 
 /** Sends a request to the API, with the relayer's token if the request changes something. Throws `CliError`. */

@@ -49,65 +49,69 @@ export function planCommand(context: CliContext): Command {
     .addOption(
       new Option(
         "--config <file>",
-        "the relayer's configuration; the fee market and blocks are read from its local chain",
+        "the relayer's configuration; the plan uses the fee market and the blocks of its local chain",
       ).conflicts(["fromEnv"]),
     )
     .option(
       "--from-env [file]",
-      "like --config, but reads the Go relayer's variables from the environment or an .env file",
+      "read the configuration from the Go relayer's variables, in the environment or an .env file",
     )
     .addOption(
       urlOption(
         "--url <url>",
-        "the running relayer's HTTP API; use its measured gas and fees instead of estimates",
+        "the running relayer's HTTP API; the plan uses its measured gas and fees instead of estimates",
       ),
     )
     .addOption(
       new Option(
         "--queries <n>",
-        "number of KV queries; default: the registered queries that the configuration serves",
+        "plan for this number of KV queries; default: the registered queries that the configuration serves",
       ).argParser(parseQueries),
     )
     .addOption(
-      new Option("--period <blocks>", "with --queries: update period in local blocks")
+      new Option(
+        "--period <blocks>",
+        "the queries' update period in local blocks; applies only with --queries",
+      )
         .default(1n, "1")
         .argParser(parsePeriod),
     )
     .addOption(
-      new Option("--gas <gas>", "with --queries: gas per result, without its callback")
+      new Option("--gas <gas>", "the gas per result, not counting the callback; applies only with --queries")
         .default(28_500n, "28500")
         .argParser((text) => parseGas(text, 1n)),
     )
     .addOption(
-      new Option("--callback-gas <gas>", "with --queries: gas per contract callback")
+      new Option("--callback-gas <gas>", "the gas per contract callback; applies only with --queries")
         .default(0n, "0")
         .argParser((text) => parseGas(text, 0n)),
     )
     .addOption(
       new Option(
         "--others <gas>",
-        'gas per block used by others, e.g. "5M"; default: measured, or 0 without a configuration',
+        'the gas that other senders use per block, e.g. "5M"; default: measured, or 0 if there is no configuration',
       ).argParser((text) => parseGas(text, 0n)),
     )
     .addOption(
-      new Option("--block-time <duration>", "default: measured, 1s without a configuration").argParser(
-        parseDuration,
-      ),
+      new Option(
+        "--block-time <duration>",
+        "the local chain's block time; default: measured, or 1s if there is no configuration",
+      ).argParser(parseDuration),
     )
     .addOption(
       new Option(
         "--ceiling <price>",
-        "maximum price for bursting a backlog; default: as configured",
+        "the price up to which a backlog may be sent in bursts; default: as configured",
       ).argParser(parsePrice),
     )
     .addOption(jsonOption())
     .addHelpText(
       "after",
       `
-Estimates the cost and the steady-state lateness of a set of queries before they are registered. Sends nothing. Without a configuration, it uses the deployed chain's fee market.
+Estimates what a set of queries will cost and how late its results will be in the steady state, before the queries are registered. Sends nothing. If there is no configuration, it uses the deployed chain's fee market.
 
-A result with one key uses 28,500 gas: 28,200 for the message, and the rest for its share of a transaction with many results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so each query costs more when there are few.
-A callback to a small contract adds 65,000 gas. Registered queries are estimated from their keys and callbacks,
+A result with one key uses 28,500 gas: 28,200 for the message, and 300 for its share of a transaction with many results. Each block with results adds ${formatCount(GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE)} gas for a transaction and a client update, so a query costs more if there are few queries.
+A callback to a small contract adds 65,000 gas. The gas of registered queries is estimated from their keys and callbacks,
 or measured with --url.`,
     )
     .action((options: PlanOptions) => plan(options, context));

@@ -35,7 +35,7 @@ export interface RelayerConfigOptions {
   readonly fromEnv?: true | string;
   readonly portOffset: number;
   readonly stateDir?: string;
-  /** Maximum wait for the chains' endpoints, in ms. Applies only with `fromEnv`. */
+  /** How long to wait for the chains' endpoints, in ms. Applies only if `fromEnv` is set. */
   readonly wait?: number;
   /** Gives the localnet's relayer the token of the localnet's control API. */
   readonly withToken?: true;
@@ -46,25 +46,25 @@ export function addRelayerConfigOptions(command: Command): Command {
     .addOption(
       new Option(
         "--config <file>",
-        "YAML configuration; default: a configuration for the localnet on this machine",
+        "the relayer's YAML configuration; default: a configuration for the localnet on this machine",
       ).conflicts(["fromEnv"]),
     )
     .option(
       "--from-env [file]",
       "read the configuration from the Go relayer's RELAYER_* and LOGGER_* variables, in the environment or an .env file",
     )
-    .option("--state-dir <dir>", "without --config: directory for the relayer's state")
+    .option("--state-dir <dir>", "directory for the relayer's state; applies only if --config is omitted")
     .addOption(portOffsetOption());
 }
 
-/** A relayer's configuration and the names of its settings. */
+/** A relayer's configuration, and how messages name its settings. */
 export interface SelectedConfig extends Pick<DaemonContext, "portOption" | "nameSettings"> {
   readonly config: RelayerConfig;
   readonly parsed: ParsedConfig<RelayerConfig>;
   readonly kind: ConfigKind<RelayerConfig>;
 }
 
-/** Loads the selected configuration. Throws `ConfigError`, `EnvironmentError`, or `CliError` if a chain is down. */
+/** Loads the selected configuration. Throws `ConfigError` or `EnvironmentError`, or `CliError` if a chain is down. */
 export async function selectRelayerConfig(
   options: RelayerConfigOptions,
   context: CliContext,
@@ -81,7 +81,7 @@ export async function selectRelayerConfig(
   return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
-/** Maximum wait for the chains' endpoints. After this time, the process exits and the supervisor restarts the daemon. */
+/** How long to wait for the chains' endpoints. After this time the process exits, and its supervisor restarts it. */
 const CHAIN_ID_WAIT_MS = 60_000;
 
 async function selectFromEnv(
@@ -155,8 +155,8 @@ export async function relayerContext(
 
 /** `--query IDS`: query ids, separated by commas. Default: all queries. */
 export function queryIdsOption(): Option {
-  return new Option("--query <ids>", "only these queries, comma-separated").argParser((text) =>
-    text.split(",").map((part) => parseUint64(part.trim())),
+  return new Option("--query <ids>", "only the queries with these ids, separated by commas").argParser(
+    (text) => text.split(",").map((part) => parseUint64(part.trim())),
   );
 }
 

@@ -31,11 +31,13 @@ export function onceCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())
     .addOption(
-      new Option("--timeout <duration>", "maximum duration").default(120_000, "2m").argParser((text) => {
-        const ms = parseDurationMs(text);
-        if (ms === undefined) throw new InvalidArgumentError('expected a duration, e.g. "2m"');
-        return ms;
-      }),
+      new Option("--timeout <duration>", "how long the command may take")
+        .default(120_000, "2m")
+        .argParser((text) => {
+          const ms = parseDurationMs(text);
+          if (ms === undefined) throw new InvalidArgumentError('expected a duration, e.g. "2m"');
+          return ms;
+        }),
     )
     .addOption(logLevelOption("warn"))
     .addOption(jsonOption())

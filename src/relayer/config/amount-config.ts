@@ -17,13 +17,13 @@ export function displaySchema() {
       .refine(isUnitName, {
         error: issueText("is not a unit name", "letters, digits, dots and hyphens, e.g. NTRN"),
       })
-      .describe("name of the display unit")
+      .describe("the display unit's name")
       .meta({ example: "NTRN" }),
     exponent: z
       .int()
       .min(1)
       .max(MAX_EXPONENT)
-      .describe("one display unit is 10^exponent of gas.denom")
+      .describe("the decimal exponent: one display unit is 10^exponent of gas.denom")
       .meta({ example: 6 }),
   });
 }
@@ -34,9 +34,11 @@ export function valueSchema() {
     currency: z
       .string()
       .regex(/^[A-Z]{3,8}$/, { error: issueText("is not a currency code", "e.g. USD") })
-      .describe("currency code")
+      .describe("the code of the currency")
       .meta({ example: "USD" }),
-    price: decimalField().describe("value of one display unit in the currency").meta({ example: "0.35" }),
+    price: decimalField()
+      .describe("the value of one display unit in this currency")
+      .meta({ example: "0.35" }),
   });
 }
 
@@ -49,7 +51,9 @@ interface AmountConfig {
   readonly spending: { readonly budget?: string | undefined };
 }
 
-/** Returns the configured display unit without its price. If it is undefined, the chain's metadata applies. */
+/**
+ * Returns the configured display unit without its price; undefined if none is configured, so that the chain's metadata applies.
+ */
 export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
   const { denom, display } = gas;
   return display && { denom, name: display.unit, exponent: display.exponent };

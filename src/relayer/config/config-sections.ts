@@ -18,9 +18,9 @@ export function endpoints(secrets: SecretSource) {
 
 export function connectionSchema(secrets: SecretSource) {
   return z.strictObject({
-    id: z.string().min(10).max(64).describe("connection id on the local chain"),
+    id: z.string().min(10).max(64).describe("the connection's id on the local chain"),
     chain_id: z.string().min(1).max(50).describe("the remote chain's id, checked against its endpoints"),
-    rpc: endpoints(secrets).describe("RPC endpoints of the remote chain, in order of preference"),
+    rpc: endpoints(secrets).describe("the remote chain's RPC endpoints, in order of preference"),
   });
 }
 
@@ -62,28 +62,28 @@ export function storeField(secrets: SecretSource) {
     z.strictObject({
       url: postgresField()
         .describe(
-          "database address, postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full, without a password",
+          "the database's URL without the password, as postgres://USER@HOST:PORT/DATABASE?sslmode=verify-full",
         )
         .meta({ example: "postgres://relaywatch@db.example:5432/relaywatch?sslmode=verify-full" }),
       password: secretField(secrets)
         .optional()
-        .describe("database password; a secret")
+        .describe("the database password; a secret")
         .meta({ example: { env: "STORE_PASSWORD" } }),
     }),
   );
 }
 
-/** `history`: how much history the store retains. */
+/** `history`: how many attempts the store retains, and for how long. */
 export function historySchema() {
   return z
     .strictObject({
-      max_age: durationField(60_000).prefault("30d").describe("age at which an attempt is deleted"),
+      max_age: durationField(60_000).prefault("30d").describe("the age at which an attempt is deleted"),
       max_attempts: z
         .int()
         .min(1_000)
         .max(10_000_000)
         .default(200_000)
-        .describe("maximum number of stored attempts, at about 300 bytes each"),
+        .describe("the maximum number of stored attempts; each takes up about 300 bytes"),
     })
     .prefault({});
 }
@@ -105,8 +105,8 @@ export function leaseSchema() {
 export function shardsSchema() {
   return z
     .strictObject({
-      count: z.int().min(1).max(64).describe("number of shards").meta({ example: 2 }),
-      index: z.int().min(0).max(63).describe("this instance's shard, from 0").meta({ example: 0 }),
+      count: z.int().min(1).max(64).describe("the number of shards").meta({ example: 2 }),
+      index: z.int().min(0).max(63).describe("this instance's shard, counted from 0").meta({ example: 0 }),
     })
     .refine(({ count, index }) => index < count, {
       error: issueText("has an index beyond count", "an index from 0 to count - 1"),
@@ -117,14 +117,14 @@ export function shardsSchema() {
 export function spendingSchema() {
   return z
     .strictObject({
-      reserve: amountField().prefault("0").describe("reserved balance, which is never spent"),
+      reserve: amountField().prefault("0").describe("the part of the balance that is never spent"),
       daily_fee: amountField()
         .optional()
-        .describe("fees per day; default: no limit")
+        .describe("the maximum fees per day; default: no limit")
         .meta({ example: "50000000", commentedOut: true }),
       daily_gas_per_owner: amountField()
         .optional()
-        .describe("gas per day for one owner's queries; default: no limit")
+        .describe("the maximum gas per day for one owner's queries; default: no limit")
         .meta({ example: "2000000000", commentedOut: true }),
       budget: z
         .string()

@@ -51,8 +51,8 @@ function shareField() {
 }
 
 /**
- * The relayer refreshes a client after two thirds of its trusting period. A notice share of a third or more would report every
- * client briefly.
+ * The relayer refreshes a client after two thirds of its trusting period. With a share of a third or more, every client would be
+ * reported for a moment before each refresh.
  */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
@@ -99,7 +99,7 @@ function fieldsSchema(secrets: SecretSource) {
         id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
         rpc: endpoints(secrets)
           .describe(
-            "RPC endpoints in order of preference: a URL, or {url, name, headers}; endpoints that fail, lag behind or are much slower are tried last",
+            "RPC endpoints in order of preference, each a URL or {url, name, headers}; an endpoint that fails, lags behind or is much slower is tried last",
           )
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
@@ -108,11 +108,11 @@ function fieldsSchema(secrets: SecretSource) {
     signer: signerSchema(secrets),
     gas: z
       .strictObject({
-        denom: z.string().min(1).max(128).default("untrn").describe("fee denom"),
+        denom: z.string().min(1).max(128).default("untrn").describe("the denom in which fees are paid"),
         display: displaySchema()
           .optional()
           .describe(
-            "display unit for amounts, in addition to base units; default: the unit in the chain's bank metadata, if there is one",
+            "a unit in which amounts are also shown, next to base units; default: the unit in the chain's bank metadata, if there is one",
           )
           .meta({ commentedOut: true }),
         value: valueSchema()
@@ -140,17 +140,17 @@ function fieldsSchema(secrets: SecretSource) {
               .meta({ example: "0.005" }),
           })
           .optional()
-          .describe("the price that the relayer aims for")
+          .describe("the gas price that the relayer aims for")
           .meta({ commentedOut: true }),
         max_price: decimalField()
           .prefault("1")
           .describe("maximum gas price. While the price is above it, the relayer sends nothing"),
         fallback_price: decimalField()
           .prefault("0.0053")
-          .describe("gas price on a chain without a fee market"),
+          .describe("gas price to offer on a chain that has no fee market"),
       })
       .prefault({})
-      .describe("gas and gas price"),
+      .describe("gas limits, the gas price and the units of amounts"),
     connections: z
       .array(connectionSchema(secrets))
       .min(1)
@@ -167,20 +167,20 @@ function fieldsSchema(secrets: SecretSource) {
       .strictObject({
         first: durationField()
           .prefault("2s")
-          .describe("backoff after a query's first failure; it doubles with each further failure"),
-        most: durationField().prefault("5m").describe("longest backoff"),
+          .describe("the backoff after a query's first failure; it doubles with each further failure"),
+        most: durationField().prefault("5m").describe("the longest backoff"),
       })
       .prefault({})
-      .describe("a query's backoff after failures"),
+      .describe("how long a query backs off after failures"),
     deadlines: z
       .strictObject({
-        call: durationField().prefault("10s").describe("deadline for one RPC call"),
+        call: durationField().prefault("10s").describe("the deadline for one RPC call"),
         inclusion: durationField()
           .prefault("60s")
-          .describe("deadline for a broadcast transaction's inclusion"),
+          .describe("the time within which a block must include a broadcast transaction"),
       })
       .prefault({})
-      .describe("time limits"),
+      .describe("deadlines for RPC calls and transactions"),
     rpc: requestsSchema(),
     tls: tlsSchema("the endpoints", secrets),
     state_dir: z
@@ -201,16 +201,16 @@ function fieldsSchema(secrets: SecretSource) {
     lease: leaseSchema().describe("leadership among the instances with the same signer, if store is set"),
     shards: shardsSchema()
       .optional()
-      .describe("splits the connections among instances with different signers")
+      .describe("split the connections among instances with different signers")
       .meta({ commentedOut: true }),
     history: historySchema()
-      .describe("how long and how many attempts are stored")
+      .describe("how many attempts are stored, and for how long")
       .meta({ reload: "process" }),
     urgency: urgencySchema()
-      .describe("rules for queries that are worth a higher price than gas.price.comfortable; default: none")
+      .describe("rules that select queries worth a higher price than gas.price.comfortable; default: none")
       .meta({ commentedOut: true }),
     spending: spendingSchema().describe(
-      "limits per UTC day and signer, and the monthly budget, in gas.denom",
+      "spending limits per UTC day and signer, and a monthly budget, in gas.denom",
     ),
     http: httpSchema(secrets),
     metrics: z
@@ -221,9 +221,12 @@ function fieldsSchema(secrets: SecretSource) {
           .describe("whether /metrics also serves the Go relayer's metrics under their old names"),
       })
       .prefault({})
-      .describe("the metrics page"),
+      .describe("the /metrics page"),
     links: linksSchema,
-    log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
+    log: logSchema()
+      .prefault({})
+      .describe("the log's level, format and destinations")
+      .meta({ reload: "process" }),
   });
 }
 
@@ -234,12 +237,12 @@ function queriesSchema() {
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("contract addresses whose queries are served; empty: all"),
+        .describe("the contracts whose queries are served, by address; empty: all"),
       ids: z
         .array(amountField())
         .max(10_000)
         .default([])
-        .describe("ids of the queries to serve, in quotes; empty: all"),
+        .describe("the ids of the queries to serve, in quotes; empty: all"),
       allow_kv_callbacks: z
         .boolean()
         .default(true)
@@ -248,9 +251,7 @@ function queriesSchema() {
       tx: z.boolean().default(true).describe("serve TX queries"),
       min_kv_update_period: amountField()
         .prefault("0")
-        .describe(
-          "minimum number of remote blocks between two results of a KV query, regardless of its update period",
-        ),
+        .describe("minimum number of remote blocks between two results of any KV query"),
       skip_unchanged: z
         .int()
         .min(0)
@@ -264,7 +265,7 @@ function queriesSchema() {
         .describe("number of remote blocks before the tip at which a TX query's first search starts"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe("interval between full reads of the query list; in between, events announce changes"),
+        .describe("how often to read the whole query list; in between, events announce changes"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
@@ -284,7 +285,7 @@ function queriesSchema() {
         .meta({ example: "execute wasm contract failed", commentedOut: true }),
     })
     .prefault({})
-    .describe("which queries are served, and how");
+    .describe("which queries the relayer serves, and how");
 }
 
 function batchSchema() {
@@ -303,12 +304,17 @@ function batchSchema() {
           ),
         })
         .default(400_000)
-        .describe("encoded bytes of one transaction's messages; hex encoding doubles them in a simulation"),
-      results: z.int().min(1).max(1_000).default(300).describe("results per transaction"),
+        .describe("maximum encoded size of a transaction's messages, which hex doubles in a simulation"),
+      results: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(300)
+        .describe("the maximum number of results in a transaction"),
       block_share: shareField()
         .prefault("0.9")
         .describe(
-          "share of a block's gas and bytes that all transactions in flight may use together, leaving the rest to others",
+          "the share of a block's gas and bytes that all transactions in flight may use together; the rest is left to other senders",
         ),
     })
     .prefault({})
@@ -330,7 +336,7 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "number of local blocks by which a result may be late; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
+          "how many local blocks late a result may be before this is a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
@@ -342,7 +348,7 @@ function healthSchema() {
             ),
           within: durationField(1_000)
             .prefault("24h")
-            .describe("time before the expiry, limited to a quarter of the trusting period"),
+            .describe("a time before the expiry; at most a quarter of the trusting period counts"),
         })
         .prefault({})
         .describe("remaining time below which a light client is a problem; one of the two is enough"),
@@ -365,13 +371,13 @@ function httpSchema(secrets: SecretSource) {
       hosts: hostNamesField()
         .optional()
         .describe(
-          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
+          "the host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
         )
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
         .optional()
         .describe(
-          "bearer token for requests that change something; default: control-token in state_dir; a secret",
+          "the bearer token for requests that change something; default: the file control-token in state_dir; a secret",
         )
         .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
       open_resubmit: z

@@ -11,51 +11,61 @@ import {
 /** Maximum length of a memo, in characters. The SDK's default limit is 256. */
 const MAX_MEMO = 256;
 
-/** The `signer` section: the account that pays the fees. `secrets` resolves secret references. */
+/** The `signer` section: the account that signs transactions. `secrets` resolves secret references. */
 export function signerSchema(secrets: SecretSource) {
   return z
     .strictObject({
       mnemonic: secretField(secrets)
         .optional()
-        .describe("the account's mnemonic, unless keyring selects a key; a secret")
+        .describe("the account's mnemonic, if neither keyring nor external selects a key; a secret")
         .meta({ example: { env: "RELAYER_MNEMONIC" } }),
       keyring: z
         .strictObject({
           home: z
             .string()
             .min(1)
-            .describe("home directory of the SDK program, which contains keyring-test or keyring-file")
+            .describe("the SDK program's home directory, which contains keyring-test or keyring-file")
             .meta({ example: "/root/.neutrond" }),
-          key: z.string().min(1).max(200).describe("key name").meta({ example: "relayer" }),
+          key: z
+            .string()
+            .min(1)
+            .max(200)
+            .describe("the key's name in the keyring")
+            .meta({ example: "relayer" }),
           backend: z
             .enum(["test", "file"])
             .default("test")
-            .describe("keyring backend; file needs a password"),
+            .describe("the keyring backend; file needs a password"),
           password: secretField(secrets)
             .optional()
-            .describe("password for the file backend; a secret")
+            .describe("the password for the file backend; a secret")
             .meta({ example: { file: "/run/secrets/keyring" } }),
         })
         .optional()
-        .describe("a key from an SDK keyring, instead of mnemonic")
+        .describe("a key from an SDK keyring, used instead of mnemonic")
         .meta({ commentedOut: true }),
       external: externalSchema()
         .optional()
         .describe(
-          "an external program that holds the key, instead of mnemonic; see docs/operations.md for its protocol",
+          "an external program that holds the key, used instead of mnemonic; docs/operations.md describes its protocol",
         )
         .meta({ commentedOut: true }),
-      prefix: z.string().min(1).max(83).default("neutron").describe("address prefix of the local chain"),
+      prefix: z
+        .string()
+        .min(1)
+        .max(83)
+        .default("neutron")
+        .describe("the bech32 prefix of the local chain's addresses"),
       hd_path: z
         .string()
         .startsWith("m/")
         .default("m/44'/118'/0'/0/0")
-        .describe("HD derivation path of the mnemonic's key"),
+        .describe("the HD derivation path of the mnemonic's key"),
       fee_granter: addressField()
         .optional()
-        .describe("account that pays the fees through a fee grant; without it, the signer pays")
+        .describe("the account that pays the fees through a fee grant; default: the signer")
         .meta({ example: "neutron18zawa74y4xv6xg3zv0cstmfl9y38ecurjkvqct", commentedOut: true }),
-      memo: z.string().max(MAX_MEMO).default("").describe("memo for every transaction"),
+      memo: z.string().max(MAX_MEMO).default("").describe("the memo of every transaction"),
     })
     .superRefine((signer, context) => {
       const given = [signer.mnemonic, signer.keyring, signer.external].filter(
@@ -73,7 +83,7 @@ export function signerSchema(secrets: SecretSource) {
         context.addIssue({ code: "custom", path: ["keyring", "password"], message });
       }
     })
-    .describe("the account that pays the fees: mnemonic, keyring or external");
+    .describe("the account that signs transactions, selected by mnemonic, keyring or external");
 }
 
 function externalSchema() {
@@ -82,18 +92,18 @@ function externalSchema() {
       .array(z.string().min(1).max(4096))
       .min(1)
       .max(64)
-      .describe("the program and its arguments; run without a shell")
+      .describe("the program and its arguments; no shell is involved")
       .meta({ example: ["/usr/local/bin/signer", "--slot", "0"] }),
     deadline: durationField(10)
       .prefault("10s")
-      .describe("deadline for one response, including program startup"),
-    concurrency: z.int().min(1).max(64).default(4).describe("maximum number of unanswered requests"),
+      .describe("the deadline for one response, including the program's startup"),
+    concurrency: z.int().min(1).max(64).default(4).describe("the maximum number of unanswered requests"),
     environment: z
       .array(z.string().min(1).max(200))
       .max(64)
       .default([])
       .describe(
-        "names of environment variables passed to the program in addition to PATH, HOME and the locale",
+        "the names of the environment variables that the program receives in addition to PATH, HOME and the locale",
       )
       .meta({ example: ["SOFTHSM2_CONF"] }),
   });
@@ -116,7 +126,7 @@ function isAddress(text: string): boolean {
 
 type SignerConfig = z.output<ReturnType<typeof signerSchema>>;
 
-/** Returns the key that a validated section names. Reads no files. */
+/** Returns the key that a validated `signer` section selects. Reads no files. */
 function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerConfig): SigningKey {
   if (external !== undefined) {
     const { command, deadline: deadlineMs, concurrency, environment } = external;

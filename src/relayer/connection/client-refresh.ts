@@ -30,7 +30,7 @@ import { createClientOfConnection, viewConnection, type ViewDeps } from "./conne
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 import type { HeightSignal } from "../registry/registry.ts";
 
-/** Keeps light clients from expiring and updates them through intermediate headers. */
+/** Keeps light clients from expiring, and sends client updates for intermediate headers. */
 export interface ClientRefresh extends Upkeep {
   /** Sends updates ahead of all results. Resolves once blocks include them. Throws `RelayError` if they fail or time out. */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
@@ -50,33 +50,30 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Time between two attempts for one connection. The client watch rereads the client more often. */
+/** Time between two attempts to refresh one connection's client, which the client watch reads more often. */
 const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
 
-/**
- * Returns true if a client needs an update even without results: 2/3 of its trusting period has passed. `nowMs` is local chain
- * time.
- */
+/** Returns true if a client needs an update because 2/3 of its trusting period has passed. `nowMs` is local chain time. */
 export function isRefreshDue(reading: ClientReading | undefined, nowMs: number): boolean {
   if (reading === undefined || reading.status !== "Active" || nowMs >= reading.expiresAtMs) return false;
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
 }
 
-/** Updates that wait until the account is free. */
+/** Client updates that wait until the account is free. */
 interface Request {
   readonly chain: UpdateChain;
   readonly settle: (work: Promise<unknown>) => void;
 }
 
 /**
- * Creates the light clients' upkeep. If no result updates a client, the upkeep sends a separate update in time. Otherwise the
- * client expires at the end of its trusting period, and only governance can replace it.
+ * Creates the light clients' upkeep. If no result updates a client, the upkeep sends a separate update before the client expires
+ * at the end of its trusting period, because only governance can replace an expired client.
  */
 export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const triedAtMs = new Map<string, number>();
-  // Contains at most one request per worker, since a worker waits for its request.
+  // There is at most one request per worker, since a worker waits for its request.
   let requests: readonly Request[] = [];
   const due = (): RefreshedConnection | undefined =>
     deps.connections.find(({ connectionId, watch }) => {
@@ -178,7 +175,7 @@ async function newestUpdates(
   try {
     trust = await intermediate(block, below);
   } catch (error) {
-    // Even some of the updates postpone the client's expiry.
+    // Send the updates that could be read, because even some of them postpone the client's expiry.
     if (updates().length === 0) throw error;
     return { updates: updates(), reach: "part" };
   }
@@ -205,7 +202,7 @@ interface UpdateChain {
   readonly updates: readonly WireMessage[];
 }
 
-/** Maximum wait for the transaction's final state. Afterwards, the submitter confirms the transaction. */
+/** How long to wait for the transaction's final state. After that, the submitter confirms the transaction. */
 const FINAL_MS = 120_000;
 const SETTLE_MS = 1_000;
 /** Gas limit = simulated gas × this / 1000. */
@@ -291,7 +288,7 @@ async function send(
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
   const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
-    // The account could not be read, so nothing was broadcast. After an abort, however, the transaction may have been broadcast.
+    // Without an abort, the account could not be read and nothing was broadcast. After an abort, the transaction may have been.
     if (!signal.aborted) admission.release();
     throw error;
   });

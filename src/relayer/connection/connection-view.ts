@@ -4,7 +4,7 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
 
-/** A connection's client id. The id never changes on a chain, so the relayer reads it once. */
+/** Looks up a connection's client id, only once because it never changes on a chain. */
 export type ClientOfConnection = ReturnType<typeof createClientOfConnection>;
 
 /** Creates the lookup. The first call reads the client id. */
@@ -16,7 +16,7 @@ export function createClientOfConnection(
   return {
     id: async (signal: AbortSignal): Promise<string> =>
       (clientId ??= await local.clientOfConnection(connectionId, signal)),
-    /** Forces a new read. Call it after an error: a reset local chain may have different clients. */
+    /** Forces a new read. Call it after an error, because a reset local chain may have different clients. */
     forget: (): void => (clientId = undefined),
   };
 }
@@ -88,11 +88,11 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
 const MAX_APART = 5n;
 
 /**
- * Returns true if a block is slightly below the client's latest height. Another node behind the same address has newer blocks in
- * this case.
+ * Returns true if a block is slightly below the client's latest height, because another node behind the same address has newer
+ * blocks.
  *
- * Throws if the block is far below it: the endpoint lags, or its chain was reset. A reset chain's header contradicts the client's
- * consensus states. ibc-go treats that as misbehaviour and freezes the client.
+ * Throws if the block is far below it, because the endpoint lags or its chain was reset. The header of a reset chain contradicts
+ * the client's consensus states; ibc-go treats that as misbehaviour and freezes the client.
  */
 function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   const latest = client.latestHeight;

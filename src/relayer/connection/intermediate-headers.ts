@@ -29,11 +29,11 @@ export interface IntermediateHeadersDeps {
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
 /**
- * Maximum number of blocks read for one path. A million blocks in which all validators change once need about forty. The relayer
- * sends the known part of a longer path, and the next cycle continues from there.
+ * Maximum number of blocks read for one path. A million blocks in which all validators change once need about forty. If a path
+ * needs more, the relayer sends the known part, and the next cycle continues from there.
  */
 const MAX_READS = 100;
-/** Maximum time for reading a path's blocks. After this time, the relayer sends the known part. */
+/** How long to read a path's blocks. After that, the relayer sends the known part of the path. */
 const READ_MS = 30_000;
 
 /** Creates the intermediate headers for one cycle. `signal` aborts its requests. */
@@ -42,7 +42,7 @@ export function createIntermediateHeaders(
   client: LightClientState,
   signal: AbortSignal,
 ): IntermediateHeaders {
-  // Several headers may need the same updates. The first header's call sends them; later calls reuse the new trusted heights.
+  // Several headers may need the same updates. The first call sends them, and later calls use the new trusted heights.
   const mutex = createMutex();
   let reached: readonly Trust[] = [];
   const nearest = (block: LightBlockBytes, trust: Trust): Trust =>
@@ -88,7 +88,7 @@ interface Step {
 
 interface HeadersOnTheWay {
   readonly blocks: Map<bigint, LightBlockBytes>;
-  /** Each height can be verified from the previous one. The last may be far below the target block. */
+  /** Heights that can each be verified from the previous one. The last may be far below the target block. */
   heights: readonly bigint[];
 }
 
@@ -192,12 +192,12 @@ export type HeaderPath =
 export const MAX_HEADERS = 16;
 
 /**
- * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client does. A single update fails
- * if too little of the voting power trusted at `from` signed block `to`. A path always exists, because a trusted block verifies the
- * next block. After {@link MAX_HEADERS} headers, the path ends below `to`.
+ * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client does, because a single
+ * update fails if too little of the voting power trusted at `from` signed block `to`. A path always exists, because a trusted
+ * block verifies the next one. If it needs more than {@link MAX_HEADERS} headers, it ends below `to`.
  *
- * Call it again after each block read. For each trusted height, planning needs the next block, whose validators the light client
- * trusts.
+ * Call it again after each block that was read. For each trusted height, it needs the next block, whose validators the light
+ * client trusts.
  */
 export function planHeaderPath(
   { from, to }: { readonly from: bigint; readonly to: bigint },
@@ -205,7 +205,7 @@ export function planHeaderPath(
   level: TrustLevel,
 ): HeaderPath {
   let heights: readonly bigint[] = [];
-  // The farthest goal comes first.
+  // Heights to reach, farthest first.
   let goals: readonly bigint[] = [to];
   for (;;) {
     const [trusted = from, nearest] = [heights.at(-1), goals.at(-1)];

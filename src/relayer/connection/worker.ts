@@ -24,8 +24,7 @@ import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
 /**
- * A worker of one connection, with everything that its cycles use. Each connection has a worker for KV queries and a worker for TX
- * queries.
+ * A worker of one connection, with everything that its cycles use. Each connection has one worker for KV and one for TX queries.
  */
 export interface ConnectionWorker {
   readonly connectionId: string;
@@ -43,7 +42,7 @@ export interface ConnectionWorker {
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly checkHistory?: ViewDeps["checkHistory"];
-  /** Updates light clients ahead of all results. */
+  /** Sends client updates ahead of all results. */
   readonly clients: Pick<ClientRefresh, "send">;
   readonly submission: SubmissionHealth;
   readonly urgency: Pick<Urgency, "maxAgeOf">;
@@ -83,7 +82,7 @@ export function intermediateHeadersOf(
   );
 }
 
-/** Replaces a query's current state, unless the query's registration has changed since `query` was read. */
+/** Replaces a query's state, unless its registration has changed since `query` was read. */
 export function updateState(
   { registry }: Pick<ConnectionWorker, "registry">,
   query: RegisteredQuery,
@@ -108,7 +107,7 @@ export function recordFailure(
     failed(current, error, { nowMs: clock.monotonicMs(), backoff: backoffOf(settings), random }),
   );
   metrics.results.inc({ connection_id: connectionId, outcome: error.code });
-  // Log one warning per new code. The reason differs at each attempt, because it contains heights and counts.
+  // Warn once per new code, because the reason contains heights and counts and differs at each attempt.
   logger[before === error.code ? "debug" : "warn"]("query failed", {
     queryId: query.id,
     connectionId,
@@ -168,14 +167,14 @@ export function recordSubmission(worker: ConnectionWorker, outcome: ResultOutcom
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
 }
 
-/** Local height at which the query was or will be due. A query without a result is already due. */
+/** Returns the local height at which the query was or will be due. A query that has no result is already due. */
 export function dueHeight(state: QueryState, localHeight: bigint): bigint {
   return state.query.lastLocalHeight === 0n ? localHeight + 1n : dueHeightOf(state);
 }
 
 /**
- * The connection's health, as the submitter reports it to a worker. A worker learns a result's outcome only after later cycles have
- * started. An error that affects all results must stop the next cycle.
+ * A connection's health, as the submitter reports it to a worker. Outcomes arrive only after later cycles have started, so an
+ * error that affects all results is stored here to stop the next cycle.
  */
 type SubmissionHealth = ReturnType<typeof createSubmissionHealth>;
 
@@ -189,7 +188,7 @@ export function createSubmissionHealth() {
     failed: (last: Error): void => {
       [error, isNew] = [last, true];
     },
-    /** The last error. The next included result clears it. */
+    /** Returns the last error, until a result is included. */
     error: (): Error | undefined => error,
     /** Returns the last error, unless an earlier call already returned it. */
     take: (): Error | undefined => {
@@ -201,19 +200,19 @@ export function createSubmissionHealth() {
 }
 
 /**
- * Decides how many blocks ahead a worker reads. Reading a value when its query is due gives the newest value. Reading, proving,
- * simulating and sending may take longer than a block, though. A query that is due in every block would then get a result only in
- * every second block.
+ * Decides how many blocks early a worker reads. A read when the query is due gives the newest value. But if reading, proving,
+ * simulating and sending take longer than a block, a query that is due in every block would only get a result in every second
+ * one.
  */
 export type LookAhead = ReturnType<typeof createLookAhead>;
 
 /**
- * Shares of a block that a cycle and sending may take before results are read one block early, and two. The remainder allows for
- * block propagation and varying durations. Reading three blocks early is useless, because at most two results of a query may wait
- * for their broadcast.
+ * The share of a block time that a cycle and sending may take before results are read one block early, and two blocks early. The
+ * rest allows for block propagation and varying durations. Reading three blocks early is useless, because at most two results of
+ * a query may wait for their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
-/** Weight of the last measurement. */
+/** Weight of the last measurement in an average. */
 const WEIGHT = 0.3;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
@@ -248,10 +247,10 @@ export function createLookAhead(clock: Pick<Clock, "monotonicMs">) {
   };
 }
 
-/** A worker's cycles that read and prove concurrently. */
+/** A worker's running cycles, which read and prove concurrently. */
 export type RunningCycles = ReturnType<typeof createRunningCycles>;
 
-/** Calls `onEnd` after each cycle. */
+/** Creates an empty set of running cycles. Calls `onEnd` after each cycle. */
 export function createRunningCycles(onEnd: () => void) {
   let count = 0;
   let queries = 0;
@@ -279,10 +278,10 @@ export function createRunningCycles(onEnd: () => void) {
       queries += own;
       const before = last;
       const end = toEnd(run(before), own);
-      // A cycle may fail before the previous cycle ends.
+      // A cycle may fail before the previous one ends.
       last = before.then(() => end);
     },
-    /** Returns an ended cycle's error, once. */
+    /** Returns the error of a cycle that has ended, only once. */
     takeError: (): Error | undefined => {
       const taken = error;
       error = undefined;

@@ -15,14 +15,14 @@ import type { PaidTransaction } from "../result/submit-gate.ts";
 /** Lengths of the stored time spans, in ms. */
 export const SPANS = { minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const;
 
-/** Age, in ms, at which the ledger deletes spans of each length. The 62 days cover this calendar month and the last 30 days. */
+/** Age at which the ledger deletes spans of each length, in ms. 62 days cover this calendar month and the last 30 days. */
 const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
   [SPANS.minutes, 70 * MINUTE_MS],
   [SPANS.hour, 3 * DAY_MS],
   [SPANS.day, 62 * DAY_MS],
 ];
 
-/** A query's cost over a time range. */
+/** One query's total cost over a time range. */
 export interface QuerySum extends CostPart {}
 
 export interface SpanSum {
@@ -32,8 +32,8 @@ export interface SpanSum {
 }
 
 /**
- * Durable record of the relayer's payments by query and time span. The ledger adds each transaction exactly once, because the same
- * database transaction stores the hash. It contains at most 14 + 72 + 62 rows per query.
+ * Durable record of the relayer's payments by query and time span. Each transaction is added exactly once, because its hash is
+ * stored in the same database transaction. There are at most 14 + 72 + 62 rows per query.
  */
 export type CostLedger = ReturnType<typeof createCostLedger>;
 
@@ -45,14 +45,11 @@ export interface CostLedgerDeps {
   /** Returns the queries that share a connection's light client. */
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   readonly nowMs: () => number;
-  /**
-   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting spans early. Default: the
-   * wall clock.
-   */
+  /** Local chain time in wall-clock ms, so that a fast clock on this machine deletes no spans early. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
-/** A transaction and its shares, not yet written. */
+/** A transaction with its shares that has not been written yet. */
 interface Entry {
   readonly hash: string;
   readonly height: bigint;
@@ -60,7 +57,7 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which the ledger stores hashes. No transaction is in flight for longer. */
+/** Number of blocks for which the ledger stores hashes, because no transaction is in flight for longer. */
 const STORED_BLOCKS = 1_000n;
 
 /** Creates one payer's ledger in an open store. */
@@ -69,9 +66,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
-  /**
-   * Marks the point from which the sums are complete: the current time and the latest local height. A second call changes nothing.
-   */
+  /** Records the current time and local height as the start from which the sums are complete. Only the first call counts. */
   const begin = (height: bigint): void => {
     const atMs = nowMs();
     store.queue.push((session) => put(session, BEGIN, [...key, atMs, height]));
@@ -99,14 +94,14 @@ export function createCostLedger(deps: CostLedgerDeps) {
     recordAt,
     record: (transaction: PaidTransaction): void => recordAt(transaction, nowMs()),
     begin,
-    /** The time that `begin` set, in ms; undefined before that call. */
+    /** Returns the time that `begin` recorded, in ms; undefined before that call. */
     sinceMs: async (): Promise<number | undefined> => {
       const row = await since();
       return row === undefined ? undefined : numberOf(row, "since_ms");
     },
-    /** The height that `begin` set; undefined before that call, or if an older program started the sums. */
+    /** Returns the height that `begin` recorded; undefined before that call, or if an older program version started the sums. */
     sinceHeight: async (): Promise<bigint | undefined> => bigintOf(await since(), "since_height"),
-    /** Height of the newest transaction; undefined without one. */
+    /** Returns the height of the newest transaction; undefined if there is none. */
     newestHeight: async (): Promise<bigint | undefined> => {
       const [row] = await store.session.run(
         "SELECT MAX(height) AS height FROM paid_tx WHERE chain = ? AND payer = ?",
@@ -122,7 +117,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
       );
       return rows.map(toQuerySum);
     },
-    /** Like `byQuery`, grouped by span, oldest first. Spans without costs are absent. */
+    /** Like `byQuery`, but also grouped by span, oldest first. Omits spans that have no costs. */
     bySpan: async (span: number, fromMs: number): Promise<readonly SpanSum[]> => {
       const rows = await store.session.run(
         `SELECT start_ms, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY start_ms ORDER BY start_ms`,
@@ -154,7 +149,7 @@ const SUMS = [
   ...AMOUNTS.flatMap((name) => ["high", "low"].map((part) => `SUM(${name}_${part}) AS ${name}_${part}`)),
 ].join(", ");
 
-/** A fee is stored as high × this + low. A query has too few transactions per day for the sum of low parts to reach 2^63. */
+/** A fee is stored as high × this + low. A query has so few transactions per day that the sum of low parts stays below 2^63. */
 const LOW = 1_000_000_000_000n;
 
 function feeOf(row: SqlRow | undefined, name: (typeof AMOUNTS)[number]): bigint {
@@ -179,7 +174,7 @@ async function put(session: SqlSession, sql: string, values: readonly SqlValue[]
 
 type Key = readonly [chain: string, payer: string];
 
-/** Adds the transactions that the sums do not contain yet. */
+/** Adds transactions to the sums, except those that the sums already contain. */
 async function write(session: SqlSession, key: Key, batch: readonly Entry[]): Promise<void> {
   const sums = new Map<string, Row>();
   for (const { hash, height, atMs, parts } of batch) {

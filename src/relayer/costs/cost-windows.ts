@@ -10,9 +10,9 @@ export type CostWindowName = (typeof COST_WINDOWS)[number];
 
 export interface CostWindow {
   readonly name: CostWindowName;
-  /** Start of the window's first span, in wall-clock ms. Never before the window's start. */
+  /** Start of the first span that lies within the window, wall-clock ms. */
   readonly fromMs: number;
-  /** `fromMs`, or the time from which the sums are complete if that is later. */
+  /** Time from which the window's costs are complete: `fromMs`, or when the sums were started if that is later. */
   readonly coveredFromMs: number;
   /** One sum per query. */
   readonly queries: readonly QuerySum[];
@@ -20,7 +20,7 @@ export interface CostWindow {
   readonly fee: bigint;
 }
 
-/** Returns the start of the window's first span. Shorter windows use shorter spans. */
+/** Returns the start of a window's first span, and the length of its spans. Shorter windows use shorter spans. */
 export function windowStart(
   name: CostWindowName,
   nowMs: number,
@@ -63,7 +63,7 @@ export interface OwnerSum extends Omit<QuerySum, "queryId"> {
   readonly queries: number;
 }
 
-/** Adds up costs by owner, most expensive first. The owner "" receives costs that belong to no query. */
+/** Adds up costs by owner, most expensive first. Costs that belong to no query count for the owner "". */
 export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   const sums = sumsBy(
     queries,
@@ -80,7 +80,7 @@ export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   return [...sums].map(([owner, sum]) => ({ owner, ...sum })).toSorted(mostExpensive);
 }
 
-/** Orders costs, highest fee first. */
+/** Compares costs for sorting: highest fee first. */
 export function mostExpensive(
   a: { readonly fee: bigint; readonly owner: string },
   b: { readonly fee: bigint; readonly owner: string },

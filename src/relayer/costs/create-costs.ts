@@ -30,13 +30,13 @@ import { Query } from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 interface PayerView {
   /** Bech32 address of the account that pays the fees. */
   readonly address: string;
-  /** Bech32 address of the account that signs. With a fee grant, it differs from `address`. */
+  /** Bech32 address of the account that signs. If a fee grant is used, it differs from `address`. */
   readonly signer: string;
   /** Undefined before the first read. */
   readonly balance: bigint | undefined;
   /** Part of the balance that the relayer never spends. */
   readonly reserve: bigint;
-  /** Undefined without a fee grant. */
+  /** Undefined if no fee grant is configured. */
   readonly grant: GrantView | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface GrantView {
 /** The payments by payer and query, and the forecast. */
 export interface CostsView {
   readonly denom: string;
-  /** Undefined if neither the configuration nor the chain names a display unit. */
+  /** The display unit; undefined if neither the configuration nor the chain names one. */
   readonly unit: DisplayUnit | undefined;
   readonly payer: PayerView;
   /** Wall-clock time of the last read of the sums, in ms; undefined before it. */
@@ -61,9 +61,9 @@ export interface CostsView {
   readonly windows: readonly CostWindow[];
   /** Undefined in the relayer's first ten minutes. */
   readonly forecast: SpendingForecast | undefined;
-  /** Maximum fees per calendar month. */
+  /** Fee budget for a calendar month; undefined if none is configured. */
   readonly budget: bigint | undefined;
-  /** The reason why the sums may lack payments or are unreadable. */
+  /** Why the sums may lack payments or are unreadable; undefined if they are complete. */
   readonly incomplete: string | undefined;
   readonly nameOf: (owner: string) => ContractName | undefined;
 }
@@ -85,10 +85,10 @@ export interface CostsDeps {
 const TICK_MS = 2_000;
 const SUMS_MS = 10_000;
 const GRANT_MS = MINUTE_MS;
-/** Interval between reads of the display unit. A chain without metadata may add it by governance. */
+/** Interval between reads of the display unit, because governance may add metadata to a chain that has none. */
 const UNIT_MS = HOUR_MS;
 
-/** Creates the costs. The service reads them. */
+/** Creates the view of the costs, which the returned service keeps up to date. */
 export function createCosts(config: RelayerConfig, deps: CostsDeps) {
   const { clock, client } = deps;
   const { denom } = config.gas;
@@ -151,7 +151,7 @@ export function createCosts(config: RelayerConfig, deps: CostsDeps) {
     recordIncomplete: (reason: string | undefined): void => {
       incomplete = reason;
     },
-    /** Reads the sums, the fee grant, the display unit and contract names. */
+    /** Reads the sums, the fee grant, the display unit and the contract names. */
     service: { name: "costs", run: (signal) => runJobs(jobs, clock, signal) } satisfies Service,
   };
 }
@@ -221,7 +221,7 @@ interface Now {
   readonly sinceMs: number;
 }
 
-/** Number of whole hours in the shortest regime. The current hour comes on top. */
+/** Number of whole hours in the shortest regime, in addition to the current hour. */
 const REGIME_HOURS = 6;
 
 async function readRegimes(
@@ -245,7 +245,7 @@ async function readRegimes(
   ];
 }
 
-/** Returns each whole hour's costs over the last day, as far back as the sums reach. An hour without costs is 0. */
+/** Returns the costs of each whole hour of the last day, as far back as the sums reach; 0 for an hour that has no costs. */
 async function wholeHours(
   ledger: CostLedger,
   { nowMs, sinceMs }: Now,
@@ -259,14 +259,16 @@ async function wholeHours(
   });
 }
 
-/** Returns prices per unit of gas used. Fees are paid for gas limits, which include a margin. */
+/**
+ * Returns prices per unit of gas used. They exceed the gas price, because fees are paid for gas limits, which include a margin.
+ */
 function pricesOf(
   { gas }: RelayerConfig,
   market: MarketStatus | undefined,
   windows: readonly CostWindow[],
 ): SpendingPrices {
   const cap = market && mulDec18(market.cap, market.feeFactor);
-  // Without a fee market the price is constant. An old price reading does not describe the current market.
+  // Use the market's price only if the reading is recent. A chain that has no fee market has a constant price.
   const now =
     market !== undefined && isFresh(market)
       ? mulDec18(market.price, market.feeFactor)
@@ -276,7 +278,7 @@ function pricesOf(
 
 type SpendingPrices = Parameters<typeof forecastSpending>[0]["price"];
 
-/** Price paid per unit of gas used, in the newest window with costs. */
+/** Returns the price paid per unit of gas used in the newest window that has costs. */
 function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
   for (const { queries, fee } of windows) {
     const gas = queries.reduce((sum, one) => sum + one.gas, 0n);
@@ -285,10 +287,7 @@ function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
   return undefined;
 }
 
-/**
- * Returns the amount that the relayer may still spend; undefined if unknown. A fee grant also limits it while the grant cannot be
- * read.
- */
+/** Returns the amount that the relayer may still spend; undefined if unknown, e.g. while its fee grant cannot be read. */
 function availableOf({ balance, reserve, grant }: PayerView): bigint | undefined {
   if (balance === undefined) return undefined;
   const own = balance > reserve ? balance - reserve : 0n;
@@ -300,22 +299,22 @@ function availableOf({ balance, reserve, grant }: PayerView): bigint | undefined
 }
 
 interface ContractName {
-  /** Label that the creator chose; at most {@link MAX_LABEL} characters. */
+  /** The label that the contract's creator chose; at most {@link MAX_LABEL} characters. */
   readonly label: string;
   /** Bech32 address; empty if the chain returns none. */
   readonly creator: string;
   readonly admin: string;
 }
 
-/** Maximum number of cached contracts. The cache drops the oldest entries first. */
+/** Maximum number of cached contracts. The oldest entries are dropped first. */
 const MAX_CONTRACTS = 1_000;
 const MAX_LABEL = 64;
-/** Age at which the relayer reads an entry again, since a contract's admin may change. */
+/** Age at which an entry is read again, since a contract's admin may change. */
 const FRESH_MS = 6 * 3_600_000;
-/** Time until the next read after a failure, or for an address without a contract. */
+/** Time until the next read after a failure, or if the address has no contract. */
 const RETRY_MS = 600_000;
 
-/** Caches labels and admins of the contracts that own queries. A chain without contracts needs none. */
+/** Caches the labels and admins of the contracts that own queries. */
 export function createContractNames(
   client: Pick<ChainClient, "grpcQuery">,
   clock: Pick<Clock, "monotonicMs">,
@@ -360,7 +359,7 @@ async function readContract(
   return { label: plain(label, MAX_LABEL), creator: plain(creator, 128), admin: plain(admin, 128) };
 }
 
-/** Reduces a label to a single line, because anyone can choose it. */
+/** Reduces a label to a single line of limited length, because anyone can choose it. */
 function plain(text: string, length: number): string {
   const line = text.replaceAll(/\p{C}+/gu, " ").trim();
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;

@@ -4,7 +4,7 @@ import type { PaidResult, PaidTransaction } from "../result/submit-gate.ts";
 /** A query that shares its connection's client updates with others. */
 export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 
-/** Paid amounts. */
+/** Paid amounts, and what was paid for. */
 export interface CostSum {
   /** In the fee denom's base unit. */
   readonly fee: bigint;
@@ -13,14 +13,14 @@ export interface CostSum {
   /** `fee` if the transaction failed, otherwise 0. */
   readonly failedFee: bigint;
   readonly gas: bigint;
-  /** Delivered results. */
+  /** Number of delivered results. */
   readonly results: number;
 }
 
 /** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
 export interface CostPart extends SharingQuery, CostSum {}
 
-/** Receives costs that belong to no query: updates of a light client without registered queries. */
+/** Stands in for a query in costs that belong to none: updates of a light client that no registered query uses. */
 const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 
 /**
@@ -28,9 +28,9 @@ const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
  *
  * - Each result pays for the fee and the fixed gas in proportion to its expected gas.
  * - A connection's results share the client update of their transaction in proportion to their gas.
- * - Without such results, all of the connection's queries (`sharing`) share the update equally.
- * - If the connection has no query either, {@link NO_QUERY} pays for the update.
- * - Shares with the largest remainders receive the units left over from rounding.
+ * - If the transaction has no such results, all of the connection's queries (`sharing`) share the update equally.
+ * - If the connection has no query either, {@link NO_QUERY} gets the cost of the update.
+ * - The units left over from rounding go to the shares with the largest remainders.
  */
 export function attributeCost(
   transaction: PaidTransaction,
@@ -65,7 +65,7 @@ interface Share {
   readonly weight: bigint;
 }
 
-/** A weight is gas × this, so that dividing small amounts of gas loses no digits. */
+/** A weight is gas multiplied by this, so that dividing small amounts of gas loses no digits. */
 const SCALE = 1_000_000n;
 
 function sharesOf(
@@ -73,7 +73,7 @@ function sharesOf(
   sharing: (connectionId: string) => readonly SharingQuery[],
 ): readonly Share[] {
   const own = results.map((result): Share => {
-    // Results without an estimate get equal weights.
+    // Give equal weights to results that have no estimate.
     return { query: result, isUpdate: false, results: 1, weight: weightOf(result) };
   });
   const shared = updates.flatMap(({ connectionId, gas }): readonly Share[] => {

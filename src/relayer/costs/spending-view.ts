@@ -13,7 +13,7 @@ import type { CostSum } from "./payment.ts";
 export const COST_GROUPS = ["owner", "query"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** JSON contains amounts and gas as decimal strings, and times as ISO 8601. */
+/** An amount or gas, which JSON contains as a decimal string. */
 const amount = z.codec(z.string().regex(/^\d{1,60}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: String,
@@ -21,7 +21,7 @@ const amount = z.codec(z.string().regex(/^\d{1,60}$/), z.bigint(), {
 const time = z.codec(z.iso.datetime(), z.number(), { decode: Date.parse, encode: isoTime });
 const name = z.string().nullable();
 const count = z.int().min(0);
-/** Null: never. */
+/** A number of seconds; null means never. */
 const seconds = z.number().nullable();
 const range = z.object({ low: amount, expected: amount, high: amount });
 const byPrice = <T extends z.ZodType>(value: T) => z.object({ now: value, cap: value });
@@ -99,10 +99,7 @@ export const SPENDING_SCHEMA = z.object({
   over_budget: z.enum(["spent", "forecast"]).nullable(),
 });
 
-/**
- * A relayer's spending. The page renders it, `GET /api/spending` encodes it, and the report decodes it. Amounts are in base units,
- * times in ms.
- */
+/** A relayer's spending, for `GET /api/spending`, the page and the report. Amounts are in base units, times in ms. */
 export type SpendingView = z.output<typeof SPENDING_SCHEMA>;
 
 export function encodeSpending(view: SpendingView): JsonObject {
@@ -236,7 +233,7 @@ function leftView(left: TimeLeft | undefined) {
   };
 }
 
-/** JSON cannot represent infinity. */
+/** Converts to seconds; null for infinity, which JSON cannot represent. */
 function toSeconds(ms: number): number | null {
   return Number.isFinite(ms) ? Math.round(ms / 1_000) : null;
 }

@@ -45,7 +45,7 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
-/** Minimum number of transactions that the balance must cover. With fewer, the account would be empty within minutes. */
+/** Minimum number of transactions that the balance must cover, because it would otherwise be spent within minutes. */
 const MIN_TRANSACTIONS = 10n;
 
 async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
@@ -70,7 +70,7 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
   }
 }
 
-/** Returns the expected fee for a transaction with all KV results. A separate finding reports a price above `gas.max_price`. */
+/** Returns the expected fee for a transaction with all KV results. A price above `gas.max_price` is reported separately. */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;
   const { max_price: cap } = config.gas;
@@ -139,7 +139,7 @@ function noGrant(subject: string, granter: string, grantee: string): Finding {
 }
 
 /**
- * Checks that the market can sustain the registered queries and that the configured prices fit the market. Rejects only on abort.
+ * Checks that the fee market can sustain the registered queries and that the configured prices suit it. Rejects only on abort.
  */
 export async function checkMarket(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
   const subject = "fee market";

@@ -14,12 +14,12 @@ import { openClient } from "../chain-access.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 
 export interface Finding {
-  /** The checked part, for example "connection-0: light client". */
+  /** What was checked, e.g. "connection-0: light client". */
   readonly subject: string;
   /** "unseen": the check could not read its data. "advice": the relayer works, but a change would improve it. */
   readonly outcome: "good" | "advice" | "problem" | "unseen";
   readonly text: string;
-  /** Advice for the operator; undefined if there is no problem. */
+  /** What the operator can do; undefined if there is no problem. */
   readonly advice: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface EndpointRow {
   readonly cells: Readonly<Record<Capability, Cell>>;
 }
 
-/** The chain that requires a capability. The relayer has a substitute for every capability without an entry. */
+/** Which chain's endpoints need a capability. The relayer can do without every capability that has no entry. */
 const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both" } = {
   "block results": "remote",
   proofs: "remote",
@@ -223,7 +223,7 @@ async function indexCell(
   return cell(signal, "on", role === "local" ? find : search);
 }
 
-/** Simulates an empty transaction. The application's refusal shows that the simulation ran. */
+/** Simulates an empty transaction, whose refusal by the application shows that the endpoint simulates. */
 function simulationCell(client: PooledChainClient, signal: AbortSignal): Promise<Cell> {
   return cell(signal, "yes", () =>
     client.grpcQuery(SIMULATE_PATH, new Uint8Array(0), signal).catch((error: unknown) => {
@@ -254,7 +254,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {
     const own = rows.filter((row) => row.chainId === chainId);
     const role = chainId === localId ? "local" : "remote";
-    // Unresponsive endpoints have a finding of their own.
+    // Leave out unresponsive endpoints, which have a finding of their own.
     return CAPABILITIES.slice(1).flatMap((name) => {
       const gaps = own.flatMap(({ endpoint, cells }) =>
         cells[name].gap === undefined ? [] : [`${endpoint}: ${cells[name].gap}`],

@@ -56,9 +56,9 @@ interface CheckedChain {
   readonly nowMs: () => number;
 }
 
-/** Maximum age of the newest block. If it is older, the chain has stopped or this machine's clock is wrong. */
+/** Age of the newest block above which the chain has stopped or this machine's clock is wrong. */
 const MAX_AGE_MS = 60_000;
-/** Maximum time by which a node's newest block may be ahead of this clock. It allows for normal clock differences. */
+/** How far a node's newest block may be ahead of this machine's clock, to allow for normal differences. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Checks a chain's endpoints and its newest block. Rejects only on abort. */
@@ -99,7 +99,7 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
 }
 
-/** The check reports a client that expires within this many hours as a problem. */
+/** A client that expires within this many hours is a problem. */
 const MIN_HOURS = 24;
 
 /** Checks a connection's light client, its queries, and one proof end to end. Rejects only on abort. */

@@ -18,13 +18,13 @@ export interface ForecastInput extends MarketFacts {
   readonly loads: readonly QueryLoad[];
 }
 
-/** The queries' costs and lateness in a market, based on their periods and their gas per result. */
+/** What queries cost in a fee market and how late their results are, derived from their periods and their gas per result. */
 export interface Forecast extends SteadyState {
-  /** Changes that would make late results timely, with their cost. Empty if results are timely. */
+  /** Changes that would bring late results back on time, with their cost. Empty if results are on time. */
   readonly remedies: readonly Remedy[];
 }
 
-/** Forecasts the steady state. Cheap enough to run for each status request: linear in the number of loads. */
+/** Forecasts the steady state. It is linear in the number of loads, so it can run for each status request. */
 export function forecast({ loads, ...facts }: ForecastInput): Forecast {
   const demand = demandOf(loads, facts);
   const steady = steadyState(demand);
@@ -39,11 +39,11 @@ export function forecast({ loads, ...facts }: ForecastInput): Forecast {
 export interface RegisteredLoad extends QueryLoad {
   readonly id: bigint;
   readonly owner: string;
-  /** Number of local blocks since registration; undefined if unknown. */
+  /** Number of local blocks since the query's registration; undefined if unknown. */
   readonly ageBlocks: bigint | undefined;
 }
 
-/** A query's gas and cost over a period. Query 0 represents light clients without a query. */
+/** A query's gas and cost over a period. Query 0 stands for light clients that no query uses. */
 interface MeasuredQuery {
   readonly queryId: bigint;
   readonly owner: string;
@@ -52,10 +52,10 @@ interface MeasuredQuery {
   readonly fee: bigint;
 }
 
-/** Measurements over one period. The forecast extrapolates from them. */
+/** Measurements over one period, from which the forecast extrapolates. */
 export interface Regime {
   readonly name: "hours" | "days" | "month";
-  /** Time during which the relayer ran, ms. */
+  /** How long the relayer ran during the period, ms. */
   readonly runningMs: number;
   /** Time from the start of the period until now, ms. */
   readonly lengthMs: number;
@@ -72,9 +72,9 @@ export interface SpendingInput {
   /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
   readonly lateBlocks: number;
   readonly regimes: readonly Regime[];
-  /** Fees of each of the last whole hours. These fees determine the width of the estimate. */
+  /** The fees of each of the last whole hours, whose variation determines the width of the estimate. */
   readonly hours: readonly { readonly fee: bigint }[];
-  /** Price paid per unit of gas used: now, and with the gas price at `gas.max_price`. */
+  /** Price per unit of gas used: now, and if the gas price were `gas.max_price`. */
   readonly price: Record<ForecastPrice, Dec18>;
   /** Costs of the month so far. */
   readonly month: readonly MeasuredQuery[];
@@ -83,14 +83,14 @@ export interface SpendingInput {
   readonly available: bigint | undefined;
 }
 
-/** An estimate with its width. `low` equals `high` only if no more fees are expected. */
+/** An estimate as a range. `low` equals `high` only if no more fees are expected. */
 export interface Range {
   readonly low: bigint;
   readonly expected: bigint;
   readonly high: bigint;
 }
 
-/** Time until the funds run out, ms. */
+/** Estimates of the time until the funds run out, ms. */
 export interface TimeLeft {
   readonly soonestMs: number;
   readonly expectedMs: number;
@@ -99,28 +99,28 @@ export interface TimeLeft {
 }
 
 export interface SpendingForecast {
-  /** The periods on which the estimate is based. Without a period, there is no forecast. */
+  /** The periods on which the estimate is based; at least one. */
   readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
-  /** Relative width that widens the regimes' range on both sides. */
+  /** By how much the regimes' range is widened on both sides, relative to its bounds. */
   readonly width: number;
   readonly perDay: Record<ForecastPrice, Range>;
-  /** Fees for the whole month, both past and expected. */
+  /** Fees of the whole month: the ones already paid and the ones expected. */
   readonly month: Record<ForecastPrice, Range>;
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
-  /** Each owner's expected cost by the end of the month, most expensive first. */
+  /** Each owner's cost so far and expected by the end of the month, most expensive first. */
   readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
   /** Number of registered queries younger than the longest regime, plus measured queries that no longer exist. */
   readonly newQueries: number;
   readonly goneQueries: number;
 }
 
-/** A regime with less running time is not meaningful. */
+/** Minimum running time from which a regime is meaningful. */
 const MIN_RUNNING_MS = 10 * MINUTE_MS;
-/** The forecast estimates a younger query from its update period. */
+/** Age from which a query's own measurements are used. A younger query is estimated from its update period. */
 const MIN_AGE_MS = 30 * MINUTE_MS;
-/** Minimum width of an estimate. A single block, result or price can shift it by this much. */
+/** Minimum width of an estimate, because a single block, result or price can shift it by this much. */
 const MIN_WIDTH = 0.05;
-/** Width if there are too few hours to measure how much they vary. */
+/** Width of an estimate if there are too few hours to measure how much they vary. */
 const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
@@ -198,7 +198,7 @@ function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, D
   return rates;
 }
 
-/** A query's measured daily gas; undefined for a new query with too few results. */
+/** Returns a query's measured gas per day; undefined for a new query that has too few results. */
 function measuredGas(
   load: RegisteredLoad,
   sum: MeasuredQuery | undefined,
@@ -210,12 +210,12 @@ function measuredGas(
   if (ageMs === undefined ? sum !== undefined : ageMs >= lengthMs) return gasPerDay(used, runningMs);
   const servedMs = Math.min(ageMs ?? 0, runningMs);
   if (sum !== undefined && sum.results > 0 && servedMs >= MIN_AGE_MS) return gasPerDay(used, servedMs);
-  // A TX query's rate of results cannot be predicted.
+  // Use the measurement for a TX query, because its rate of results cannot be predicted.
   const isPlanned = load.updatePeriod !== undefined && blockMs !== undefined;
   return isPlanned ? undefined : gasPerDay(used, Math.max(servedMs, MIN_AGE_MS));
 }
 
-/** A query's daily gas at its steady-state rate of results. */
+/** Returns a query's gas per day at its steady-state rate of results. */
 function plannedGas(
   { updatePeriod }: RegisteredLoad,
   gasOfOne: Dec18,
@@ -229,7 +229,7 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
   return ageBlocks === undefined || blockMs === undefined ? undefined : Number(ageBlocks) * blockMs;
 }
 
-/** Measured gas per result for this owner; otherwise the average over all owners, or the expected gas. */
+/** Returns the measured gas per result for a query's owner; otherwise the average over all owners, or the expected gas. */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = sumsBy(
     queries,
@@ -244,7 +244,7 @@ function meanGas(sum: Pick<MeasuredQuery, "gas" | "results"> | undefined): Dec18
   return sum === undefined || sum.results === 0 ? undefined : (sum.gas * DEC18_ONE) / BigInt(sum.results);
 }
 
-/** Half the relative width: two standard errors of the hourly mean. */
+/** Returns half the relative width of an estimate: two standard errors of the hourly mean. */
 function widthOf(hours: SpendingInput["hours"]): number {
   const fees = hours.map(({ fee }) => Number(fee));
   const mean = fees.reduce((sum, fee) => sum + fee, 0) / fees.length;
@@ -253,7 +253,7 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/** Computes fees for the lowest and highest gas, widened, and for the mean gas. Adds past fees to each. */
+/** Computes the fees for the lowest and highest gas, widened, and for the mean gas. Adds the past fees to each. */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

@@ -20,10 +20,12 @@ export function ceilingOf(
   return gas.price?.comfortable ?? 2n * minBaseGasPrice;
 }
 
-/** A price cap above this multiple of the minimum offers no protection. The price gets that high only when blocks are full. */
+/**
+ * A price cap above this multiple of the minimum offers no protection, because the price gets that high only if blocks stay full.
+ */
 const USEFUL_CAP = 100n;
 
-/** Returns a problem of the configured prices and the remedy; undefined if the prices suit the market. */
+/** Returns what is wrong with the configured prices, and the remedy; undefined if they suit the market. */
 export function adviseOnPrices(
   { ceiling, cap }: { readonly ceiling: Dec18; readonly cap: Dec18 },
   { minBaseGasPrice: minimum }: Pick<MarketParams, "minBaseGasPrice">,
@@ -62,7 +64,7 @@ export function configuredCosts(
   };
 }
 
-/** Returns a transaction's gas without its results, assuming one update per client. */
+/** Returns a transaction's gas apart from its results, if it updates each client once. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
@@ -88,7 +90,7 @@ export function loadOf(
   const { id, owner, type, registeredAtHeight } = query;
   const remotePeriod = Math.round((remoteMs * Number(maxInt(least, 1n))) / (blockMs ?? Infinity));
   const used = gas ?? gasGuess(query, callbacks);
-  // A query from the genesis state has no registration height: it has existed since the first block.
+  // The age of a query from the genesis state is unknown, because it has no registration height.
   const hasAge = height !== undefined && registeredAtHeight > 0n && height > registeredAtHeight;
   return {
     id,
@@ -125,7 +127,7 @@ export function createLoads(
     const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
     return registry.states().map((state) => {
       const { query } = state;
-      // A query whose values do not change gets one result per this interval.
+      // While a query's values do not change, it gets one result per this interval.
       const updatePeriod = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
       const remoteMs = remotes.get(query.connectionId) ?? 0;
       return loadOf({ ...query, updatePeriod }, config, { blockMs, remoteMs, gas: gasOf(query.id), height });
@@ -141,9 +143,11 @@ interface MarketViewDeps {
   readonly clock: { readonly monotonicMs: () => number };
 }
 
-/** Returns the fee market with a forecast for the served KV queries; undefined before the first reading or without a fee market. */
+/**
+ * Returns the fee market with a forecast for the served KV queries; undefined before the first reading and if there is no market.
+ */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
-  // Several readers ask for the status of the same block.
+  // Cached, because several readers ask for the status of the same block.
   let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
   return () => {
     const status = deps.market.status();

@@ -7,12 +7,14 @@ import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts"
 /** The fee market at one moment, and the served queries' cost in it. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   readonly sinceReadMs: number;
-  /** The measured factor, or an estimate if the last blocks contain none of the relayer's transactions. */
+  /**
+   * Fees paid relative to gas used × price: measured, or estimated if the last blocks contain none of the relayer's transactions.
+   */
   readonly feeFactor: Dec18;
   readonly forecast: Forecast;
 }
 
-/** Age at which a fee market reading is out of date, ms. */
+/** Age above which a fee market reading is out of date, ms. */
 const FRESH_MS = 60_000;
 
 /** Returns true if the reading is recent enough to describe the current market. */
@@ -21,19 +23,19 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 }
 
 /**
- * Returns true if timely results would need more gas than the market can sustain at its current price (the state
- * "demand-above-market"). Blocks still include the results, but late.
+ * Returns true if sending every result on time would need more gas than the market can sustain at its current price (the state
+ * "demand-above-market"). Blocks then include the results late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
 }
 
 /**
- * Maximum lateness that a market explains: about an hour. If others' transactions leave no gas, results are delayed indefinitely.
+ * Maximum lateness that is attributed to the market, about an hour. It has no natural limit if others' transactions leave no gas.
  */
 const MAX_LATE_BLOCKS = 1_000;
 
-/** Returns by how many blocks the fee market delays results, rounded up and at most 1,000; 0 without a recent reading. */
+/** Returns by how many blocks the fee market delays results, rounded up and at most 1,000; 0 if no reading is recent. */
 export function expectedLateBlocks(market: MarketStatus): bigint {
   if (!isFresh(market) || !isDemandAboveMarket(market)) return 0n;
   return BigInt(Math.min(MAX_LATE_BLOCKS, Math.ceil(market.forecast.lateBlocks)));
@@ -49,12 +51,12 @@ export function priceRatio(price: Dec18, of: Dec18): string {
   return String(Number(dec18ToNumber(quoDec18(price, of)).toPrecision(3)));
 }
 
-/** Returns this relayer's mean gas over the newest blocks with a reading, at most `count`; undefined without such blocks. */
+/** Returns this relayer's mean gas over the newest blocks that have a reading, at most `count`; undefined if there are none. */
 export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
   return mean(blocks.slice(-count).map(({ ownGas }) => ownGas));
 }
 
-/** Returns others' mean gas over the blocks for which it is known; undefined without such blocks. */
+/** Returns others' mean gas over the blocks for which it is known; undefined if there are none. */
 export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
   return mean(blocks.flatMap(({ othersGas }) => othersGas ?? []));
 }
@@ -72,12 +74,12 @@ export function remedyJson(remedy: Remedy) {
   return { kind, ceiling: formatDec18(remedy.ceiling), burst_results: remedy.burstResults, ...cost };
 }
 
-/** Returns null if others' transactions leave no gas. */
+/** Rounds a lateness for JSON; null for infinity, i.e. if others' transactions leave no gas. */
 export function lateBlocksJson(lateBlocks: number): number | null {
   return Number.isFinite(lateBlocks) ? oneDecimal(lateBlocks) : null;
 }
 
-/** Keeps one decimal, or three digits below 10. A market may sustain only a tenth of a result per block. */
+/** Rounds to one decimal, or below 10 to three digits, because a market may sustain only a tenth of a result per block. */
 export function threeDigits(value: number): number {
   return value < 10 ? Number(value.toPrecision(3)) : oneDecimal(value);
 }
@@ -86,7 +88,7 @@ function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The format of a forecast's amounts and times. */
+/** How a forecast's amounts and times are formatted. */
 export interface ForecastStyle {
   readonly denom: string;
   readonly blockMs: number;
@@ -94,7 +96,7 @@ export interface ForecastStyle {
   readonly separator: string;
 }
 
-/** Formats the lateness in blocks and its meaning. */
+/** Formats the lateness in blocks, and what it means for the results. */
 export function lateText(
   lateBlocks: number,
   { blockMs, separator }: Omit<ForecastStyle, "denom">,
@@ -125,7 +127,7 @@ function pricedText(price: Dec18, denom: string): string {
   return `${priceText(price)} ${denom}`;
 }
 
-/** Formats a duration. A duration below a minute is in seconds with one decimal. */
+/** Formats a duration; below a minute, in seconds with one decimal. */
 export function secondsText(durationMs: number): string {
   return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
 }

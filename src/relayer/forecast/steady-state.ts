@@ -11,23 +11,23 @@ import { type Dec18, DEC18_ONE, mulDec18, parseDec18 } from "../../platform/base
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 
-/** Queries with the same period and gas. */
+/** A number of queries that have the same period and gas. */
 export interface QueryLoad {
   readonly queries: number;
   /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results arrive irregularly. */
   readonly updatePeriod: bigint | undefined;
   readonly gas: bigint;
-  /** Gas per result if the chain does not call the contract. Equals `gas` for a query without a callback. */
+  /** Gas per result if the chain does not call the contract. Equals `gas` if the query has no callback. */
   readonly gasWithoutCallback: bigint;
 }
 
 /**
- * Estimate of fees paid relative to gas used × block price. Gas limit and offered price both include a margin. The estimate applies
- * until the relayer has measured the factor.
+ * Fees paid relative to gas used × block price, because the gas limit and the offered price both include a margin. This estimate
+ * applies until the relayer has measured the factor.
  */
 export const FEE_FACTOR = parseDec18("1.05");
 
-/** The facts besides the queries that determine the cost of results. */
+/** The facts that determine the cost of results, besides the queries themselves. */
 export interface MarketFacts {
   readonly params: MarketParams;
   readonly othersGas: bigint;
@@ -37,14 +37,16 @@ export interface MarketFacts {
   /** Price paid per unit of gas used, divided by the block's price. Fees are paid for gas limits, which include a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
-    /** Extra gas in each block with results, for transaction and client updates. 0 if `QueryLoad.gas` includes a share of it. */
+    /**
+     * Gas that each block with results adds for the transaction and client updates. 0 if `QueryLoad.gas` includes a share of it.
+     */
     readonly fixedGas: bigint;
     /** Share of a block that a burst may use, per mille. */
     readonly blockSharePermille: bigint;
   };
 }
 
-/** The queries' cost at the market's lowest price and their lateness, if nothing changes. */
+/** What the queries cost at the market's lowest price and how late they are, if nothing changes. */
 export type SteadyState = ReturnType<typeof steadyState>;
 
 interface Group {
@@ -58,7 +60,7 @@ interface Demand extends MarketFacts {
   readonly groups: readonly Group[];
 }
 
-/** Groups KV queries by period. Results with the same period are equally late, so only their total gas matters. */
+/** Groups KV queries by period. Queries with the same period are equally late, so only their total gas matters. */
 export function demandOf(
   loads: readonly QueryLoad[],
   facts: MarketFacts,
@@ -96,20 +98,20 @@ export function steadyState(demand: Demand) {
   return {
     /** Gas per block that the relayer can use without changing the price: the market's target minus others' gas. */
     sustainableGas,
-    /** Gas per block with every result on time, rounded up. Demand is above the market if it exceeds `sustainableGas`. */
+    /** Gas per block if every result is on time, rounded up. If it exceeds `sustainableGas`, demand is above the market. */
     demandGas,
-    /** Results per block that the market can sustain, in the proportions of the steady state. */
+    /** Number of results per block that the market can sustain, in the proportions of the steady state. */
     sustainableResults: isAbove ? results : demandResults * rateFactor(demand, Number(sustainableGas)),
-    /** Results per block with every result on time. */
+    /** Number of results per block if every result is on time. */
     demandResults,
     /**
      * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if others leave no gas.
      */
     lateBlocks,
     resultsPerDay,
-    /** In the fee denom's base unit, rounded up. */
+    /** Fees per day in the fee denom's base unit, rounded up. */
     costPerDay: feesOf(gas, price),
-    /** In the fee denom's base unit; 0 without results. */
+    /** Fees per result in the fee denom's base unit; 0 if there are no results. */
     costPerResult: perResult(mulDec18(gas, price), resultsPerDay),
   };
 }
@@ -133,7 +135,7 @@ function ceilQuo(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/** Returns gas and results per block with every result on time. Avoids floating-point errors. */
+/** Returns gas and results per block if every result is on time, computed without floating-point errors. */
 function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly results: Dec18 } {
   let [gas, results] = [0n, 0n];
   for (const group of groups) {
@@ -144,8 +146,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results per block if all results are `lateBlocks` late. Query phases are independent. With less than one result
- * per block, only that share of blocks uses the fixed gas.
+ * Returns gas and results per block if all results are `lateBlocks` late and queries are due independently of each other. If
+ * there is less than one result per block, only that share of blocks uses the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,
@@ -160,12 +162,12 @@ function rateAt(
   return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
 }
 
-/** More steps than a double has digits. */
+/** Number of bisection steps: more than a double has binary digits. */
 const BISECTIONS = 100;
 
 function lateBlocksAt(demand: Demand, gas: number): number {
   if (gas === 0) return Infinity;
-  // With L blocks of lateness, no query's rate exceeds 1 / L, so at this bound the queries use less than `gas`.
+  // If results are L blocks late, no query's rate exceeds 1 / L, so at this bound the queries use less than `gas`.
   const all = demand.groups.reduce(
     (sum, group) => sum + Number(group.gas) + group.queries * Number(demand.batch.fixedGas),
     0,
@@ -179,12 +181,12 @@ function lateBlocksAt(demand: Demand, gas: number): number {
   return high;
 }
 
-/** Returns the factor for all rates so that the queries use `gas` per block; 0 without queries. */
+/** Returns the factor by which to multiply all rates so that the queries use `gas` per block; 0 if there are no queries. */
 function rateFactor({ groups, batch }: Demand, gas: number): number {
   const { gas: own, results } = rateAt({ groups, batch: { ...batch, fixedGas: 0n } }, 0);
   if (results === 0) return 0;
   const fixed = Number(batch.fixedGas);
-  // With less than one result per block, each result pays for its own block's fixed gas.
+  // If there is less than one result per block, each result pays for its own block's fixed gas.
   const sparse = gas / (own + fixed * results);
   return results * sparse <= 1 ? sparse : (gas - fixed) / own;
 }
@@ -206,8 +208,8 @@ export type Remedy =
   | { readonly kind: "fewer-callbacks"; readonly lateBlocks: number; readonly costPerDay: bigint };
 
 /**
- * Returns changes that would reduce `steady`'s lateness. `quiet` is the steady state without callbacks; undefined if that saves
- * nothing.
+ * Returns changes that would reduce the lateness of `steady`. `quiet` is the steady state if no contract is called; undefined if
+ * that saves nothing.
  */
 export function remediesFor(
   demand: Demand,
@@ -230,11 +232,11 @@ export function remediesFor(
   ];
 }
 
-/** Maximum length of a burst. If demand is only slightly above the market, the price takes very long to reach a ceiling. */
+/** Maximum length of a simulated burst. If demand is only slightly above the market, the price takes very long to rise. */
 const MAX_BURST_BLOCKS = 1_000;
 
 /**
- * Simulates one burst from the lowest price, with one pending result per query. The burst ends at the price `ceiling`, or once the
+ * Simulates one burst from the lowest price, when each query has a pending result. It ends at the price `ceiling`, or once the
  * market can sustain the remaining results.
  */
 function burstUpTo(
@@ -248,7 +250,7 @@ function burstUpTo(
   );
   const start = initialState(params);
   let state: State = { ...start, window: start.window.map(() => targetOf(params)) };
-  /** Share of each group that is due. */
+  /** The share of each group's queries that is due. */
   let due = groups.map(() => 1);
   let [results, fees] = [0, 0n];
   for (let block = 0; block < MAX_BURST_BLOCKS; block++) {

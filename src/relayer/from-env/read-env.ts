@@ -11,11 +11,11 @@ const REMOTE = "RELAYER_TARGET_CHAIN";
 type ConfigTree = Readonly<Record<string, unknown>>;
 
 export interface EnvConfig {
-  /** The configuration without the chain ids that no variable sets. */
+  /** The configuration. It lacks chain ids that no variable sets. */
   readonly tree: ConfigTree;
-  /** Chain ids and endpoints. The Go relayer reads the ids from the endpoints. */
+  /** Both chains' ids and endpoints. If no variable sets an id, it is read from the endpoints, as in the Go relayer. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
-  /** One line per invalid or missing variable. The configuration is usable only if this is empty. */
+  /** One line per invalid or missing variable. The configuration is usable if there is none. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
@@ -73,7 +73,7 @@ function endpoints(values: EnvValues, name: string): readonly string[] {
   return urls;
 }
 
-/** Refers to the secret in the variable `name`, or in the file that `<name>_FILE` names. */
+/** Returns a reference to the secret in the variable `name`, or in the file that `<name>_FILE` names. */
 function secretReference(values: EnvValues, name: string): ConfigTree | undefined {
   if (values.text(name) !== undefined) return { env: name };
   const file = values.text(`${name}_FILE`);
@@ -226,7 +226,7 @@ function chosen(values: EnvValues, name: string, choices: ReadonlyMap<string, st
 
 type EnvValues = ReturnType<typeof createEnvValues>;
 
-/** Creates the readers of an environment. A reader notes an invalid value as a problem and returns undefined. */
+/** Creates readers for an environment's values. For an invalid value, a reader records a problem and returns undefined. */
 function createEnvValues(environment: ConfigEnvironment) {
   const problems: string[] = [];
   const problem = (name: string, what: string, expected: string): undefined => {
@@ -239,7 +239,7 @@ function createEnvValues(environment: ConfigEnvironment) {
   };
   /** Like `text`, but an absent variable is a problem. */
   const required = (name: string) => text(name) ?? problem(name, "is missing", "a value");
-  /** `parse` returns undefined for an invalid value. */
+  /** Creates a reader; `parse` returns undefined for an invalid value. */
   const reader =
     <T>(read: typeof text, parse: (value: string) => T | undefined, what: string, expected: string) =>
     (name: string): T | undefined => {
@@ -247,9 +247,9 @@ function createEnvValues(environment: ConfigEnvironment) {
       return value === undefined ? undefined : (parse(value) ?? problem(name, what, expected));
     };
   return {
-    /** Lines "NAME: what is wrong (what was expected)", in the order in which the variables were read. Never contains a value. */
+    /** Lines "NAME: what is wrong (what was expected)", in the order of reading. They never contain a value. */
     problems,
-    /** Settings whose effect differs from their effect in the Go relayer. */
+    /** Lines about settings whose effect differs from the Go relayer's. */
     warnings: new Array<string>(),
     problem,
     text,

@@ -2,9 +2,9 @@ import type { ConfigEnvironment } from "../../platform/config/daemon-config.ts";
 
 export interface EnvVariable {
   readonly name: string;
-  /** Configuration file key that the variable sets; "" if the variable has no effect. */
+  /** The configuration key that the variable sets; "" if it has no effect. */
   readonly key: string;
-  /** Explains to people how the effect differs from the Go relayer's, or why the variable has no effect. */
+  /** Explains how the effect differs from the Go relayer's, or why there is none. */
   readonly note: string;
 }
 
@@ -105,7 +105,7 @@ const OWN_VARIABLES: readonly Row[] = [
   ["RELAYER_OPEN_RESUBMIT", "http.open_resubmit", "true: /resubmit-txs needs no token on any address"],
 ];
 
-/** All known variables, including the Go relayer's variables without effect here. */
+/** All known variables, including the Go relayer's variables that have no effect here. */
 export const ENV_VARIABLES: readonly EnvVariable[] = [
   ...GO_VARIABLES,
   ...LOGGER_VARIABLES,

@@ -26,9 +26,9 @@ interface UnsuccessfulGoTx extends GoTx {
   readonly atMs: number;
 }
 
-/** The part of the Go relayer's storage that prevents duplicate deliveries. */
+/** The part of the Go relayer's storage that is needed to deliver nothing twice. */
 export interface GoStorage {
-  /** By query id: the remote height up to which the Go relayer has handled everything. KV queries have an entry too. */
+  /** The remote height up to which the Go relayer has handled everything, by query id. KV queries have an entry too. */
   readonly progress: Map<bigint, bigint>;
   /** Transactions that a local block includes. */
   readonly committed: GoTx[];
@@ -185,7 +185,7 @@ export function flockHolder(locks: string, inode: bigint): number | undefined {
   return row === undefined ? undefined : Number(row.trim().split(/\s+/)[4]);
 }
 
-/** The library's own error only reports that the database is not open. Its cause contains the reason. */
+/** Returns an error's reason, which is in the cause: the library's own error only says that the database is not open. */
 function causeText(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorText(error.cause) : errorText(error);
 }
@@ -223,7 +223,7 @@ export async function importLevelDb(
     );
   const scratch = place.kind === "sqlite" ? place.stateDir : tmpdir();
   createPrivateDirectory(scratch);
-  // Read the storage before creating the store. Otherwise a failed import would look like a completed one.
+  // Read the storage before creating the store, because a failed import would otherwise look like a completed one.
   const storage = await readGoStorage(directory, scratch);
   const options = { chainId: config.chain.id, history: config.history };
   const store = await openStore(place, options, deps);
@@ -239,14 +239,13 @@ export async function importLevelDb(
 export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
- * Number of remote blocks for which the journal stores a transaction of unknown height. The Go relayer stores no heights for
- * committed transactions. Only transactions above the progress matter, in the block at which the Go relayer stopped.
+ * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. Only
+ * the ones above the progress matter, in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
 /**
- * Maximum number of stored transactions per query. The import stores none for a query with more, because most are far below the
- * progress.
+ * Maximum number of stored transactions per query. If a query has more, none are stored, because most are far below the progress.
  */
 const MAX_REMEMBERED = 100_000;
 
@@ -305,7 +304,7 @@ function importQuery(
     const remoteHeight = heightOf(tx);
     return remoteHeight === undefined ? [] : [{ ...tx, remoteHeight }];
   });
-  // The Go relayer never resends these transactions, even if they were lost, so the search starts below them.
+  // Start the search below transactions in flight, because they may have been lost and the Go relayer never resends them.
   const searchedTo = sending.reduce(
     (least: bigint | undefined, { remoteHeight }) =>
       least === undefined || remoteHeight > least ? least : remoteHeight - 1n,
@@ -316,7 +315,7 @@ function importQuery(
   const until = (searchedTo ?? 0n) + REMEMBERED_BLOCKS;
   for (const { hash } of relayed) journal.recordIncluded(id, hash, until);
   for (const tx of sending) journal.recordSending({ ...tx, localHeight: 1n });
-  // The oldest come first, because the journal retains the last ones added.
+  // Add the oldest first, because the journal retains the ones added last.
   for (const tx of unsuccessful.toSorted((a, b) => a.atMs - b.atMs))
     journal.recordDeadLetter({
       queryId: id,
@@ -327,7 +326,7 @@ function importQuery(
     });
   return {
     id,
-    /** The search continues above this remote height; undefined if the storage contains no progress. */
+    /** The remote height above which the search continues; undefined if the storage contains no progress. */
     searchedTo,
     /** Number of transactions that the relayer does not send again. */
     relayed: relayed.length,

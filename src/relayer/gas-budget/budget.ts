@@ -26,7 +26,7 @@ export type MarketPhase = (typeof MARKET_PHASES)[number];
 /** Others' gas per block, as exponential averages. */
 export interface OthersGas {
   readonly mean: bigint;
-  /** Mean absolute deviation. */
+  /** Mean absolute deviation of others' gas per block. */
   readonly deviation: bigint;
 }
 
@@ -39,29 +39,29 @@ interface BudgetInput {
   /** The most gas that others used in any recent block. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
-  /** Gas that the relayer sent for the last block. */
+  /** The relayer's gas in the transactions that it sent for the last block. */
   readonly sentGas: bigint;
 }
 
 export interface Backlog {
-  /** Gas of all results that are due and not in flight. */
+  /** The gas of all results that are due but not in flight. */
   readonly gas: bigint;
   /** The part of `gas` that has been due for more than a minute. */
   readonly oldGas: bigint;
-  /** Average gas that becomes due per block. */
+  /** The gas of the results that become due per block, on average. */
   readonly demandGas: bigint;
 }
 
 export interface MarketBudget {
   readonly gas: bigint;
   /**
-   * Gas by which a block may exceed `gas`. The next budget shrinks accordingly. Splitting a transaction instead would cost another
-   * transaction's fixed gas.
+   * The gas by which a block may exceed `gas`, which reduces the next budget. Otherwise transactions would have to be split, and
+   * each split costs another transaction's fixed gas.
    */
   readonly toleranceGas: bigint;
   /**
-   * Gas that a single result may use if nothing else is sent, even above `gas`. The price then stays below the ceiling and recovers
-   * before the next such result.
+   * The gas that a single result may use if nothing else is sent, even above `gas`. At this amount, the price stays below the
+   * ceiling and recovers before the next such result.
    */
   readonly singleGas: bigint;
   readonly phase: MarketPhase;
@@ -70,22 +70,22 @@ export interface MarketBudget {
 /** The controller's state between two blocks. */
 interface Memory {
   /**
-   * Which backlog may start a burst. Each backlog gets one burst. "old" (also at startup): only results that have been due for more
-   * than a minute.
+   * Which backlog may start a burst, because each backlog gets only one. "old" (also at startup): only a backlog of results that
+   * have been due for more than a minute.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
   readonly gas: bigint;
   readonly calmBlocks: number;
-  /** Factor applied to the steady price while others leave no gas at that price. */
+  /** Factor by which the steady price is raised while others leave no gas at that price. */
   readonly creep: Dec18;
 }
 
-/** A burst ends after a limited number of blocks, because a backlog of queries that are always due never ends. */
+/** A burst. Its number of blocks is limited, because a backlog of queries that are always due never ends. */
 interface Burst {
   /** Maximum number of blocks until the burst ends. */
   readonly blocksLeft: number;
-  /** Number of unfilled blocks since the burst first sent a result. */
+  /** Number of blocks that the burst has not filled since its first result. */
   readonly unfilled: number;
   readonly hasSent: boolean;
 }
@@ -95,19 +95,17 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
 /**
  * Creates a controller, which plans the next block's price. It derives the gas from that price with the chain's own arithmetic.
  *
- * - Steady state: the price stays one percent above the minimum. There, a price change reveals exactly how much gas others used; at
- *   the minimum it would not.
- * - Backlog: one burst sends it and ends below the ceiling. Demand above the market is not a backlog, since a burst would not end
- *   it.
- * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. A faster fall would leave
- *   blocks empty. A slower fall would cost more.
+ * - Steady state: the price stays one percent above the minimum, where price changes show exactly how much gas others used.
+ * - Backlog: one burst sends it, below the ceiling. Lasting demand above the market is not a backlog, since no burst ends it.
+ * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. If it fell faster, blocks
+ *   would stay empty; if it fell more slowly, results would cost more.
  */
 export function createBudgetController() {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
   return {
     /**
      * Returns the budget for the block after `height`. Call it for each height, in ascending order. A second call for the last
-     * height replaces its budget, for example after a state was read instead of predicted.
+     * height replaces its budget, e.g. once a predicted state has been read.
      */
     plan: (height: bigint, input: BudgetInput): MarketBudget => {
       const before = last === undefined ? START : last.height === height ? last.before : last.after;
@@ -118,28 +116,31 @@ export function createBudgetController() {
   };
 }
 
-/** Per mille above the minimum at which the price stays, and the limit of this margin when others' gas varies a lot. */
+/** How far above the minimum the price stays, per mille: normally, and at most if others' gas varies a lot. */
 const STEADY_PERMILLE = 10n;
 const MAX_STEADY_PERMILLE = 100n;
-/** Price factor per block after a burst. */
+/** Factor by which the price falls per block after a burst. */
 const FALL = (DEC18_ONE * 98n) / 100n;
 /** A burst ends when the gas available below the ceiling is less than this percentage of the sustainable gas. */
 const BURST_END_PERCENT = 105n;
-/** Backlogs at which a burst begins and ends, in percent of the gas that a block can sustain. */
+/** The size of the backlog at which a burst begins and ends, in percent of the gas that a block can sustain. */
 const BACKLOG_START_PERCENT = 150n;
 const BACKLOG_END_PERCENT = 110n;
-/**
- * Blocks that a burst gets in addition to those that its backlog fills. Its first results must still be read, proven and simulated.
- */
+/** Additional blocks of a burst, because its first results must still be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
-/** Percentage of a block that a burst leaves to others who may start sending. Recordings show up to 8 of 30 million gas. */
+/**
+ * Percentage of a block that a burst leaves free in case others start to send. In recordings, they use up to 8 of 30 million gas.
+ */
 const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
 const UNFILLED_PERCENT = 75n;
 const MAX_UNFILLED = 2;
-/** Blocks without a backlog before another backlog may start a burst. Demand close to the budget is not a series of backlogs. */
+/**
+ * Number of blocks without a backlog after which a new backlog may start a burst. Otherwise, demand close to the budget would
+ * look like a series of backlogs.
+ */
 const CALM_BLOCKS = 20;
-/** Factor of the steady price per block while others leave less than a tenth of the target. */
+/** Factors by which the steady price rises per block while others leave less than a tenth of the target, and falls otherwise. */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
 /** Upper limit of the steady price, as a fraction of the ceiling. */
@@ -163,7 +164,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   const gasUpTo = (most: Dec18, reserve: bigint): bigint =>
     maxInt((gasUpToPrice(state, most, params) ?? 0n) - reserve, 0n);
   const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
-  // Leave room for gas that others add to the block. A transaction that exceeds the block's gas fails but still pays its fee.
+  // Leave room for others' gas, because a transaction that exceeds the block's gas fails but still pays its fee.
   const room = maxInt(input.othersPeak, (params.maxBlockUtilization * SUDDEN_PERCENT) / 100n);
   const most = minInt(
     gasUpTo(ceiling, others.mean + 2n * others.deviation),
@@ -188,13 +189,13 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
       burst,
       gas,
       calmBlocks,
-      // The ceiling limits the creep, so that the price recovers quickly.
+      // Limit the creep to the ceiling, so that the price recovers quickly.
       creep: minInt(creep, (ceiling * DEC18_ONE) / params.minBaseGasPrice + DEC18_ONE),
     },
   };
 }
 
-/** Returns the burst that continues or begins; undefined without a burst. `most` is the gas per block up to the ceiling. */
+/** Returns the burst that continues or begins; undefined if there is none. `most` is the gas per block up to the ceiling. */
 function nextBurst(
   before: Memory,
   { backlog, sentGas }: BudgetInput,
@@ -219,7 +220,7 @@ function nextBurst(
 /** Returns the price that the relayer maintains while its demand exceeds what the market can sustain. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
-  // The amount by which others move the price from block to block.
+  // How much others move the price from block to block.
   const noise = (state.learningRate * others.deviation) / maxInt(targetOf(params), 1n);
   const reserve = minInt(
     (DEC18_ONE * STEADY_PERMILLE) / 1_000n + noise,

@@ -22,14 +22,14 @@ interface MarketOptions {
   readonly ceiling: Dec18 | undefined;
   /** `gas.max_price`, in `denom`. */
   readonly cap: Dec18;
-  /** Denom of the fees. If it differs from the fee market's denom, the chain converts the price. */
+  /** The denom in which fees are paid. If it differs from the fee market's denom, the chain converts the price. */
   readonly denom: string;
 }
 
 interface BlockPrice {
-  /** Price that the next block will charge. */
+  /** The price that the next block will charge. */
   readonly price: Dec18;
-  /** Factor that covers the price rise until the following block, at least 1. */
+  /** The factor, at least 1, by which the price may rise until the block after that. */
   readonly rise: Dec18;
 }
 
@@ -41,16 +41,16 @@ export type MarketReading = NonNullable<ReturnType<Market["status"]>>;
 
 interface MarketBlock {
   readonly height: bigint;
-  /** Price that the block's transactions paid. */
+  /** The price that the block's transactions paid. */
   readonly price: Dec18;
   readonly ownGas: bigint;
   /** Fees of the relayer's transactions, in the fee denom's base unit. */
   readonly ownFee: bigint;
-  /** Gas used by others; undefined if only an upper bound is known, because the price stayed at the minimum. */
+  /** Gas used by others; undefined if the price stayed at the minimum, because that only gives an upper bound. */
   readonly othersGas: bigint | undefined;
 }
 
-/** Number of stored states whose blocks' own gas is not yet known. */
+/** Maximum number of stored states that wait until the relayer's gas in their block is known. */
 const MAX_STATES = 50;
 /** A state older than this many blocks cannot predict the next state. */
 const MAX_PREDICTED = 5n;
@@ -59,7 +59,7 @@ const MARKET_BLOCKS = 100;
 /** Weight of the last block in an average, per mille. */
 const MEAN_WEIGHT = 300n;
 const DEVIATION_WEIGHT = 100n;
-/** Per mille of an estimate that remains after a block that reveals nothing about it. */
+/** What remains of an estimate, per mille, after a block that reveals nothing about it. */
 const DECAY = 970n;
 const PERMILLE = 1_000n;
 
@@ -94,17 +94,17 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /** The last block. A block with one of the relayer's transactions exists even if no notice has announced it yet. */
+  /** Returns the last block's height. A block with a transaction of the relayer counts even before its notice arrives. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
-  /** Price in the fee denom divided by price in the market's denom; undefined if unknown. */
+  /** The price in the fee denom divided by the price in the market's denom; undefined if unknown. */
   let rate: Dec18 | undefined;
   const rateOf = (known: Params): Dec18 | undefined => (known.feeDenom === options.denom ? DEC18_ONE : rate);
   const toMarket = (known: Params, price: Dec18): Dec18 | undefined => {
     const own = rateOf(known);
     return own === undefined ? undefined : quoDec18(price, own);
   };
-  /** Both prices are in the market's denom. */
+  /** Returns the ceiling in the market's denom. */
   const ceiling = (known: Params): Dec18 | undefined =>
     options.ceiling === undefined ? known.minBaseGasPrice * 2n : toMarket(known, options.ceiling);
   const capOf = (known: Params): Dec18 | undefined => toMarket(known, options.cap);
@@ -120,18 +120,18 @@ export function createMarket(
     blocks.splice(0, blocks.length - MARKET_BLOCKS);
   };
   return {
-    /** Stores the parameters. Undefined means that the chain has no fee market. */
+    /** Stores the fee market's parameters; undefined if the chain has no fee market. */
     setParams: (read: Params | undefined): void => {
       const isSame = read !== undefined && params !== undefined && sameMarket(read, params);
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    /** The parameters; undefined without a fee market. Do not read the market's state without them. */
+    /** Returns the parameters; undefined if there is no fee market, whose state must then not be read. */
     params: (): Params | undefined => params,
     recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;
       const { latest } = readings;
-      // Either the chain was reset, or a slow response arrived after a newer one.
+      // Either a slow response arrived after a newer one, or the chain was reset.
       if (latest !== undefined && height <= latest.height) {
         if (latest.height - height < MAX_PREDICTED) return;
         forget();
@@ -142,12 +142,12 @@ export function createMarket(
       addPrice(day, state.baseGasPrice, clock.nowMs());
       divide(params);
     },
-    /** Records this height's price in the fee denom, for a market with a different denom. */
+    /** Records the price in the fee denom at this height, if the market uses a different denom. */
     recordFeePrice: (height: bigint, price: Dec18): void => {
       const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
       if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
     },
-    /** Records the expected gas of a broadcast at this height. The next block will probably include it. */
+    /** Records the expected gas of a broadcast at this height, which the next block will probably include. */
     recordSent: (height: bigint, gas: bigint): void => addTo(readings.sent, lastBlock(height), gas),
     /** Records the gas and fee of one of the relayer's transactions in a block. */
     recordOwn: (height: bigint, gas: bigint, fee: bigint): void => {
@@ -189,16 +189,16 @@ export function createMarket(
     /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
     isKnown: (height: bigint): boolean =>
       params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
-    /** The last plan; undefined without a fee market, or if only `batch.block_share` limits a block. */
+    /** Returns the last planned budget; undefined if there is no fee market or only `batch.block_share` limits a block. */
     budget: (): MarketBudget | undefined => budget,
     /**
-     * Price for a broadcast at `height` in the fee denom; undefined if the caller must read the price from the chain. `ownGas` is
-     * this relayer's gas in the next block, including the broadcast.
+     * Returns the price in the fee denom for a broadcast at height `at`; undefined if the caller must read the price from the
+     * chain. `ownGas` is this relayer's gas in the next block, including the broadcast.
      */
     priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      // If others have begun to fill blocks, they will probably continue.
+      // Assume that others who have begun to fill blocks will continue.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
@@ -207,14 +207,14 @@ export function createMarket(
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
     /**
-     * Price in the last read state, in the fee denom. Undefined without a fee market, before the first read, and while the price in
-     * this denom is unknown.
+     * Returns the last read price in the fee denom. Undefined if there is no fee market, before the first read, and while the
+     * price in this denom is unknown.
      */
     latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
-    /** Price above which the relayer sends only urgent results, in the fee denom; undefined whenever `latestPrice` is. */
+    /** Returns the price above which only urgent results are sent, in the fee denom; undefined whenever `latestPrice` is. */
     ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
-    /** Undefined without a fee market and before the first read. */
+    /** Returns the market as last read; undefined if there is no fee market, and before the first read. */
     status: () => {
       const { latest, states } = readings;
       const state = states.get(latest?.height ?? 0n);
@@ -222,7 +222,7 @@ export function createMarket(
       const target = targetOf(params);
       return {
         denom: params.feeDenom,
-        /** Local height after which the price was read. */
+        /** Local height of the block after which the price was read. */
         readAtHeight: latest.height,
         /** Monotonic time of the read, ms. */
         readAtMs: latest.atMs,
@@ -244,13 +244,13 @@ export function createMarket(
         /** Gas that the relayer may use in the next block. */
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
         /**
-         * Fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of the relayer's transactions,
-         * or if the fee denom differs from the market's.
+         * The relayer's fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of its
+         * transactions or the fee denom is not the market's.
          */
         feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
-        /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
+        /** Recent blocks, oldest first, at most 100. Omits blocks that have no reading. */
         blocks: [...blocks],
-        /** Prices of the last day, no earlier than the relayer's start, oldest first, at most 288. */
+        /** Prices of the last day since the relayer's start, oldest first, at most 288. */
         day: [...day],
       };
     },
@@ -295,8 +295,8 @@ function dropOldest(byHeight: Map<bigint, unknown>): void {
 }
 
 /**
- * Returns the state after block `height`. Without a read, it is computed from an earlier state, the gas that the relayer sent, and
- * others' gas. Undefined if no state of the recent blocks was read.
+ * Returns the state after block `height`. If it has not been read, computes it from an earlier state, the gas that the relayer
+ * sent, and others' gas. Undefined if no recent state was read.
  */
 function stateAt(
   { states, sent }: Readings,
@@ -319,7 +319,7 @@ function stateAt(
 
 interface DividedBlock {
   readonly block: MarketBlock;
-  /** Maximum gas that others can have used. */
+  /** The most gas that others can have used in the block. */
   readonly bound: bigint;
 }
 
@@ -342,10 +342,7 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/**
- * Updates the exponential averages. The averages decay after a block that reveals only an upper bound, for example a block at the
- * minimum price.
- */
+/** Updates the exponential averages. After a block that reveals only an upper bound, e.g. at the minimum price, they decay. */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)
@@ -366,9 +363,9 @@ function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
   return charged === 0n ? undefined : (fees * DEC18_ONE * DEC18_ONE) / charged;
 }
 
-/** Lowest and highest price over five minutes. */
+/** The lowest and the highest price within five minutes. */
 export interface PricePoint {
-  /** Wall-clock start of the five minutes, ms. */
+  /** Start of the five minutes, wall-clock ms. */
   readonly startMs: number;
   readonly low: Dec18;
   readonly high: Dec18;

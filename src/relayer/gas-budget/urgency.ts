@@ -21,27 +21,27 @@ function ruleSchema() {
       name: z
         .string()
         .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
-        .describe("rule name in metrics and logs")
+        .describe("the rule's name in metrics and logs")
         .meta({ example: "liquidations" }),
       owners: z
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("contract addresses; the rule applies to their queries"),
+        .describe("the contracts to whose queries the rule applies, by address"),
       ids: z
         .array(amountField())
         .max(10_000)
         .default([])
-        .describe("ids of the queries to which the rule applies, in quotes"),
+        .describe("the ids of the queries to which the rule applies, in quotes"),
       priority: z
         .int()
         .min(0)
         .max(1_000)
         .default(0)
-        .describe("urgent results with a higher priority are sent first"),
+        .describe("the priority among urgent results; higher ones are sent first"),
       max_price: decimalField()
         .optional()
-        .describe("fee market price up to which the rule applies; default: gas.max_price")
+        .describe("the fee market price up to which the rule applies; default: gas.max_price")
         .meta({ example: "0.05", commentedOut: true }),
       max_age: z
         .int()
@@ -49,13 +49,13 @@ function ruleSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "a result is urgent once the query's last result is this many local blocks old, regardless of the price; default: once it is due and the price is above gas.price.comfortable",
+          "how many local blocks old the query's last result may get before the next one is urgent, regardless of the price; default: a result is urgent once it is due and the price is above gas.price.comfortable",
         )
         .meta({ example: 20, commentedOut: true }),
       daily_fee: amountField()
         .optional()
         .describe(
-          "fees per UTC day for the rule's urgent results, which then don't count toward spending.daily_fee; default: no separate limit",
+          "a separate limit on the fees per UTC day for the rule's urgent results, which then do not count toward spending.daily_fee; default: no separate limit",
         )
         .meta({ example: "5000000", commentedOut: true }),
     })
@@ -93,7 +93,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
     for (const id of rule.ids) byId.set(id, [...(byId.get(id) ?? []), rule]);
     for (const owner of rule.owners) byOwner.set(owner, [...(byOwner.get(owner) ?? []), rule]);
   }
-  /** By rule name: the UTC day on which the rule's budget was used up. */
+  /** The UTC day on which each rule's budget was used up, by rule name. */
   const usedUp = new Map<string, number>();
   const rulesOf = ({ id, owner }: RegisteredQuery): readonly UrgencyRule[] => [
     ...(byId.get(id) ?? []),
@@ -108,10 +108,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
   };
   return {
     hasRules: rules.length > 0,
-    /**
-     * Returns the rule that makes a query's next result urgent now. If several rules match, returns the rule with the highest
-     * priority.
-     */
+    /** Returns the rule that makes a query's next result urgent now: the one with the highest priority if several match. */
     ruleOf: (query: RegisteredQuery, now: UrgencyMoment): UrgencyRule | undefined => {
       const [first, ...others] = rulesOf(query).filter((rule) => applies(rule, query, now));
       return others.reduce((best, rule) => (best && rule.priority > best.priority ? rule : best), first);
@@ -126,7 +123,7 @@ export function createUrgency(rules: readonly UrgencyRule[], maxPrice: Dec18) {
   };
 }
 
-/** A query without a result is as old as its registration. */
+/** Returns the local height of a query's last result, or of its registration if it has no result yet. */
 function lastAnswerOf({ lastLocalHeight, registeredAtHeight }: RegisteredQuery): bigint {
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight;
 }

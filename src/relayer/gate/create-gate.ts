@@ -45,7 +45,7 @@ export interface GateStatus {
   readonly leadership: LeadershipStatus;
   readonly store: {
     readonly kind: RelayerStore["kind"];
-    /** Writes that are not yet durable. */
+    /** Number of writes that are not durable yet. */
     readonly pendingWrites: number;
     /** Number of attempts since startup that could not be stored. */
     readonly droppedWrites: number;
@@ -54,11 +54,11 @@ export interface GateStatus {
   };
   readonly spending: DailySpending & { readonly limits: SpendingLimits; readonly lastDay: RecentFees };
   readonly reserve: ReserveStatus;
-  /** Reason of the last refusal; undefined after an admission. */
+  /** Why the last transaction was refused; undefined if it was admitted. */
   readonly refusal: string | undefined;
 }
 
-/** The gate that every broadcast must pass, and its state. */
+/** The gate that every broadcast must pass, with its status. */
 interface RelayerGate extends SubmitGate {
   readonly status: () => GateStatus;
 }
@@ -72,16 +72,16 @@ interface GateDeps {
   readonly clock: Clock;
 }
 
-/** Maximum time that an admission waits for the store. This wait is shorter than a lease's lifetime. */
+/** How long an admission waits for the store at most. It is shorter than a lease's lifetime. */
 const FLUSH_MS = 1_500;
 
 /**
  * Creates the gate. The gate admits a transaction if this process leads, the spending limits allow it, and all earlier writes to
  * the store are durable.
  *
- * With PostgreSQL, each write's database transaction checks that this process still has the lease. This check fences every
- * broadcast. Another process may acquire the lease while an admitted transaction is in flight. Both processes use the same account,
- * so blocks include at most one of two transactions with the same sequence.
+ * With PostgreSQL, the database transaction of each write checks that this process still has the lease, so a process that has
+ * lost it cannot broadcast. Another process may acquire the lease while an admitted transaction is in flight. Since both use the
+ * same account, blocks include at most one of two transactions with the same sequence.
  */
 export function createGate(deps: GateDeps): RelayerGate {
   let refusal: { readonly reason: string; readonly lasts: () => boolean } | undefined;
@@ -89,7 +89,7 @@ export function createGate(deps: GateDeps): RelayerGate {
     admit: async (request, signal) => {
       const { admission, lasts = () => true } = await admit(deps, request, signal);
       if (admission.admitted) refusal = undefined;
-      // Once a rule's budget is used up, its results wait like all others.
+      // This is not a refusal if only a rule's budget is used up: its results then wait like all others.
       else if (admission.rules === undefined) refusal = { reason: admission.reason, lasts };
       return admission;
     },
@@ -108,10 +108,7 @@ export function createGate(deps: GateDeps): RelayerGate {
 
 interface Decision {
   readonly admission: Admission;
-  /**
-   * Returns true if the cause of a refusal persists. If absent, only the next request reveals it, and no request occurs while
-   * nothing is due.
-   */
+  /** Returns true while the cause of a refusal persists. If absent, only the next request shows whether it does. */
   readonly lasts?: () => boolean;
 }
 
@@ -186,7 +183,7 @@ interface GateParts {
   readonly leadership: Leadership;
 }
 
-/** Connects the gate and the leadership to the store. Throws `ClientError` "bad-key". */
+/** Creates the gate and the leadership on the relayer's store. Throws `ClientError` "bad-key". */
 export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps): Promise<GateParts> {
   const { client, store, localTimeMs, context } = deps;
   const { clock, random, logger } = context;
@@ -217,7 +214,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     );
     const { latestHeight } = await client.status(signal);
     await deps.checkHistory(latestHeight, signal, false);
-    // Reload after the wait, so that queries answered by the previous process are not due.
+    // Reload after the wait, so that queries that the previous process answered are not due.
     await deps.registry.reload(latestHeight, signal);
     await deps.loadHistory?.(latestHeight);
   };
@@ -265,28 +262,28 @@ export interface PredecessorDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitUrl: string;
   readonly journal: Pick<Journal, "sending" | "recordIncluded">;
-  /** Called with a human-readable text about the current wait; undefined after the wait. */
+  /** Called with a text for people about the current wait, and with undefined after it. */
   readonly onProgress: (text: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Maximum wait for the previous process's transactions. A block takes a few seconds. */
+/** How long to wait for the previous process's transactions. A block takes a few seconds. */
 const MAX_WAIT_MS = 20_000;
 const POLL_MS = 250;
 const PAGE_SIZE = 10;
 /** Maximum number of pages, oldest first. The previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
- * Number of blocks to search after the newest transaction's `localHeight`. A transaction times out 20 blocks after its broadcast,
- * which follows soon after `localHeight`. The account's later transactions, perhaps from another program, are not read.
+ * How many blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after that height and
+ * times out after 20 blocks. Later transactions may be from another program and are not read.
  */
 const SEARCHED_BLOCKS = 30n;
 
 /**
- * Waits, for a limited time, until blocks include the previous process's transactions. Records the remote transactions that they
- * delivered. Without the wait, the relayer would send results in flight twice. Logs a warning if the node has no transaction index.
- * Rejects with `ClientError`.
+ * Waits, for a limited time, until blocks include the previous process's transactions, because results would be sent twice.
+ * Records the remote transactions that they delivered. Logs a warning if the node has no transaction index. Rejects with
+ * `ClientError`.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
   await waitForPending(deps, signal);

@@ -13,7 +13,7 @@ export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
 
 export type LeadershipStatus = ReturnType<Leadership["status"]>;
 
-/** This process's connection to the local chain. Durations are in ms. */
+/** How well this process is connected to the local chain. Durations are in ms. */
 export interface LeaderFitness {
   /** Time since the newest block; undefined before the first block. */
   readonly sinceBlockMs: () => number | undefined;
@@ -21,7 +21,7 @@ export interface LeaderFitness {
   readonly blockMs: () => number | undefined;
   /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last broadcast reached one. */
   readonly muteMs: () => number;
-  /** Called before this process starts to submit. Failed broadcasts of an earlier term do not matter. */
+  /** Called before this process starts to submit, because failed broadcasts of an earlier term do not count. */
   readonly beginTerm: () => void;
 }
 
@@ -32,11 +32,11 @@ export interface LeadershipDeps {
   /** Undefined if this process is the only one. */
   readonly lease: { readonly lease: Lease; readonly ttlMs: number; readonly holder: string } | undefined;
   /**
-   * Reads everything that an earlier process did, and waits until its transactions are final. Called before this process's first
-   * submission in a term, and again after an error.
+   * Waits until an earlier process's transactions are final, and reads what it did. Called before the first submission of a term,
+   * and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
-  /** A process that cannot lead gives up its lease. */
+  /** Shows whether this process can lead; otherwise it gives up its lease. */
   readonly fitness: LeaderFitness;
   readonly onLead: () => void;
   /** Called when this process has lost the lease. Another process may then submit. */
@@ -47,24 +47,24 @@ export interface LeadershipDeps {
 }
 
 interface LeadershipState {
-  /** The term for which this process has the lease; undefined without the lease. */
+  /** The term for which this process has the lease; undefined if it does not have it. */
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time, ms, until which this process knows for certain whether it has the lease. */
+  /** Monotonic time until which this process knows for certain whether it has the lease, ms. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
   startError: string | undefined;
   progress: string | undefined;
-  /** Monotonic time, ms, before which this process does not acquire the lease. */
+  /** Monotonic time before which this process does not try to acquire the lease, ms. */
   retryAtMs: number;
 }
 
-/** Number of renewals per lease lifetime. Two in a row may fail. */
+/** Number of renewals per lease lifetime, so that two in a row may fail. */
 const RENEWALS = 4;
 
-/** Creates the leadership. The process does not submit until the service runs. */
+/** Creates the leadership. The process does not submit until its service runs. */
 export function createLeadership(deps: LeadershipDeps) {
   const isOnly = deps.lease === undefined;
   const state: LeadershipState = {
@@ -94,14 +94,14 @@ export function createLeadership(deps: LeadershipDeps) {
        * - "leader": it submits;
        * - "starting": only this process may submit, but it is still reading the previous process's transactions;
        * - "standby": another process has the lease;
-       * - "unknown": the lease could not be read for its entire lifetime, so this process sends nothing. Possibly no process sends.
+       * - "unknown": the lease has been unreadable for its lifetime, so this process sends nothing. Perhaps no process does.
        */
       role: roleOf(state, deps.clock),
-      /** The process that has the lease; undefined without a lease and before the first read. */
+      /** The process that has the lease; undefined if leases are not used or none has been read. */
       holder: state.holder,
       /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
       error: state.leaseError ?? state.startError,
-      /** The event for which a starting process waits, with a count and the remaining time; undefined if it does not wait. */
+      /** What a starting process is waiting for, with a count and the remaining time; undefined if it does not wait. */
       progress: state.progress,
     }),
     /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
@@ -152,13 +152,13 @@ async function renew(
   }
 }
 
-/** A process that cannot lead gives up the lease after this many lease lifetimes. */
+/** Number of lease lifetimes after which a process that cannot lead gives up the lease. */
 const UNFIT_LIFETIMES = 2;
-/** A process is unfit after at least this many block times without a block, since chains occasionally pause. */
+/** Minimum number of block times without a block before a process is unfit, since chains occasionally pause. */
 const UNFIT_BLOCKS = 3;
 /**
- * A process whose broadcasts reached no node leaves the lease to others for this many lease lifetimes. The process then tries again
- * if no other process has taken the lease, because only a broadcast can show that a node is reachable.
+ * Number of lease lifetimes for which a process whose broadcasts reached no node leaves the lease to others. If none takes it,
+ * the process tries again, because only a broadcast can show that a node is reachable.
  */
 const MUTE_LIFETIMES = 6;
 
@@ -180,7 +180,9 @@ function whyUnfit(
   return `its transactions have not reached any node for ${formatDuration(mute)}`;
 }
 
-/** Gives the lease up to another process. If there is no other process, nobody submits, and the relayer reports late results. */
+/**
+ * Gives up the lease so that another process can take it. If there is none, nobody submits, and the relayer reports late results.
+ */
 async function giveUp(
   deps: LeadershipDeps,
   state: LeadershipState,
@@ -240,7 +242,7 @@ async function prepareTerms(
         state.progress = text;
       });
       state.progress = undefined;
-      // Another process may have had the lease in between.
+      // Start again if another process may have had the lease in between.
       if (state.term !== term) continue;
       deps.fitness.beginTerm();
       [state.preparedTerm, state.startError, tries.failures] = [term, undefined, 0];

@@ -11,36 +11,36 @@ export interface SpendingLimits {
   /** In the fee denom's base unit. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
-  /** Fees for urgent results, by rule. Contains only rules with their own budget. */
+  /** Maximum fees for urgent results, by rule. Omits rules that have no budget of their own. */
   readonly dailyFeeByRule?: ReadonlyMap<string, bigint>;
 }
 
-/** Fees and gas admitted in one UTC day. */
+/** The fees and gas of the transactions admitted on one UTC day. */
 export interface DailySpending {
   /** Days since 1970-01-01. */
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` for urgent results, by rule. Contains only rules with their own budget. */
+  /** The parts of `fee` that pay for urgent results, by rule. Omits rules that have no budget of their own. */
   readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 
 /** A limit that a transaction would exceed. */
 interface SpendingRefusal {
   readonly reason: string;
-  /** The owners whose budgets are used up; undefined for the limit over all owners. */
+  /** The owners whose budgets are used up; undefined if the limit applies to all owners together. */
   readonly owners?: readonly string[];
   /** The urgency rules whose budgets are used up. */
   readonly rules?: readonly string[];
 }
 
 /**
- * Adds up the cost of transactions before the relayer sends them. The chain charges the whole fee of each included transaction.
- * Each admission therefore adds the whole fee to the total, and the gas limit to the query owners' totals.
+ * Adds up the cost of transactions before they are sent. An admission adds the whole fee to the total, because the chain charges
+ * it in full, and the gas limit to the query owners' totals.
  */
 export type Spending = ReturnType<typeof createSpending>;
 
-/** Fees that this process admitted in the last 24 hours, or since its start. */
+/** The fees that this process admitted in the last 24 hours, or since its start. */
 export type RecentFees = ReturnType<Spending["lastDay"]>;
 
 const MIN_RECENT_MS = 600_000;
@@ -51,15 +51,15 @@ export interface SpendingDeps {
   readonly payer: string;
   readonly chainId: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Local chain time, in wall-clock ms. A jump of this machine's clock then starts no new day. */
+  /** Local chain time, in wall-clock ms, so that a jump of this machine's clock starts no new day. */
   readonly localTimeMs: () => number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 const STORED_DAYS = 8;
-/** Owner of the row with the total fees. */
+/** The `owner` of the row that contains the total fees. */
 const ALL_OWNERS = "";
-/** Owner prefix of a row with a rule's fees. Addresses contain no spaces. */
+/** Prefix of the `owner` of a row that contains a rule's fees. Addresses contain no spaces. */
 const RULE_PREFIX = "urgency ";
 
 /** Returns a row's rule; undefined if the row belongs to an owner. */
@@ -74,7 +74,7 @@ interface Day {
   readonly feeByRule: Map<string, bigint>;
 }
 
-/** Creates one payer's spending, which is 0 until `load`. */
+/** Creates the record of one payer's spending, which is 0 until `load`. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
   // Store several days, in case the clock moves back past midnight.
   let days = new Map<number, Day>();
@@ -94,12 +94,12 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     for (const old of recent.keys()) if ((minute - old) * MINUTE_MS >= DAY_MS) recent.delete(old);
   };
   const write = (day: Day, { gasByOwner, feeByRule }: AdmissionRequest): void => {
-    // The write reads the values when it runs, so the last write stores the newest values.
+    // A write reads the values when it runs, so the last write stores the newest ones.
     const rules = [...(feeByRule?.keys() ?? [])].map((rule) => `${RULE_PREFIX}${rule}`);
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
-  /** The relayer follows the chain when it pays, so this day does not come from a wrong clock. */
+  /** Deletes old days. This day is not from a wrong clock, because the relayer follows the chain's time when it pays. */
   const prune = ({ day }: Day): void => {
     if (day === prunedDay) return;
     prunedDay = day;
@@ -117,10 +117,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
-    /**
-     * Adds a transaction, which becomes durable with the next flush. Returns a function that subtracts the transaction again if it
-     * paid nothing.
-     */
+    /** Adds a transaction; durable after the next flush. Returns a function that subtracts it again if it paid nothing. */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);
@@ -146,10 +143,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
       return {
         fee: fees.reduce((sum, fee) => sum + fee, 0n),
-        /**
-         * Length of that period, ms. The length is at least ten minutes, so that the first fees are not extrapolated from seconds to a
-         * day.
-         */
+        /** Length of that period, ms: at least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
         ms: Math.min(DAY_MS, Math.max(MIN_RECENT_MS, nowMs - startMs)),
       };
     },
@@ -224,7 +218,7 @@ async function readDays({ store, chainId, payer }: SpendingDeps): Promise<Map<nu
   return days;
 }
 
-/** Maximum number of owners in status and metrics. Owners with the most gas come first. */
+/** Maximum number of owners in status and metrics: the ones with the most gas. */
 const NAMED_OWNERS = 100;
 
 /** Returns the owners with the most gas, in descending order. "other" contains the sum of the rest. */
@@ -238,13 +232,13 @@ export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (
 export interface ReserveStatus {
   /** Part of the balance that the relayer never spends. */
   readonly reserve: bigint;
-  /** The last read balance minus the fees admitted since; undefined before the first read. */
+  /** The balance as last read, minus the fees admitted since; undefined before the first read. */
   readonly balance: bigint | undefined;
   /** Wall-clock time of the last read, ms. */
   readonly readAtMs: number | undefined;
 }
 
-/** Protects a part of the balance from being spent. */
+/** Keeps the relayer from spending a part of the balance. */
 export type Reserve = ReturnType<typeof createReserve>;
 
 interface ReserveDeps {
@@ -254,13 +248,13 @@ interface ReserveDeps {
 
 /** Age at which the reserve reads the balance again. */
 const FRESH_MS = 30_000;
-/** Age after which the reserve treats a balance that it cannot read again as unknown. */
+/** Age at which a balance that cannot be read again is treated as unknown. */
 const MAX_AGE_MS = 300_000;
 /** Interval between reads of a balance below the reserve, because someone may send coins. */
 const RETRY_MS = 5_000;
 
 interface BalanceReading {
-  /** Each admitted fee reduces it until the next read. */
+  /** The balance, reduced by each fee admitted since the read. */
   balance: bigint;
   /** Monotonic, ms. */
   readonly atMs: number;

@@ -40,7 +40,7 @@ interface HealthDeps extends Omit<StatusDeps, "limits" | "endpoints" | "clock"> 
   readonly context: DaemonContext;
 }
 
-/** A relayer's status, and the services that read the status and log its changes. */
+/** A relayer's status, and the services that log its changes. */
 interface Health {
   readonly status: () => RelayerStatus;
   readonly services: readonly Service[];
@@ -50,7 +50,7 @@ type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Maximum time before a reason becomes a problem. */
+/** Maximum block time that is assumed when deciding how long a reason must last to be a problem. */
 const MAX_BLOCK_MS = 6_000;
 
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
@@ -97,7 +97,7 @@ function polled({ client: { pool } }: ChainPool): PolledChain {
   return { check: (signal) => pool.check(signal), endpoints: pool.health().length };
 }
 
-/** Lists the endpoints of each chain once. Two connections to one chain share its endpoints. */
+/** Lists each chain's endpoints once, even if two connections share them. */
 function endpointsOf({ local, remotes }: RelayerChains): readonly EndpointStatus[] {
   const all = [local, ...remotes].flatMap(({ chainId, client }) =>
     client.pool.health().map((health) => ({ ...health, chainId })),
@@ -112,9 +112,9 @@ interface ProblemLogDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** A problem that recurs within this time continues. A flapping state then logs two lines instead of hundreds. */
+/** A problem that recurs within this time is logged as one, so that a flapping state logs two lines instead of hundreds. */
 const CALM_MS = 15_000;
-/** Problems that are logged where they occur, or that are normal in the first seconds. */
+/** Problems that are not logged here: they are logged where they occur, or are normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
 
 interface LoggedProblem {
@@ -241,19 +241,19 @@ function sum(values: readonly { readonly value: number }[]): number {
 }
 
 interface MarketLogDeps {
-  /** Undefined without a reading. */
+  /** Undefined if there is no reading. */
   readonly market: () => MarketStatus | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const MARKET_INTERVAL_MS = 5_000;
-/** Minimum duration before the state begins or ends. Demand close to the market's limit crosses the limit often. */
+/** How long the state must differ before it begins or ends, because demand close to the market's limit often crosses it. */
 const HELD_MS = 60_000;
 
 /**
- * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends. Both lines contain the
- * figures. Without a fresh reading, the state does not change. Never fails.
+ * Creates a service that logs a warning when the state "demand-above-market" begins and a line when it ends, both with figures.
+ * The state does not change while there is no fresh reading. Never fails.
  */
 export function createMarketLog({ market, clock, logger }: MarketLogDeps): Service {
   let isLogged = false;

@@ -12,38 +12,38 @@ import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 
 /**
- * Reasons why a due query gets no result. "failure": only the query's contract or the remote state can end the failure.
- * "no-newer-remote-block": the remote chain has no block after the last result.
+ * Reasons why a due query cannot get a result. "failure": the query failed, and only its contract or the remote state can change
+ * that. "no-newer-remote-block": the remote chain has had no block since the last result.
  */
 export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 
 type Unanswerable = (typeof UNANSWERABLE)[number];
 
-/** How late a query is. All heights are local. */
+/** How late a query is, in local blocks. */
 export type Lateness = ReturnType<typeof latenessOf>;
 
 export interface Present {
   readonly localHeight: bigint;
   readonly nowMs: number;
-  /** When this process first saw a local height, or a higher one. */
+  /** Returns when this process first saw this local height or a higher one. */
   readonly localFrom: (height: bigint) => HeightMark | undefined;
   /** The local chain's block time, ms; undefined before its third block. */
   readonly localBlockMs: number | undefined;
-  /** True if the remote chain has produced no block for so long that this is a problem. */
+  /** True if the remote chain has had no block for so long that this is a problem. */
   readonly hasRemoteHalted: boolean;
-  /** True if the remote block time is known. Until then, no lateness is excused. */
+  /** True once the remote block time is known. Until then, a missing remote block does not excuse lateness. */
   readonly isRemotePaceKnown: boolean;
-  /** When this process first saw a height of the query's remote chain, or a higher one. */
+  /** Returns when this process first saw this height of the query's remote chain or a higher one. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
   readonly overdue_blocks?: number | undefined;
-  /** Number of blocks by which every result is late because demand exceeds the fee market; 0 if it does not. */
+  /** Number of blocks by which every result is late because demand exceeds what the fee market bears; 0 if it does not. */
   readonly marketBlocks: bigint;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly min_kv_update_period: bigint;
 }
 
-/** Failures that end only when the contract, its query or the remote state changes. An operator can fix all other failures. */
+/** Failures that only a change of the contract, its query or the remote state can end. An operator can fix all others. */
 const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "no-such-store",
   "empty-value",
@@ -54,10 +54,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/**
- * Computes how late a query is. The computation uses only heights, so it works even if no cycle runs. O(log n) in the remembered
- * heights.
- */
+/** Computes how late a query is. It uses only heights, so it works even if no cycle runs. O(log n) in the remembered heights. */
 export function latenessOf(state: QueryState, present: Present) {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
@@ -69,7 +66,7 @@ export function latenessOf(state: QueryState, present: Present) {
   // The earliest block that can include a result is the one after the remote block was seen.
   const possibleFrom = maxInt(dueHeight, newer === "any" ? 0n : (newer?.localHeight ?? 0n) + 1n);
   return {
-    /** Height at which the next result is due. If the query's values were unchanged, the height of the next read. */
+    /** Local height at which the next result is due or, while the query's values are unchanged, the next read. */
     dueHeight,
     /** Blocks since `dueHeight`; 0 if the query is not due yet. */
     blocks,
@@ -80,7 +77,7 @@ export function latenessOf(state: QueryState, present: Present) {
     ms: blocks === 0n ? 0 : sinceMs(dueHeight, present),
     /** Undefined if a result is possible. */
     unanswerable,
-    /** A query is overdue if `blocks` exceeds this. */
+    /** The query is overdue if `blocks` exceeds this. */
     limit,
     /**
      * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
@@ -110,19 +107,17 @@ function dueFrom(state: QueryState, present: Present): bigint {
   const unchanged = unchangedReadOf(state);
   const required = requiredHeight(state);
   if (unchanged === undefined || required === undefined) return dueHeightOf(state);
-  // Without a newer remote block, there is nothing to read. A result that is required later may reuse the height already read.
+  // There is nothing to read until the remote chain has a newer block. A result that is required later may use the height already
+  // read.
   const newer = firstAfter(unchanged.at.height, present);
   return newer === undefined
     ? required
     : minInt(maxInt(dueHeightOf(state), newer.localHeight + 1n), required);
 }
 
-/**
- * Returns when the first remote block appeared that allows a newer result. "any": every block does. Undefined if there is no such
- * block yet.
- */
+/** Returns when the first remote block that allows a newer result appeared; "any" if every block does; else undefined. */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
-  // A transaction search without a new block ends immediately and is complete.
+  // A transaction search needs no new block: without one, it ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
   return firstAfter(query.lastRemoteHeight.height, present);
 }
@@ -149,10 +144,7 @@ export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): strin
   return ms === undefined ? text : `${text}, ${formatDuration(ms)}`;
 }
 
-/**
- * Returns the query that has been late the longest; undefined if none is late. Skips queries whose failures only their contracts or
- * the remote state can end, since such queries are not overdue.
- */
+/** Returns the query that has been late the longest, ignoring queries with their own failure; undefined if none is late. */
 export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
   return queries.reduce<Q | undefined>((most, query) => {
     const { blocks, unanswerable } = query.lateness;
@@ -164,21 +156,20 @@ function positive(value: bigint): bigint {
   return maxInt(value, 0n);
 }
 
-/** The endpoint data that may explain late results. */
+/** The facts about an endpoint that may explain late results. */
 export interface EndpointFacts
   extends Pick<PoolEndpointHealth, "name" | "failures" | "lastError" | "lacks" | "lagBlocks" | "distrusted"> {
   readonly chainId: string;
 }
 
-/** Number of consecutive failures that indicates more than a brief interruption. */
+/** Number of consecutive failures from which it is more than a brief interruption. */
 const REFUSALS = 3;
-/** Methods without a substitute. A missing transaction index, by contrast, can be replaced by scanning blocks. */
+/** Methods that nothing can replace. A missing transaction index is not among them, because blocks can be scanned instead. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Explains why no endpoint of a chain serves the relayer although their status is readable. Possible reasons are a request
- * limit, results that no endpoint stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint serves
- * the relayer.
+ * Explains why no endpoint of a chain is usable although their status is readable: a request limit, results that no endpoint
+ * stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint is usable.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
@@ -191,7 +182,7 @@ export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: st
   return doubtText(own);
 }
 
-/** The relayer uses a distrusted endpoint only after an endpoint that lags. Nothing new can be proven then. */
+/** Describes the case that nothing new can be proven, because the only endpoint that does not lag is distrusted. */
 function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const doubted = own.find(({ distrusted }) => distrusted !== undefined);
   const trusted = own.filter(({ distrusted }) => distrusted === undefined);

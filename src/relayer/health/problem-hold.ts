@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from "./problems.ts";
 import type { RelayerStatus } from "./relayer-status.ts";
 
-/** Problems that are reported immediately, because nothing works yet or nothing can be sent. */
+/** Problems that are reported immediately, because nothing works or nothing can be sent while they last. */
 const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "starting",
   "store-not-writable",
@@ -9,12 +9,12 @@ const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "lease-unknown",
   "account-cannot-pay",
 ] as const);
-/** A problem that recurs within this time has not ended. */
+/** A problem that recurs within this time is treated as not ended. */
 const HELD_MS = 1_500;
 
 /**
- * Creates a hold without problems. A reason that lasts less than one normal block is not a problem. For example, reads fail
- * occasionally behind a load balancer whose nodes are a few blocks apart, yet every result is on time.
+ * Creates a hold, which ignores reasons that last less than one normal block. For example, reads sometimes fail behind a load
+ * balancer whose nodes are a few blocks apart, although every result is on time.
  */
 export function createProblemHold() {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
@@ -31,7 +31,7 @@ export function createProblemHold() {
       const found = problems.flatMap((problem) => {
         const key = `${problem.code} ${problem.connectionId ?? ""}`;
         const known = seen.get(key);
-        // On a busy machine, the last check may be long ago. A problem ends only once a check no longer finds it.
+        // The last check may be long ago on a busy machine, so a problem ends only once a check no longer finds it.
         const fromMs = known?.fromMs ?? nowMs;
         seen.set(key, { fromMs, lastMs: nowMs });
         const lastsMs = nowMs - fromMs;
@@ -56,7 +56,7 @@ interface Degradation {
 /** RPC methods that use a node's transaction index. */
 const INDEX_METHODS = ["tx", "tx_search"];
 
-/** Returns dead letters, and indexes that are unusable or lack transactions. */
+/** Returns the states that need attention: dead letters, and transaction indexes that are unusable or incomplete. */
 export function degradations({
   deadLetters,
   endpoints,

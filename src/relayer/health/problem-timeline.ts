@@ -17,14 +17,14 @@ export interface ProblemSpan extends Span {
   readonly reason: string;
 }
 
-/** Records each problem and its duration, over eight days and across restarts. */
+/** Records which problems existed when, over eight days and across restarts. */
 export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 
-/** Age at which the time line deletes a span. */
+/** Age at which a span is deleted. */
 const STORED_MS = 8 * DAY_MS;
-/** Maximum number of stored runs, and of stored problems. Beyond it, old spans of both kinds are deleted up to a common time. */
+/** Maximum number of stored runs and of problems. Beyond it, old spans of both kinds are deleted up to the same time. */
 const MAX_SPANS = 2_000;
-/** A problem that recurs within this time continues, as in the log. */
+/** A problem that recurs within this time is recorded as one, as in the log. */
 const CALM_MS = 15_000;
 /** A process that records nothing for longer than this was suspended or not running. */
 const MAX_PAUSE_MS = 30_000;
@@ -45,14 +45,11 @@ interface OpenProblem extends OpenSpan {
 
 export interface TimelineDeps {
   readonly chainId: string;
-  /** Bech32 address of the relayer's account. Relayers with other accounts have their own time lines. */
+  /** Bech32 address of the relayer's account. Each account has its own time line. */
   readonly account: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
   readonly nowMs: () => number;
-  /**
-   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting spans early. Default: the
-   * wall clock.
-   */
+  /** Local chain time in wall-clock ms, so that a fast clock on this machine deletes no spans early. Default: the wall clock. */
   readonly localTimeMs?: () => number;
 }
 
@@ -118,7 +115,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
     saveProblem(problem);
   };
   return {
-    /** Reads what earlier processes stored. */
+    /** Reads the spans that earlier processes stored. */
     load: async (): Promise<void> => {
       const where = "WHERE chain = ? AND account = ? ORDER BY from_ms";
       const runRows = await store.session.run(`SELECT * FROM run_span ${where}`, key);
@@ -158,11 +155,11 @@ export function createProblemTimeline(deps: TimelineDeps) {
       if (atMs - savedMs >= SAVE_MS || atMs < savedMs) save();
       prune(Math.min(atMs, localTimeMs()));
     },
-    /** Writes the end times of open spans. */
+    /** Writes how long the open spans have lasted so far. */
     save,
-    /** Oldest first. */
+    /** Returns the recorded problems, oldest first. */
     problems: (): readonly ProblemSpan[] => problems,
-    /** Periods in which a process ran, oldest first. Outside them, it is unknown whether there was a problem. */
+    /** Returns the periods in which a process ran, oldest first. Outside of them, problems are unknown. */
     runs: (): readonly Span[] => runs,
   };
 }

@@ -55,7 +55,7 @@ export interface Problem {
   readonly code: ProblemCode;
   /** Undefined if the whole relayer is affected. */
   readonly connectionId: string | undefined;
-  /** One sentence for people: the problem, its start, and the remedy. */
+  /** One sentence for people, with the problem, its start and the remedy. */
   readonly text: string;
   /** Wall-clock time at which this process first saw the problem, ms. Absent if not reported. */
   readonly sinceMs?: number;
@@ -64,7 +64,7 @@ export interface Problem {
 interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;
-  /** 0 without a result. */
+  /** Local height of the last result; 0 if there is none. */
   readonly lastLocalHeight: bigint;
   readonly lateness: Lateness;
   /** The last failure; undefined after a result. */
@@ -90,14 +90,14 @@ export interface HealthFacts {
   readonly endpoints?: readonly EndpointFacts[];
 }
 
-/** This process's permission to send, or the reason for its absence. */
+/** Whether this process may send, and if not, why. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** The event for which a starting process waits; undefined if it does not wait. */
+  /** What a starting process is waiting for; undefined if it does not wait. */
   readonly progress?: string | undefined;
-  /** The process that has the lease; undefined without a lease and before the first read. */
+  /** The process that has the lease; undefined if leases are not used or none has been read. */
   readonly holder?: string | undefined;
   /** Why the store cannot write; undefined if it can. */
   readonly storeError: string | undefined;
@@ -114,17 +114,14 @@ interface ConnectionFacts {
   readonly error: string | undefined;
 }
 
-/** The limits of the configuration. Defaults that depend on a chain's pace are in {@link hasNoNewBlock} and `latenessOf`. */
+/** The configured limits. For defaults that depend on a chain's block time, see {@link hasNoNewBlock} and `latenessOf`. */
 export type HealthLimits = RelayerConfig["health"] & Pick<RelayerConfig["queries"], "min_kv_update_period">;
 
 const NO_BLOCKS = 10;
 const MIN_NO_BLOCK_MS = 15_000;
 const MAX_NO_BLOCK_MS = 60_000;
 
-/**
- * Returns true if a chain has had no block for the configured time. By default, this is ten block times, but at least 15 s and at
- * most 60 s.
- */
+/** Returns true if a chain has had no block for the configured time; by default ten block times, from 15 s to 60 s. */
 export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
@@ -135,14 +132,14 @@ export function hasNoNewBlock(
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
-/** A chain that has not been read for this long is unreachable or not followed. */
+/** If a chain's height has not been read for this long, the chain is unreachable or not followed. */
 const UNREAD_HEAD_MS = 15_000;
-/** The same limit after an error. This limit exceeds the time of a reconnection. */
+/** The same limit after an error. It is longer than a reconnection takes. */
 const FAILED_HEAD_MS = 4_000;
-/** A client or balance that has not been read for this long is unknown. */
+/** If a client or balance has not been read for this long, it is unknown. */
 const UNREAD_STATE_MS = 180_000;
 
-/** Returns all problems; problems of the whole relayer come first. The relayer is ready if there are none. */
+/** Returns all problems, starting with the ones that affect the whole relayer. The relayer is ready if there are none. */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),
@@ -161,7 +158,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // Until the next attempt to read the query list, the relayer reads nothing else, so this problem comes before the others.
+  // This problem comes before the others, because the relayer reads nothing else until it has tried to read the query list again.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
       `its query list could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
@@ -192,7 +189,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** A standby sends nothing. Silence is a problem only if the standby could not lead either. */
+/** Returns the problems that keep this process from sending or, if it is a standby, from taking over. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
@@ -295,7 +292,7 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 
 /**
  * Returns the remaining time below which a client "expires soon", ms: the share or the time, whichever is longer. The relayer
- * refreshes a client when a third of its trusting period is left. A client below this limit could therefore not be refreshed.
+ * refreshes a client when a third of its trusting period is left, so below this limit refreshing has failed.
  */
 function expiryNoticeMs(
   { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
@@ -305,11 +302,11 @@ function expiryNoticeMs(
   return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }
 
-/** A query that fails repeatedly is late for its own reason, which the problem states. */
+/** Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with their failure. */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
   if (gate.role === "unknown") return [];
-  // A standby reads another process's results only occasionally. Late results are a problem here only if no process sends.
+  // A standby reads another process's results only occasionally, so late results are a problem here only if no process sends.
   const silent = gate.role === "standby" ? silenceOf(facts) : "";
   if (silent === undefined) return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
@@ -330,10 +327,10 @@ function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly 
 
 /** Interval at which a standby reads the queries and the leading process's results, ms. */
 export const STANDBY_READ_MS = 5_000;
-/** Two reads, plus the time that a block may take. */
+/** Time without a new result after which no process sends: two reads, plus the time that a block may take. */
 const SILENT_MS = 15_000;
 
-/** Describes for how long no process has sent a result; undefined while a process sends results. */
+/** Describes how long no process has sent a result; undefined while a process sends results. */
 function silenceOf({ queries, local }: HealthFacts): string | undefined {
   const newest = queries.reduce((most, { lastLocalHeight }) => maxInt(most, lastLocalHeight), 0n);
   const blocks = Number((local.height ?? newest) - newest);

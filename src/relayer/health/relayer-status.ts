@@ -52,11 +52,11 @@ export interface RelayerStatus {
 }
 
 export interface AccountStatus extends AccountView {
-  /** Expected fee for a transaction with all results that are due at the same time. */
+  /** Expected fee for one transaction with every result that can be due at the same time. */
   readonly transactionFee: bigint;
-  /** Days until the balance is spent at the last day's rate; undefined without fees. */
+  /** Days until the balance is spent at the last day's rate; undefined if no fees were paid. */
   readonly daysLeft: number | undefined;
-  /** Display unit of amounts in the fee denom; undefined if none is named. */
+  /** Display unit of amounts in the fee denom; undefined if there is none. */
   readonly unit?: DisplayUnit | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface QueryCost {
 interface EngineState {
   readonly localHeight: () => bigint;
   readonly list: () => ListView;
-  /** By connection id: the error of the last cycle; undefined if it succeeded. */
+  /** Returns the error of each connection's last cycle, by connection id; undefined if it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
 }
 
@@ -103,7 +103,7 @@ export interface StatusDeps {
   readonly journal: Pick<Journal, "deadLetters">;
   readonly costOf: (queryId: bigint) => QueryCost | undefined;
   readonly market: () => MarketStatus | undefined;
-  /** Expected fee for a transaction with all results that are due at the same time. */
+  /** Expected fee for one transaction with every result that can be due at the same time. */
   readonly transactionFee: () => bigint;
   readonly unit?: () => DisplayUnit | undefined;
   readonly isConnected: () => boolean;
@@ -115,7 +115,7 @@ export function isQueryId(text: string): boolean {
   return /^\d{1,20}$/.test(text);
 }
 
-/** Returns a query with its registration; undefined if this relayer does not serve it. O(n). */
+/** Returns a query's status and its registration; undefined if this relayer does not serve it. O(n). */
 export function findQuery(
   status: Pick<RelayerStatus, "queries">,
   registry: Pick<Registry, "states">,
@@ -181,7 +181,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
 
 function daysLeft(balance: bigint | undefined, { fee, ms }: RecentFees): number | undefined {
   if (balance === undefined || fee <= 0n) return undefined;
-  // Balance divided by fees is the number of periods that the balance lasts.
+  // The balance lasts for balance ÷ fees periods.
   return (Number(balance) / Number(fee)) * (ms / DAY_MS);
 }
 
@@ -213,7 +213,7 @@ function createLateness(
   return (state) => latenessOf(state, byConnection.get(state.query.connectionId) ?? unseen);
 }
 
-/** Returns a function that gives the time since a query's last result; undefined without one. */
+/** Returns a function that gives the age of a query's last result; undefined if there is none. */
 function createResultAge({ engine, watches, clock }: StatusDeps) {
   const localHeight = engine.localHeight();
   const nowMs = clock.monotonicMs();
@@ -224,7 +224,7 @@ function createResultAge({ engine, watches, clock }: StatusDeps) {
     return {
       blocks: localHeight > lastLocalHeight ? localHeight - lastLocalHeight : 0n,
       ms: nowMs - seen.atMs,
-      /** True if the result is older than the first block that this process saw; `ms` then counts from that block. */
+      /** True if `ms` only counts from the first block that this process saw, because the result is older. */
       isAtLeast: seen === oldest && seen.height > lastLocalHeight,
     };
   };
@@ -249,18 +249,16 @@ function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: Vie
     state: statusOf(state),
     /** 0 without a result. */
     lastLocalHeight: query.lastLocalHeight,
-    /** Undefined without a KV result. */
+    /** Remote height of the last result; undefined if there is no KV result. */
     lastRemoteHeight: query.lastRemoteHeight?.height,
-    /**
-     * Local height of the first result with the values that the last read found again; undefined if the relayer sent new values.
-     */
+    /** Local height since which results have had the values that the last read found again; undefined if the values are new. */
     unchangedSince: unchangedSince(state),
-    /** Undefined without a result. */
+    /** Undefined if there is no result. */
     resultAge: ageOf(state),
     lateness: lateness(state),
     /** Number of included results since the relayer's start. */
     results: state.results,
-    /** Undefined while nothing has been spent since the relayer's start. */
+    /** Undefined until something has been spent since the relayer's start. */
     cost: costOf(query.id),
     /** True if an operator requested an immediate cycle that has not ended yet. */
     isRequested: state.isRequested,

@@ -34,7 +34,7 @@ import {
 } from "../result/proven-result.ts";
 import { type KvRead, type ProvenReads, type ProvenValues, readAndProve } from "./prove.ts";
 
-/** Queries that are read together, and the remote height of the read. */
+/** Queries that are read together at one remote height. */
 interface KvCycle extends KvRead {
   readonly reservation: Reservation;
   readonly started: AttemptStart;
@@ -42,18 +42,18 @@ interface KvCycle extends KvRead {
 
 interface KvDemand extends Pick<KvCycle, "view" | "started"> {
   readonly due: readonly QueryState[];
-  /** Number of local blocks by which results are read early. */
+  /** How many local blocks early the results are read. */
   readonly lookAhead: bigint;
-  /** Number of queries in running cycles. */
+  /** Number of queries in cycles that are already running. */
   readonly running: number;
 }
 
 /**
  * Reserves a cycle's results. Returns undefined if the remote chain has no newer block for any query.
  *
- * A cycle reads all queries at one remote height, so that they share a header and at most one client update. The header belongs to
- * the newest block H. The state belongs to H−1, because a header contains the previous block's app hash. An older header would save
- * no calls and provide older values, and it could be below the client's latest height.
+ * A cycle reads all queries at one remote height, so that they share a header and at most one client update. It uses the header
+ * of the newest block H, which proves the state at H−1, because a header contains the previous block's app hash. An older header
+ * would save no calls, provide older values, and perhaps be below the client's latest height.
  */
 export function reserveKvCycle(
   worker: ConnectionWorker,
@@ -64,7 +64,7 @@ export function reserveKvCycle(
     // The height of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
-  // If few queries are due while many are being read, wait for that cycle to end: each cycle costs its own header and round trips.
+  // If few queries are due while many are being read, wait for those, because each cycle costs a header and several round trips.
   if (newer.length * 10 < running) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
   const reservation = worker.submitter.reserve(
@@ -77,9 +77,9 @@ export function reserveKvCycle(
 }
 
 /**
- * Reads and proves a cycle's queries. Passes the results to the submitter after the previous cycle has done so (`turn`), because a
- * query's newer result must come later. Does not wait for a block. Stores a query's error in its state. Throws `RelayError` and
- * `ClientError` for connection errors.
+ * Reads and proves a cycle's queries, and passes the results to the submitter without waiting for a block. The previous cycle
+ * does so first (`turn`), because a query's newer result must come later. A query's error is stored in its state. Throws
+ * `RelayError` and `ClientError` for connection errors.
  */
 export async function runKvCycle(
   worker: ConnectionWorker,
@@ -92,7 +92,7 @@ export async function runKvCycle(
     const reads = await readAndProve(worker, cycle, signal);
     const proven = toResults(worker, cycle, reads);
     await turn;
-    // Decide this only now, because the previous cycle has determined which results are sent.
+    // Decide only now which results to skip, because this depends on what the previous cycle sent.
     results = proven.flatMap((one) => (isSkipped(worker, cycle, one) ? [] : one.result));
   } finally {
     worker.submitter.offer(results, cycle.reservation);
@@ -131,11 +131,11 @@ function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint
 }
 
 /**
- * Returns the due queries that accept a result from remote height `at`. The chain refuses a result that is not newer than the last
- * one. A read that is not newer than an unchanged read reveals nothing.
+ * Returns the due queries for which a read at remote height `at` is useful. The chain refuses a result that is not newer than the
+ * last one, and a read that is not newer than one with unchanged values reveals nothing.
  *
- * `minBlocks` is the minimum number of remote blocks after the last result. `height` is the local height of the block that includes
- * the result.
+ * `minBlocks` is the minimum number of remote blocks after the last result. `height` is the local height of the block that
+ * includes the result.
  */
 export function candidatesAt(
   due: readonly QueryState[],
@@ -197,7 +197,7 @@ function toResult(
   };
 }
 
-/** Returns the hash of the keys and values. Their proofs are excluded, because proofs differ at each height. */
+/** Returns the hash of the keys and values without their proofs, because proofs differ at each height. */
 function hashOf(values: readonly StorageValue[]): string {
   const kvResults = values.map((value) => ({ ...value, Proof: undefined }));
   const result = { kvResults, block: undefined, height: 0n, revision: 0n, allowKvCallbacks: false };

@@ -18,7 +18,7 @@ import { type ClientUpdate, MAX_AGE_MS, submitMessage } from "../result/proven-r
 import type { ConnectionView } from "../connection/connection-view.ts";
 import { type ConnectionWorker, intermediateHeadersOf } from "../connection/worker.ts";
 
-/** The queries of one read, and the remote height of the read. */
+/** The queries to read together, and the connection's view, which determines the remote height. */
 export interface KvRead {
   readonly view: ConnectionView;
   /** In order of need. */
@@ -32,8 +32,8 @@ export interface ProvenReads {
 }
 
 /**
- * Reads all keys at one height and verifies all proofs. Returns no proofs if the reads took so long that the values are too old: the
- * next cycle reads them again. Throws `RelayError` and `ClientError` for connection errors.
+ * Reads all keys at one height and verifies all proofs. Returns none if the reads took so long that the values are too old, so
+ * that the next cycle reads them again. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function readAndProve(
   worker: ConnectionWorker,
@@ -54,11 +54,11 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** Undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time since the values were read, ms. Intermediate client updates take this time. */
+  /** Time since the values were read, ms, e.g. because of intermediate client updates. */
   readonly afterMs: number;
 }
 
-/** The three reads are independent. In parallel, they take one round trip for any number of keys. */
+/** Makes the three independent reads in parallel, so that they take one round trip for any number of keys. */
 async function readRemote(
   worker: ConnectionWorker,
   { view: { client, headerAt, stateAt }, candidates }: KvRead,
@@ -76,7 +76,7 @@ async function readRemote(
   return { block, answers, trust: nearest, afterMs: worker.clock.monotonicMs() - readMs };
 }
 
-/** If unchanged values are skipped, reads the queries' last results from the chain. Another relayer may have sent newer ones. */
+/** If unchanged values are skipped, reads the queries' last results, because another relayer may have sent newer ones. */
 async function readLastHeights(
   { registry }: ConnectionWorker,
   { candidates }: KvRead,
@@ -129,7 +129,7 @@ function updateOf(
 
 /** The remote state to which all proofs refer. */
 export interface ProofPoint {
-  /** From the header of block `at` + 1. */
+  /** The app hash in the header of block `at` + 1. */
   readonly appHash: Uint8Array;
   /** Height of the read state. */
   readonly at: RemoteHeight;
@@ -138,7 +138,7 @@ export interface ProofPoint {
 export interface ProofOptions {
   readonly sender: string;
   readonly allowKvCallbacks: boolean;
-  /** Called for each key whose proof fails to verify. */
+  /** Called for each key whose proof cannot be verified. */
   readonly onInvalidProof?: (endpoint: string, reason: string) => void;
 }
 
@@ -155,10 +155,9 @@ export interface ProofOutcome {
 }
 
 /**
- * Verifies each key's proof once and builds one result per query. A query with an unproven key gets that key's failure, which does
- * not affect other queries.
+ * Verifies each key's proof once and builds one result per query. If a key cannot be proven, only the queries with that key fail.
  *
- * The chain would also refuse an unproven result, but all other results in the transaction would fail with it.
+ * The chain would refuse an unproven result too, but then all other results in the transaction would fail with it.
  */
 export function proveResults(
   states: readonly QueryState[],
@@ -235,7 +234,7 @@ function verify(
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
 
-/** Proof failures that the remote state causes, not the node. ICS-23 cannot prove these states. */
+/** Proof failures that are caused by the remote state, which ICS-23 cannot prove, and not by the node. */
 const UNPROVABLE_STATES: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-value": { code: "empty-value", reason: "has an empty value, which ICS-23 cannot prove" },
   "empty-tree": { code: "empty-store", reason: "is absent from an empty store, which ICS-23 cannot prove" },
@@ -264,7 +263,7 @@ function readFailure(answer: StoreResponse, key: QueryKey): QueryFailure {
   };
 }
 
-/** By {@link keyName}: responses to store reads at one height, or their failures. */
+/** Responses to store reads at one height, or their failures, by {@link keyName}. */
 export type KeyAnswers = ReadonlyMap<string, Result<StoreResponse, QueryFailure>>;
 
 /** Returns the store name and hex key, for example `bank/0214…`. */

@@ -2,7 +2,7 @@ import type { ProblemCode } from "../health/problems.ts";
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** A relayer alert without the parts that its name determines. */
+/** A relayer alert, except for what follows from its name. */
 export interface RelayerCondition {
   readonly name: string;
   readonly severity: "critical" | "warning";
@@ -56,7 +56,9 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 /** The same labels as PromQL. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/** A process without the lease reads the leading process's results only occasionally, so it is not late. */
+/**
+ * Excludes processes that do not have the lease: they read the leading process's results only occasionally, so they are not late.
+ */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
 export const STALE = "Contracts read older values until this is repaired.";

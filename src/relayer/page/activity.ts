@@ -10,10 +10,10 @@ import type { DeadLetter } from "../state/journal.ts";
 export interface ActivitySample {
   readonly startMs: number;
   readonly included: number;
-  /** Failed attempts. A result that was no longer needed is not a failure. */
+  /** Number of failed attempts, not counting results that were no longer needed. */
   readonly failed: number;
   readonly transactions: number;
-  /** Client updates needed by these results. */
+  /** Number of client updates that these results needed. */
   readonly updates: number;
   readonly gas: bigint;
 }
@@ -24,7 +24,7 @@ export type Activity = ReturnType<typeof createActivity>;
 const SPAN_MS = 60_000;
 /** Number of stored samples: one hour. */
 const SAMPLES = 60;
-/** Maximum number of queries with a cost. The query added first is dropped first. */
+/** Maximum number of queries with a cost. Drops the query that was added first. */
 const MAX_COSTS = 20_000;
 
 interface OpenSample {
@@ -32,11 +32,11 @@ interface OpenSample {
   failed: number;
   gas: bigint;
   readonly hashes: Set<string>;
-  /** Connection and remote height of each client update. */
+  /** The connection and remote height of each client update. */
   readonly updates: Set<string>;
 }
 
-/** Creates an empty activity. `nowMs` is wall-clock time. */
+/** Creates an empty record of the activity. `nowMs` is wall-clock time. */
 export function createActivity(nowMs: () => number) {
   const startedAt = spanOf(nowMs());
   const samples = new Map<number, OpenSample>();
@@ -59,14 +59,14 @@ export function createActivity(nowMs: () => number) {
     if (costs.size > MAX_COSTS && oldest !== undefined) costs.delete(oldest);
   };
   return {
-    /** Wraps a sink so that it also records attempts. */
+    /** Wraps a sink so that its attempts are also recorded here. */
     sink: (inner: AttemptSink): AttemptSink => ({
       note: (attempts) => {
         for (const attempt of attempts) record(attempt);
         inner.note(attempts);
       },
     }),
-    /** Samples of the last hour, oldest first, without gaps; undefined before the relayer's start. */
+    /** Returns one sample per minute of the last hour, oldest first; undefined before the relayer's start. */
     samples: (): readonly (ActivitySample | undefined)[] => {
       const last = spanOf(nowMs());
       return Array.from({ length: SAMPLES }, (_, index) => {

@@ -54,7 +54,7 @@ function staleText({ sinceReadMs }: MarketStatus): Html {
   return html`<p>${badge("unknown", "not current")} The fee market was last read ${formatDuration(sinceReadMs)} ago.</p>`;
 }
 
-/** States whether the market can sustain the demand. If it cannot, adds the consequence and the remedies. */
+/** States whether the market can sustain the demand and, if it cannot, the consequence and the remedies. */
 function demandText(market: MarketStatus, blockMs = 1_000): Html {
   const { demandResults, sustainableResults, lateBlocks, costPerDay, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
@@ -132,7 +132,7 @@ function resultFacts({ queries, spending, reserve, account }: RelayerStatus): re
 
 interface Cost {
   readonly results: number;
-  /** Keys of all results. A TX query's result has one key. */
+  /** Number of keys of all results. A TX query's result counts as one key. */
   readonly keys: number;
   readonly gas: bigint;
 }
@@ -149,10 +149,10 @@ function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   );
 }
 
-/** Maximum number of owners on the page. Owners with the most gas come first. */
+/** Maximum number of owners on the page: the ones with the most gas. */
 const SHOWN_OWNERS = 10;
 
-/** Returns the gas of an owner's callbacks. Uses the last hour's transactions, because all results share their overhead. */
+/** Creates a function that estimates the gas of an owner's callbacks from the last hour's transactions. */
 function createCallbackGas(
   samples: readonly (ActivitySample | undefined)[],
 ): (cost: Pick<Cost, "gas" | "keys">) => bigint {
@@ -167,9 +167,7 @@ function createCallbackGas(
     });
 }
 
-/**
- * Shows gas by owner: today's gas with its budget, and gas per result since the relayer's start. The "Spending" section shows fees.
- */
+/** Shows gas by owner: today's gas with its budget, and gas per result since the relayer's start. For fees, see "Spending". */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
@@ -208,7 +206,7 @@ function ownerTable(
   })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
 }
 
-/** Plots the gas in the newest blocks: own gas, others' gas stacked on it, and the target as a line. */
+/** Plots the gas of the newest blocks: the relayer's gas, others' gas stacked on it, and the target as a line. */
 function gasPlot(market: MarketStatus): Html {
   const { blocks, targetGas } = market;
   const own = meanOwnGas(market, blocks.length);
@@ -311,7 +309,7 @@ function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Ro
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      // A badge does not wrap. A time in a badge would be wider than a phone.
+      // Keep the time out of the badge, which does not wrap and would be wider than a phone.
       const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },

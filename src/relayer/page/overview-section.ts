@@ -110,7 +110,7 @@ function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}${url !== undefined && html` <a href="${url}">Runbook</a>`}</li>`;
 }
 
-/** Returns true if the local chain is unreadable. Lateness and results in flight are then unknown. */
+/** Returns true if the local chain is unreadable, so that lateness and results in flight are unknown. */
 function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }
@@ -150,7 +150,7 @@ function queriesFact(status: RelayerStatus): Fact {
       .map((kind) => `${grouped(counts[kind])} ${kind === "pending" ? "without a result yet" : kind}`),
   ];
   const latest = latestOf(queries);
-  // While the market makes results late on average, "none late" is true only at this moment.
+  // "None late" holds only for this moment while the market makes results late on average.
   const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
   const late =
     latest === undefined
@@ -163,7 +163,7 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** Classifies an overdue query that also fails as overdue, since the problem includes it. */
+/** Returns a query's class. One that is overdue and fails counts as overdue, since the problem includes it. */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";
@@ -189,12 +189,12 @@ function balanceFact(status: RelayerStatus): Fact {
     value: balance === undefined ? "not known yet" : amount(balance, denom, unit),
     detail: days,
     tone: balance === undefined ? "unknown" : balanceTone(status),
-    // A balance in base units has many digits.
+    // A balance in base units needs more space.
     isWide: unit === undefined,
   };
 }
 
-/** The gas price as a multiple of its minimum. */
+/** Shows the gas price as a multiple of its minimum. */
 export function priceFact(market: MarketStatus | undefined): Fact {
   if (market === undefined)
     return {
@@ -215,7 +215,7 @@ export function priceFact(market: MarketStatus | undefined): Fact {
   };
 }
 
-/** The local chain and this process's role, in one line. */
+/** Describes the local chain and this process's role in one line. */
 function localLine({ local, connected, gate }: RelayerStatus): Html {
   const { height, sinceBlockMs, error } = local;
   const head =
@@ -268,7 +268,7 @@ export function connectionSection(status: RelayerStatus): Html {
   return html`<div class="head"><h2>Connections <small>${connections.length}</small></h2> <small class="muted">${localLine(status)}</small></div>${dataTable({ caption, isCaptionHidden: true, columns, rows: connections })}`;
 }
 
-/** Returns true if one of the connection's cycles may have succeeded. An absent error alone does not show that. */
+/** Returns true if one of the connection's cycles may have succeeded, which the absence of an error alone does not show. */
 function hasCycled({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
   const own = queries.filter(({ connectionId }) => connectionId === connection);
   const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");

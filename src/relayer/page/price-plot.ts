@@ -11,7 +11,7 @@ const HEIGHT = 150;
 const RIGHT = WIDTH - 116;
 const TOP = 14;
 const BASE = HEIGHT - 18;
-/** Prices whose ratio exceeds this are far apart. */
+/** Ratio of prices from which they are far apart. */
 const FAR = 8;
 /** Minimum distance between the labels beside the lines. */
 const LINE_HEIGHT = 12;
@@ -69,7 +69,7 @@ function axisOf(
   };
 }
 
-/** Splits the points into runs without gaps. Prices are not read while no process is running. */
+/** Splits the points into runs without gaps. There is a gap while no process is running, because nothing reads prices. */
 function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
   const runs: PricePoint[][] = [];
   for (const point of day) {

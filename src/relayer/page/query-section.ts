@@ -19,7 +19,7 @@ import { ascending } from "../../platform/base/order.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptSection } from "./activity.ts";
 
-/** Sortable columns. Each order puts the most important queries first. */
+/** The columns by which the table can be sorted, each with the most important queries first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
 
 type Sort = (typeof SORTS)[number];
@@ -42,7 +42,7 @@ interface QueriesPage {
 
 export const PAGE_ROWS = 50;
 const MAX_SEARCH = 100;
-/** Maximum number of queries that need no filter. */
+/** Maximum number of queries for which no filter is shown. */
 const FEW = 10;
 
 /** Parses the parameters. Ignores unknown names and values, so that an old link still shows the page. */
@@ -50,7 +50,7 @@ export function parseQueriesView(parameters: URLSearchParams) {
   const sort = parameters.get("sort") ?? "";
   const page = Number(parameters.get("page") ?? "1");
   return {
-    /** Lower-case text to find in the id, owner, connection, type or failure; empty: all queries. */
+    /** The text, in lower case, to find in the id, owner, connection, type or failure; empty: all queries. */
     search: (parameters.get("search") ?? "").trim().slice(0, MAX_SEARCH).toLowerCase(),
     state: STATE_FILTERS.find((one) => one === parameters.get("state")),
     sort: SORTS.find((one) => one === sort.replace(/^-/, "")) ?? "late",
@@ -85,7 +85,7 @@ export function selectQueries(queries: readonly QueryView[], view: QueriesView):
 type Compare = (a: QueryView, b: QueryView) => number;
 
 const COMPARE: Readonly<Record<Sort, Compare>> = {
-  // Overdue queries come first. Queries for which no result is possible may be later, but nobody can act on them.
+  // Overdue queries come first. Queries for which no result is possible may be later, but nobody can do anything about them.
   late: (a, b) =>
     Number(b.lateness.isOverdue) - Number(a.lateness.isOverdue) ||
     ascending(b.lateness.blocks, a.lateness.blocks) ||
@@ -195,7 +195,7 @@ function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" 
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
-/** A query's tone, its state in a word, and a sentence that follows "Query 7". */
+/** For each standing: the tone, a word for the state, and the rest of a sentence that starts with "Query 7". */
 const STANDINGS = {
   failing: { tone: "bad", word: "backing off", sentence: "fails" },
   overdue: { tone: "bad", word: "overdue", sentence: "is overdue" },
@@ -234,10 +234,7 @@ function lateCell({ lateness }: QueryView): Html | string {
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-/**
- * Shows the time since the last result. For a TX query, shows the time since the last search, whose height increases even if it
- * finds nothing.
- */
+/** Shows the time since the last result or, for a TX query, since the last search, even if it found nothing. */
 function ageCell({ resultAge }: Pick<QueryView, "resultAge">): string {
   if (resultAge === undefined) return "none yet";
   return `${resultAge.isAtLeast ? "over " : ""}${formatDuration(resultAge.ms)} ago`;
@@ -265,7 +262,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** Shows one query: whether it is current, why not, its last attempts, and its request. */
+/** Shows one query: whether it is current and if not why, its last attempts, and what it requests. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;

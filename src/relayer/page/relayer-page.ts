@@ -54,8 +54,8 @@ export interface RelayerPageInput {
 /**
  * Creates the relayer's pages from current data. Escapes texts from chains.
  *
- * The first page fits on one screen for up to ten queries. The first page shows whether everything is current, why not, four
- * numbers, the queries and the connections. Every other subject has its own page.
+ * The first page shows whether everything is current and if not why, four numbers, the queries and the connections. It fits on
+ * one screen for up to ten queries. Every other subject has its own page.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
@@ -94,7 +94,7 @@ export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] 
   ];
 }
 
-/** Every title states the overall status, so that a browser tab reveals a problem on any page. */
+/** Returns a page's head. Every title states the overall status, so that a browser tab shows problems on any page. */
 function headOf(status: RelayerStatus, name: string): Pick<PageContent, "title" | "asOfMs"> {
   const { length } = status.problems;
   const place = name === "Overview" ? "relayer" : `${name}, relayer`;
@@ -204,15 +204,13 @@ export function createRelayerPage(
 
 type TimelineView = Pick<ProblemTimeline, "problems" | "runs">;
 
-/** Maximum number of problem rows in a day's plot, longest first. The table lists all problems. */
+/** Maximum number of rows in a day's plot, for the longest problems. The table lists all problems. */
 const MAX_ROWS = 12;
 /** Maximum number of problems in the table, newest first. */
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
-/**
- * Shows the problems of the last 24 hours exactly and of seven days by the hour. Time without a process never appears as healthy.
- */
+/** Shows the problems of the last 24 hours exactly, and of seven days by the hour. Time without a process is unknown. */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);
@@ -261,14 +259,14 @@ function dayPlot(all: readonly ProblemSpan[], runs: readonly Span[], day: Span):
   });
 }
 
-/** Separates problems from unknown periods. A period is unknown without a process, or before everything has been read once. */
+/** Separates problems from unknown periods: no process was running, or it had not read everything once. */
 function sortOut(
   spans: readonly ProblemSpan[],
   runs: readonly Span[],
   range: Span,
 ): { readonly problems: readonly ProblemSpan[]; readonly unknown: readonly Span[] } {
   const starting = spans.filter(({ code }) => code === "starting");
-  // The last record may be up to a second old.
+  // Ignore the time since the last record, which may be up to a second old.
   const stopped = gapsOf(runs, range).filter(
     ({ fromMs, untilMs }) => untilMs < range.untilMs || untilMs - fromMs > RECORD_MS,
   );
@@ -285,7 +283,7 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   const { problems } = sortOut(all, runs, range);
   const stopped = range.untilMs - range.fromMs - ran;
   const bad = coveredMs(problems, range);
-  // A restart takes seconds. The plot shows it, so the text omits it.
+  // Omit a restart of a few seconds, which only the plot shows.
   const pause = stopped < 60_000 ? "" : `, not running for ${formatDuration(stopped)}`;
   if (problems.length === 0) return `no problem in ${formatDuration(ran)} of running${pause}`;
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;
@@ -305,7 +303,7 @@ function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Spa
   return gaps;
 }
 
-/** Plots, for each hour, the minutes with a problem, without a problem, and unknown. */
+/** Plots for how many minutes of each hour there was a problem, there was none, or this is unknown. */
 function weekPlot(
   { problems: all, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
   nowMs: number,

@@ -50,7 +50,7 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
     localClient,
     local: createLocalQueries(localClient, config.chain.name),
     connections,
-    /** Time of the local chain's newest block, wall-clock ms. */
+    /** Returns the time of the local chain's newest block, wall-clock ms. */
     localTimeMs: async (signal: AbortSignal): Promise<number> =>
       Number((await localClient.status(signal)).latestTimeNs / NS_PER_MS),
     /** The relayer's account, which can only simulate. */
@@ -81,13 +81,10 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/** Lasts for several blocks: either a block includes the account's other transactions, or the next pause is long enough. */
+/** How long to retry: several blocks, so that a block includes the account's other transactions or a pause is long enough. */
 const MAX_RETRY_MS = 15_000;
 
-/**
- * Repeats the simulation while the node expects another sequence. A relayer with the same account may be sending transactions,
- * which says nothing about the simulated one.
- */
+/** Repeats a simulation while the node expects another sequence, because a relayer may be sending from the same account. */
 export async function simulateBetweenOthers(
   simulate: () => Promise<SimulationOutcome>,
   clock: Pick<Clock, "monotonicMs" | "sleep">,

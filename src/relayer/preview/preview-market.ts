@@ -26,10 +26,12 @@ export interface MarketPreview {
 
 /** Number of blocks that the mean block time covers. */
 const TIMED_BLOCKS = 100n;
-/** Number of blocks whose transactions are read. A full block's results take several megabytes. */
+/** Number of blocks whose transactions are read. It is low because a full block's results take several megabytes. */
 const READ_BLOCKS = 10n;
 
-/** Reads the local chain's market and blocks. Resolves with undefined without a fee market. Rejects with `ClientError`. */
+/**
+ * Reads the local chain's fee market and blocks. Resolves with undefined if there is no fee market. Rejects with `ClientError`.
+ */
 export async function previewMarket(
   { localClient, account }: Pick<Preview, "localClient" | "account">,
   signal: AbortSignal,
@@ -85,7 +87,7 @@ async function meanOthersGas(
 
 type BlockResults = Awaited<ReturnType<PooledChainClient["comet"]["blockResults"]>>;
 
-/** The SDK emits `tx.acc_seq` with "address/sequence" for each signer. */
+/** Returns true if the account signed a transaction, by the `tx.acc_seq` attributes "address/sequence" that the SDK emits. */
 function isSignedBy(events: BlockResults["results"][number]["events"], address: string): boolean {
   return events.some(
     ({ type, attributes }) =>
@@ -97,13 +99,13 @@ function isSignedBy(events: BlockResults["results"][number]["events"], address: 
 interface LoadFacts {
   /** Time between two local blocks, ms. */
   readonly blockMs: number;
-  /** By query id: measured gas per result, including its share of the transaction. Other queries' gas is estimated. */
+  /** Measured gas per result by query id, including its share of the transaction. The gas of other queries is estimated. */
   readonly measured: ReadonlyMap<bigint, bigint>;
 }
 
 /**
- * Reads the KV queries that the relayer would serve, with their gas. Omits TX queries, because the remote chain's transactions
- * determine their number of results. If a remote chain cannot be read, assumes that it is as fast as the queries need.
+ * Reads the KV queries that the relayer would serve, with their gas. Omits TX queries, because their number of results depends on
+ * the remote chain's transactions. If a remote chain cannot be read, assumes that it is as fast as the queries need.
  */
 export async function presentLoads(
   preview: Preview,

@@ -37,14 +37,14 @@ export interface KvPreview {
   readonly query: RegisteredQuery;
   readonly at: RemoteHeight;
   /**
-   * "accepted": the proofs verify and the local chain accepts the result. "answered": the proofs verify, but another relayer has
-   * delivered a result for this height or a newer one.
+   * "accepted": the proofs are valid and the local chain accepts the result. "answered": the proofs are valid, but another
+   * relayer has delivered a result for this height or a newer one.
    */
   readonly outcome:
     | {
         readonly kind: "accepted";
         readonly gas: bigint;
-        /** Part of `gas` that the contract uses; undefined if the chain does not call it. */
+        /** The part of `gas` that the contract uses; undefined if the chain does not call it. */
         readonly callbackGas: bigint | undefined;
         readonly bytes: number;
         readonly values: readonly StorageValue[];
@@ -110,15 +110,15 @@ export async function previewKv(
   });
 }
 
-/** Maximum number of simulation pairs, because the chain may change between two simulations. */
+/** Maximum number of simulation pairs. Several may be needed, because the chain may change between two simulations. */
 const CALLBACK_TRIES = 3;
 
 /**
- * Simulates a result without its callback and with it, in turn, until the two simulations around one agree. Resolves with the
- * difference in gas. `called` is the gas of the result's first simulation with the callback.
+ * Returns the gas of a result's callback: simulates the result without and with its callback in turn, until the two simulations
+ * before and after one agree, and takes the difference. `called` is the gas of the first simulation with the callback.
  *
- * Resolves with undefined if a simulation is refused, or if the chain changes during every attempt. For example, another account's
- * client update makes the next simulation cheaper, and that difference is not the callback's gas.
+ * Resolves with undefined if a simulation is refused or the chain changes during every attempt, e.g. because another account's
+ * client update makes the next simulation cheaper.
  */
 export async function simulateCallback(
   simulate: (value: Uint8Array) => Promise<SimulationOutcome>,
@@ -235,8 +235,8 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 }
 
 /**
- * The transactions found by the search, compared with the chain's received transactions. The chain only reveals whether it has a
- * given transaction. A missing transaction was left out if the chain has a later one.
+ * The transactions that the search found, compared with the ones that the chain has received. The chain only tells whether it has
+ * a given transaction, so a missing one was left out if the chain has a later one.
  */
 export type TxComparison =
   /** the chain has received none of them */
@@ -250,14 +250,14 @@ export type TxComparison =
 /** The transactions that a relayer would send for one TX query if it started now without any state. */
 export interface TxPreview {
   readonly query: RegisteredQuery;
-  /** Searched remote heights. */
+  /** The first and last searched remote height. */
   readonly from: bigint;
   readonly to: bigint;
   readonly txs: readonly {
     /** Lower-case hex. */
     readonly hash: string;
     readonly height: bigint;
-    /** Simulated gas. The chain accepts a transaction that it has already received, but does not call the contract. */
+    /** Simulated gas. If the chain has already received the transaction, it accepts it again but does not call the contract. */
     readonly gas: bigint | undefined;
     /** Why the relayer cannot send it; undefined if it can. */
     readonly reason: string | undefined;
@@ -272,10 +272,7 @@ export interface TxPreview {
 /** Maximum number of transactions proven and simulated for one query. */
 const MAX_TXS = 20;
 
-/**
- * Searches, proves and simulates one query's transactions, starting `tx_lookback_blocks` before the remote chain's tip. Sends
- * nothing.
- */
+/** Searches, proves and simulates one query's transactions, from `tx_lookback_blocks` before the tip. Sends nothing. */
 export async function previewTx(
   preview: Preview,
   connection: PreviewConnection,

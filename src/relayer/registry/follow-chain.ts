@@ -20,7 +20,7 @@ const POLL_MS = 1_000;
 const POLL_RELOAD_MS = 10_000;
 /** Delay before a reload after an event whose query the chain does not return. The endpoint may lag. */
 const RETRY_RELOAD_MS = 2_000;
-/** Number of failed reads before a warning, if all endpoints lag behind the stream. Nodes differ by a block or two. */
+/** Number of reads behind the stream before a warning that all endpoints lag. Nodes often differ by a block or two. */
 const MAX_READS_BEHIND = 3;
 /** Above this number of changes, reloading the list takes fewer calls. A page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
@@ -31,7 +31,7 @@ export interface FollowDeps {
   readonly subscription: ChainSubscription;
   readonly registry: Registry;
   readonly height: HeightSignal;
-  /** Detects a reset of the local chain. Called with its latest height before each read of the list. */
+  /** Detects a reset of the local chain. Called with the latest height before each read of the query list. */
   readonly checkHistory: (latestHeight: bigint, signal: AbortSignal, hasGoneBack: boolean) => Promise<void>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -40,23 +40,23 @@ export interface FollowDeps {
   /** Interval between regular reloads of the query list. */
   readonly reloadMs: () => number;
   readonly onLoaded: () => void;
-  /** Called with each failed read's error. */
+  /** Called with the error of each failed read. */
   readonly onLocalError: (error: unknown) => void;
 }
 
 /**
  * Keeps the registry and the local height up to date until the signal aborts. Never rejects.
  *
- * Events are hints: they may be lost, repeated, out of order, or ahead of the read endpoint. An event therefore only determines
- * which query to read. The relayer reads the whole list again after a gap, after an error, and every `reloadMs`. Without a
- * WebSocket, it polls the height and the list.
+ * Events may be lost, repeated, out of order, or ahead of the read endpoint, so an event only determines which query to read. The
+ * relayer reads the whole list again after a gap, after an error, and every `reloadMs`. While it has no WebSocket, it polls the
+ * height and the list.
  */
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { clock, logger } = deps;
   let reloadAtMs = clock.monotonicMs();
   const tries = { failures: 0 };
   let lastError: string | undefined;
-  // True if the chain has blocks that no notice announced. Query events may then be missing too.
+  // True if the chain has blocks that no notice announced, because query events may then be missing too.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {
@@ -80,7 +80,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   };
   const onError = (error: unknown): void => {
     deps.onLocalError(error);
-    // The failed notice cannot be applied again, so the whole list must be read.
+    // The notice that failed cannot be applied again, so the whole list must be read.
     reloadAtMs = clock.monotonicMs();
     const kind = errorKind(error);
     const { failures } = tries;
@@ -91,7 +91,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   await retry(follow, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
-/** Waits a limited time for a notice. Stores a block's height immediately. */
+/** Waits a limited time for a notice. If it announces a block, stores the height immediately. */
 async function nextNotice(
   { subscription, height, clock }: FollowDeps,
   hasStream: boolean,
@@ -102,7 +102,9 @@ async function nextNotice(
   return notice;
 }
 
-/** Reads the height. Returns true if the chain has more new blocks than the one whose notice may still arrive. */
+/**
+ * Reads the height. Returns true if notices are missing: there are more new blocks than the one whose notice may still arrive.
+ */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
@@ -111,29 +113,28 @@ async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
 }
 
 interface ListState {
-  /** The list contains all changes up to this height, or must contain them after the next read. */
+  /** The height up to which the list contains all changes, or must contain them after the next read. */
   height: bigint;
-  /** The last block that the stream announced since its connection. */
+  /** Height of the last block that the stream announced since it connected. */
   streamHeight: bigint | undefined;
-  /** True if the stream's node announced a known or lower block again, because its chain went back. True until the next read. */
+  /** True, until the next read, if the stream's node announced a known or lower block again because its chain went back. */
   hasGoneBack: boolean;
   /** Notices that arrived during a read of the list, in order. */
   readonly waiting: ChainNotice[];
 }
 
 /**
- * Maximum number of notices stored during a read of the list. The subscription queues additional notices and drops them if its
- * queue is full.
+ * Maximum number of notices stored during a read of the list. The subscription queues further notices until its queue is full.
  */
 const MAX_WAITING = 1_000;
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
-  // Check this first, because nothing known is valid on a reset chain.
+  // Check this first, because after a reset of the chain nothing known is valid.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The list's endpoint may lag behind the status, and both may lag behind the stream. A list that lacks the blocks in between
-  // would look complete. A larger gap means a reset, not lag: the chain restarts at a low height.
+  // The list's endpoint may lag behind the status, and both may lag behind the stream, so a list may look complete but lack the
+  // last blocks. A larger gap is not lag but a reset, because the chain restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -143,7 +144,9 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   deps.height.wake();
 }
 
-/** Follows the height while awaiting `reading`. Reading many queries takes many blocks, and submissions depend on the height. */
+/**
+ * Follows the height while awaiting `reading`, because reading many queries takes many blocks and submissions need the height.
+ */
 async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,
@@ -156,7 +159,7 @@ async function besideBlocks<T>(
     while (!done.signal.aborted && waiting.length < MAX_WAITING) {
       const notice = await nextNotice(deps, deps.subscription.isConnected(), done.signal);
       if (notice !== undefined) waiting.push(notice);
-      // After a failure, the next poll follows.
+      // If a poll fails, the next one follows.
       else await poll(deps, done.signal).catch(() => undefined);
     }
   };
@@ -171,7 +174,7 @@ async function besideBlocks<T>(
   }
 }
 
-/** Applies one notice. Returns the time until the list must be read again, in ms. */
+/** Applies one notice. Returns in how many ms the list must be read again. */
 async function applyNotice(
   deps: FollowDeps,
   notice: ChainNotice,
@@ -189,8 +192,7 @@ async function applyNotice(
       return isAfterGap(list, notice.height) ? 0 : deps.reloadMs();
     case "tx":
     case "block-events": {
-      // Combine the changes with those that arrived during the last read, so that hundreds of registrations are not read one by
-      // one.
+      // Add the changes that arrived during the last read, so that hundreds of registrations are not read one by one.
       let { height } = notice;
       const changes = [...queryChanges(notice.events, deps.chainName)];
       for (let next = list.waiting[0]; next !== undefined && "events" in next; next = list.waiting[0]) {

@@ -6,13 +6,13 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 export interface QueryFailure {
   readonly code: QueryFailureCode;
-  /** Text for people. May contain heights, so it differs between attempts. */
+  /** A text for people. It may contain heights, so it differs between attempts. */
   readonly reason: string;
 }
 
 /**
- * Codes of {@link QueryFailure}, as they appear in JSON, logs and metrics. The first four persist until the remote state changes:
- * ICS-23 has no proof for them.
+ * Codes of {@link QueryFailure}, as they appear in JSON, logs and metrics. The first four persist until the remote state changes,
+ * because ICS-23 cannot prove the current state.
  */
 export const QUERY_FAILURE_CODES = [
   "no-such-store",
@@ -36,33 +36,32 @@ interface UnchangedRead {
   readonly at: RemoteHeight;
   /** Local height of the block that would have included the result. */
   readonly localHeight: bigint;
-  /** Age, in local blocks, at which the last result is too old. */
+  /** Age at which the last result is too old even if unchanged, in local blocks. */
   readonly maxAge: bigint;
 }
 
 /** A KV result that this process sent. */
 export interface SentResult {
   readonly at: RemoteHeight;
-  /** Hash of the keys and values. Equal for equal keys with equal values. */
+  /** Hash of the keys and their values, to detect unchanged values. */
   readonly hash: string;
-  /** Local height of the first consecutive included result with these values; undefined without an outcome. */
+  /** Local height since which consecutive results have had these values; undefined until this result is included. */
   readonly sinceHeight: bigint | undefined;
   /** The last read that found the same values. */
   readonly again: UnchangedRead | undefined;
 }
 
-/** A served query and its last cycles' outcome. Immutable: the functions below return a new state. */
+/** A served query and the outcome of its last cycles. It is immutable, so the functions below return a new state. */
 export interface QueryState {
   readonly query: RegisteredQuery;
   /**
-   * Local height from which this relayer must serve the query. This is the height of the query's last change or, for a TX query, of
-   * the first read. It is 0 for a KV query that has not changed since the first read. The chain then knows when the query became
-   * due.
+   * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first
+   * read. It is 0 for a KV query that has not changed since the first read, because the chain knows when it became due.
    */
   readonly sinceHeight: bigint;
   /** Failures since the last result. */
   readonly failures: number;
-  /** Monotonic time of the next attempt, ms, so that a clock jump cannot stop a query. 0: immediately. */
+  /** Time of the next attempt, in ms of the monotonic clock, so that a clock jump cannot stop a query. 0: immediately. */
   readonly notBeforeMs: number;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
@@ -70,7 +69,7 @@ export interface QueryState {
   readonly results: number;
   /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
-  /** KV results without an outcome, newer than the last included result. Empty unless unchanged values are skipped. */
+  /** Sent KV results: the last included one and newer ones without an outcome. Empty unless unchanged values are skipped. */
   readonly sent: readonly SentResult[];
 }
 
@@ -101,8 +100,8 @@ export function refreshed(
     return { query, sinceHeight, results, sent: [], ...unanswered };
   }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
-  // If a block includes a result during the read, the response is older than the known heights, so keep the known heights. Drop a
-  // known height above the local height: it dates from before a chain reset.
+  // If a block included a result during the read, the response is older than the known heights, so keep those. A known height
+  // above the local height is from before a chain reset, so drop it.
   if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
@@ -144,7 +143,7 @@ function sentAfter(
   const before = sent.find(({ sinceHeight }) => sinceHeight !== undefined);
   return sent.flatMap((one) => {
     if (!isSame(one.at, remote)) return isNewer(one.at, remote) ? [one] : [];
-    // The chain may have been read before this outcome was known.
+    // The query may have been read from the chain before this outcome was known.
     const isNext = isSame(one.at, query.lastRemoteHeight) || before === lastSent({ query, sent });
     const isEqual = isNext && before?.hash === one.hash;
     return [{ ...one, sinceHeight: isEqual ? before.sinceHeight : localHeight }];
@@ -160,26 +159,23 @@ function isSame(a: RemoteHeight, b: RemoteHeight | undefined): boolean {
   return a.revision === b?.revision && a.height === b.height;
 }
 
-/** Returns the state after the submitter received a KV result. */
+/** Returns the state after a KV result was passed to the submitter. */
 export function handedOver(state: QueryState, result: Pick<SentResult, "at" | "hash">): QueryState {
   return { ...state, sent: [...state.sent, { ...result, sinceHeight: undefined, again: undefined }] };
 }
 
-/** Returns the state after the KV result for remote height `remote` ended without being in a block. */
+/** Returns the state after the KV result for remote height `remote` was given up, because no block included it. */
 export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState {
   return { ...state, sent: state.sent.filter(({ at }) => !isSame(at, remote)) };
 }
 
 /**
- * Returns the state after a read whose values need no result, or undefined if they must be sent. The values must be sent in these
- * cases:
+ * Returns the state after a read whose values need no result, or undefined if they must be sent. They must be sent if:
  *
  * - the values differ from the last result's values;
  * - the last result is unknown;
  * - the last result will be `maxAge` blocks old in block `read.localHeight`;
- * - an operator wants a result.
- *
- * The last result is the newest result without an outcome, or else the chain's last result.
+ * - an operator wants a result. The last result is the newest result without an outcome, or else the chain's last result.
  */
 export function unchangedBy(
   state: QueryState,
@@ -190,7 +186,7 @@ export function unchangedBy(
     ({ at, sinceHeight }) => sinceHeight === undefined && isNewer(at, query.lastRemoteHeight),
   );
   const last = pending ?? lastSent(state);
-  // A result that is not yet in a block will be one update period old before the next result is due.
+  // A result that is not in a block yet will be one update period old before the next result is due.
   const age = pending === undefined ? read.localHeight - query.lastLocalHeight : query.updatePeriod;
   if (isRequested || last?.hash !== read.hash || age >= read.maxAge) return undefined;
   const { at, localHeight, maxAge } = read;
@@ -205,19 +201,21 @@ export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): Unch
   return lastSent(state)?.again;
 }
 
-/** Returns the local height of the first consecutive result with the values that the last read found again. */
+/** Returns the local height since which results have had the values that the last read found again. */
 export function unchangedSince(state: QueryState): bigint | undefined {
   const last = lastSent(state);
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
 }
 
-/** Local height at which the last result becomes too old, regardless of its values; undefined unless the values were unchanged. */
+/**
+ * Returns the local height at which the last result is too old even if its values are unchanged; undefined if they have changed.
+ */
 export function requiredHeight(state: QueryState): bigint | undefined {
   const read = unchangedReadOf(state);
   return read && state.query.lastLocalHeight + read.maxAge;
 }
 
-/** Returns the remote height above which the query is read for local block `height`. */
+/** Returns the remote height that a read for local block `height` must exceed. */
 export function lastReadHeight(state: QueryState, height: bigint): RemoteHeight | undefined {
   const required = requiredHeight(state);
   return required === undefined || height >= required
@@ -225,7 +223,7 @@ export function lastReadHeight(state: QueryState, height: bigint): RemoteHeight 
     : unchangedReadOf(state)?.at;
 }
 
-/** Local height at which a query with a result must be read again, for its next result or to detect a change. */
+/** Returns the local height at which a query with a result must be read again, for its next result or to detect a change. */
 export function dueHeightOf(state: QueryState): bigint {
   const { lastLocalHeight, updatePeriod } = state.query;
   const read = unchangedReadOf(state);
@@ -234,7 +232,7 @@ export function dueHeightOf(state: QueryState): bigint {
     : minInt(read.localHeight + updatePeriod, lastLocalHeight + read.maxAge);
 }
 
-/** Returns the query as if its last unchanged read had been its last result. */
+/** Returns the query as if its last read that found unchanged values had been its last result. */
 export function asAnswered(state: QueryState): RegisteredQuery {
   const { query } = state;
   return unchangedReadOf(state) === undefined
@@ -252,7 +250,7 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
-/** Returns the state after another relayer has sent a result. The query itself determines when the next result is due. */
+/** Returns the state after another relayer has sent a result. The chain's query then tells when the next result is due. */
 export function outrun(state: QueryState): QueryState {
   return { ...state, ...SUCCEEDED };
 }
@@ -270,13 +268,13 @@ const SUCCEEDED = { failures: 0, notBeforeMs: 0, error: undefined, isRequested: 
 export function isDue(state: QueryState, localHeight: bigint, nowMs: number): boolean {
   if (nowMs < state.notBeforeMs) return false;
   const { type, lastLocalHeight } = state.query;
-  // A KV result can be included in the next block at the earliest, so compare that block. A search is recorded with the height at
-  // which it ran.
+  // Compare the next block for a KV result, because that is the first block that can include it. A search is recorded with the
+  // height at which it ran.
   const atHeight = type === "kv" ? localHeight + 1n : localHeight;
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }
 
-/** Returns true if connection, type, keys, filter and period are equal. */
+/** Returns true if two registrations have the same connection, type, keys, filter and period. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
   return (
     a === b ||

@@ -36,7 +36,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
         filter.connectionIds.map((id) => deps.local.registeredQueries(id, signal, { atLeast })),
       );
       const served = lists.flat().filter((query) => isServed(query, filter));
-      // Compute this only now: cycles may have replaced states while the lists were loading.
+      // Compare with the states only now, because cycles may have replaced them while the lists were loading.
       const before = states;
       states = new Map(
         served.map((query) => [query.id, refreshed(before.get(query.id), query, deps.localHeight())]),
@@ -44,8 +44,8 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
       for (const id of before.keys()) if (!states.has(id)) deps.onRemoved(id);
     },
     /**
-     * Reads one query that changed at `height`. Returns false if an event announced an update that no node has. Either the query
-     * has since been removed, or the endpoints lag behind the one that sent the event.
+     * Reads one query that changed at `height`. Returns false if no node has the announced update: either the query has since
+     * been removed, or the endpoints lag behind the one that sent the event.
      */
     apply: async (change: QueryChange, height: bigint, signal: AbortSignal): Promise<boolean> => {
       if (!filter.connectionIds.includes(change.connectionId)) return true;
@@ -74,7 +74,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     replace: (before: QueryState, after: QueryState): void => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
-      // If the registration changed during the cycle, the outcome belongs to the old registration, and the new one stays due.
+      // If the registration changed during the cycle, the outcome belongs to the old one, and the new one stays due.
       states.set(
         before.query.id,
         sameQuestion(current.query, before.query) ? after : { ...current, results: after.results },
@@ -89,14 +89,14 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
         if (state !== undefined) states.set(id, requested(state));
       }
     },
-    /** Forgets all queries because the local chain was reset. */
+    /** Forgets all queries. Called when the local chain was reset. */
     reset: (): void => {
       states = new Map();
     },
   };
 }
 
-/** Above this number of queries, reading the list takes fewer calls. A page contains 100 queries. */
+/** Above this number of queries, reading the whole list takes fewer calls, because a page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
 
 /** Reads these queries if they exist. May also return other queries. */
@@ -160,5 +160,5 @@ export function createHeightSignal(clock: Pick<Clock, "sleep">, onHeight: Height
   };
 }
 
-/** Number of blocks that one endpoint may lag behind another. A larger decrease in height means that the chain was reset. */
+/** Number of blocks that one endpoint may lag behind another. If the height drops by more, the chain was reset. */
 export const MAX_LAG = 20n;

@@ -14,7 +14,7 @@ import {
 export interface RelayerData {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Counts of all stored attempts, in {@link SUMMARY_PARTS} parts. */
+  /** The numbers of all stored attempts, in {@link SUMMARY_PARTS} parts of the time. */
   readonly summary: AttemptSummary;
   /** The attempts from which the report computes costs, newest first. */
   readonly attempts: readonly Attempt[];
@@ -34,7 +34,7 @@ export interface RelayerData {
 /** Number of parts into which a report's chart divides the time. */
 export const SUMMARY_PARTS = 48;
 
-/** Maximum number of attempts in a report. With more attempts, the report takes costs from the daily sums. */
+/** Maximum number of attempts in a report. If there are more, the costs come from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that started in a time range. */
@@ -51,7 +51,7 @@ export async function readRelayerData(
     attempts.push(...page);
     const oldest = page.at(-1);
     if (oldest === undefined || page.length < MAX_ATTEMPTS_READ) break;
-    // The next page repeats this page's oldest timestamp, which may have more attempts than fit on a page.
+    // The next page starts again at this page's oldest timestamp, which may have more attempts than fit on a page.
     isCut ||= attempts.length >= MAX_ATTEMPTS || page[0]?.startedAtMs === oldest.startedAtMs;
     if (isCut) break;
     while (attempts.at(-1)?.startedAtMs === oldest.startedAtMs) attempts.pop();
@@ -148,7 +148,7 @@ export const DEAD_LETTERS = z.array(
     })),
 );
 
-/** An older relayer does not report the number of keys. */
+/** The number of keys is optional, because an older relayer does not report it. */
 const queries = z.array(z.object({ id: integer, type: z.string(), key_count: z.number().optional() }));
 
 /** Decodes the number of keys per KV query from a relayer's `GET /api/queries`. Throws a `ZodError`. */

@@ -61,7 +61,7 @@ export function relayerReport(data: RelayerData): Report {
   };
 }
 
-/** Outcomes after which the chain has the values that were read. */
+/** Outcomes after which the local chain has the values that were read. */
 const ON_CHAIN: ReadonlySet<Attempt["outcome"]> = new Set(["included", "redundant", "unchanged"] as const);
 
 function outcomeOf({ summary: { outcomes }, deadLetters }: RelayerData): ReportOutcome {
@@ -174,7 +174,7 @@ function callbackText(owners: readonly OwnerCost[], data: RelayerData): string |
   return `"Callback" is the estimated part of a result's gas that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}; those of ${most.owner} cost the most: ${amountText(most.callbackFee, data)}.`;
 }
 
-/** Part of the fee for an owner's callbacks. */
+/** Returns the part of an owner's fee that pays for callbacks; undefined if unknown. */
 function callbackFee({ gas, callbackGas: called, fee }: OwnerCost): bigint | undefined {
   if (called === undefined) return undefined;
   return gas === 0n ? 0n : (fee * called) / gas;
@@ -220,15 +220,17 @@ interface OwnerCost {
   readonly attempts: number;
   readonly included: number;
   readonly gas: bigint;
-  /** Estimated part of `gas` that the owner's contract used; undefined if the data contains none of its transactions. */
+  /**
+   * The part of `gas` that the owner's contract used, as an estimate; undefined if the data contains none of its transactions.
+   */
   readonly callbackGas: bigint | undefined;
   /** In the fee denom's base unit. */
   readonly fee: bigint;
 }
 
 /**
- * Sums the costs by owner, highest fee first. The sums come from the attempts, or from whole days if attempts were omitted. The
- * callbacks' share always comes from the attempts.
+ * Adds up the costs by owner, highest fee first. Uses the attempts, or whole days if attempts were omitted; the callbacks' share
+ * always comes from the attempts.
  */
 export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
   const parts: readonly OwnerSum[] = data.isCut
@@ -277,8 +279,7 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
   for (const results of [...byTransaction.values()].toSorted(byBlock)) {
     const total = results.reduce((sum, { gas }) => sum + gas, 0n);
     const before = updates.size;
-    // The first transaction for a remote height contains the client update for all its results. If that transaction fails, the next
-    // one contains it.
+    // The client update for a remote height is in the first transaction with its results or, if that fails, in the next one.
     for (const { outcome, connectionId, remoteHeight } of results)
       if (outcome === "included") updates.add(`${connectionId}/${remoteHeight}`);
     const overhead = overheadGas(1, updates.size - before);
@@ -302,13 +303,13 @@ function byBlock([a]: readonly Attempt[], [b]: readonly Attempt[]): number {
  */
 const CHAIN_GAS_PER_KEY = 28_200n;
 
-/** The gas of results, from which the chain's own part is subtracted. */
+/** The gas of results, from which the chain's own part is to be subtracted. */
 interface ResultGas {
   /** Gas of the results, including their shares of the transactions. */
   readonly gas: bigint;
-  /** Part of `gas` that the transactions used besides results; see {@link overheadGas}. */
+  /** The part of `gas` that the transactions used in addition to results; see {@link overheadGas}. */
   readonly overheadGas: bigint;
-  /** Number of keys over all results. A TX query's result has one key. */
+  /** Number of keys of all results. A TX query's result counts as one key. */
   readonly keys: bigint;
 }
 

@@ -11,16 +11,16 @@ export interface TextColumn<Row> {
   readonly title: string;
   readonly align?: "right";
   readonly text: (row: Row) => string;
-  /** More detail, which only the page shows. */
+  /** Returns a detail that only the page shows. */
   readonly detail?: (row: Row) => string;
-  /** Returns true if action is needed soon. */
+  /** Returns true if someone must act soon. */
   readonly isUrgent?: (row: Row) => boolean;
 }
 
 type Window = SpendingView["windows"][number];
 type Sum = Pick<Window["rows"][number], "results" | "fee" | "update_fee" | "failed_fee" | "queries">;
 
-/** An owner or a query over all windows. */
+/** The costs of an owner or a query in all windows. */
 export interface SpendingRow {
   /** The owner or the query id. */
   readonly key: string;
@@ -49,7 +49,7 @@ const REGIMES: Readonly<Record<string, string>> = {
 
 const PRICES: Readonly<Record<ForecastPrice, string>> = { now: "present", cap: "gas.max_price" };
 
-/** Formats amounts in full, "1.5 NTRN (1,500,000 untrn)", and in a table's unit. */
+/** Formats amounts in full, e.g. "1.5 NTRN (1,500,000 untrn)", and in a table's unit. */
 interface Amounts {
   readonly unit: string;
   readonly full: (amount: bigint) => string;
@@ -78,7 +78,7 @@ export function spendingText(view: SpendingView, separator: string) {
     /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
     details: view.by === "owner" ? OWNER_DETAILS : queryDetails(amounts),
     budget: budgetText(view, amounts),
-    /** The forecast's data basis; empty without a forecast. */
+    /** The data on which the forecast is based; empty if there is no forecast. */
     basis: basisText(view, amounts),
     prices: view.forecast === null ? [] : FORECAST_PRICES,
     forecast: view.forecast === null ? [] : forecastColumns(view.forecast, amounts),
@@ -266,9 +266,9 @@ function forecastColumns(
   ];
 }
 
-/** An account that will be empty sooner needs attention now. Otherwise, it may be noticed too late. */
+/** If an account will be empty sooner than this, it needs attention now. */
 const SOON_MS = 3 * DAY_MS;
-/** Text for longer times. Longer times mean nothing, because prices and queries will have changed. */
+/** Shown instead of longer times, which mean nothing because prices and queries will have changed. */
 const LONG = "more than a year";
 
 function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]): string {

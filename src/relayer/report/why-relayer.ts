@@ -33,7 +33,7 @@ const ACTIONS: Readonly<Record<ProblemCode, string>> = {
 };
 
 const status = z.object({
-  // A newer relayer can have unknown problems.
+  // A newer relayer may report problems that are unknown here.
   problems: z.array(
     z.object({
       code: z.string(),
@@ -68,7 +68,7 @@ export function parseRelayerNow(body: unknown): RelayerNow {
 
 const MAX_LISTED = 10;
 
-/** `why` for a relayer: which queries are late, since when, why, and what to do. */
+/** Creates `why` for a relayer: which queries are late, since when, why, and what to do. */
 export function relayerWhyReport(now: RelayerNow): Report {
   const { problems, queries, dead_letters: deadLetters } = now;
   const late = queries.filter(({ overdue }) => overdue).toSorted((a, b) => b.late_blocks - a.late_blocks);

@@ -8,11 +8,11 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
 import type { Attempt, AttemptStart } from "../state/attempt.ts";
 
-/** A result that is being read and proven. */
+/** A query's result that a cycle is reading and proving. */
 export interface ExpectedResult {
   /** The query at the time of the read. */
   readonly query: RegisteredQuery;
-  /** Cautious gas estimate for a query whose gas is not yet known. */
+  /** A cautious gas estimate, used until the query's gas is known. */
   readonly gasGuess: bigint;
   /** Remote height of the value or transaction. */
   readonly at: RemoteHeight;
@@ -28,31 +28,31 @@ export interface ProvenResult extends ExpectedResult {
   readonly update: ClientUpdate | undefined;
   /** Local height at which the query was due. */
   readonly dueHeight: bigint;
-  /** Start of the result's cycle or search. */
+  /** When the result's cycle or search began. */
   readonly started: AttemptStart;
-  /** Receives the result's outcome, once. */
+  /** Called once, with the result's outcome. */
   readonly onOutcome: (outcome: ResultOutcome) => void;
 }
 
 /** One `MsgUpdateClient`, shared by the results for one connection and height. */
 export interface ClientUpdate {
-  /** Identifies the client and the height. */
+  /** Equal for updates of the same client to the same height. */
   readonly key: string;
   readonly connectionId: string;
   readonly message: WireMessage;
 }
 
 export type ResultOutcome =
-  /** a local block includes it */
+  /** a local block included the result */
   | { readonly kind: "included"; readonly height: bigint }
-  /** the query has its own failure */
+  /** the query failed for a reason of its own */
   | { readonly kind: "refused"; readonly error: QueryFailure }
   /** not needed: the query was removed, a newer result replaced it, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
-  /** not included and due again, although the query did not fail. `error` is an error of its connection or of the account. */
+  /** not included although the query did not fail, so it is due again. `error` belongs to the connection or the account */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 
-/** A result that waits longer than this for its transaction is read again, because its value is too old. */
+/** If a result waits longer than this for its transaction, its value is too old and it is read again. */
 export const MAX_AGE_MS = 10_000;
 
 /** Type URL of `MsgSubmitQueryResult`, which contains the chain's own name. */
@@ -96,11 +96,11 @@ export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "re
 export interface ResultSubmitter {
   /** Bech32 address of the account. */
   readonly address: string;
-  /** Data for planning a worker's next cycle. The data is valid until the next await. */
+  /** Returns what a worker needs to plan its next cycle. Valid only until the next await. */
   readonly view: (connectionId: string) => PipelineView;
   /**
-   * Selects results for a connection's next cycle, longest due first, as many as can be sent soon. Additional results would only
-   * age in the queue. Selected results remain expected until they are offered or given up.
+   * Selects results for a connection's next cycle, longest due first. Selects only as many as can be sent soon, because others
+   * would only age in the queue. The selected results remain expected until they are offered or given up.
    */
   readonly reserve: (
     connectionId: string,
@@ -108,65 +108,66 @@ export interface ResultSubmitter {
     lookAhead: bigint,
   ) => Reservation;
   /**
-   * Accepts results and ends their reservation. A reserved result that is missing is given up. Each result is reported once. A
-   * result that does not fit is immediately reported as unsent.
+   * Queues proven results and ends their reservation. Reserved results that are missing are given up. Each result's outcome is
+   * reported once; a result that does not fit in the queue is immediately reported as unsent.
    */
   readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
-  /** Ends the turn of a query that was read and needs no result. */
+  /** Ends a query's turn because a read showed that it needs no result. */
   readonly endTurn: (query: RegisteredQuery) => void;
   /** Resolves a query's queued results as unsent, because earlier results must be sent first. */
   readonly withdraw: (queryId: bigint) => void;
 }
 
-/** The results that a cycle reads. */
+/** The results that one cycle may read. */
 export interface Reservation {
-  /** In order of need. */
+  /** The results in order of need. */
   readonly results: readonly ExpectedResult[];
-  /** Ids of the entries, in the order of `results`. */
+  /** The pipeline's ids of the results, in the same order. */
   readonly ids: readonly number[];
 }
 
 export interface PipelineView {
-  /** Duration of simulation and broadcast, ms. */
+  /** How long simulation and broadcast take together, ms. */
   readonly sendMs: number;
   /**
-   * Returns how many blocks early the connection reads. Normally this is `own`, which the connection's durations require. If blocks
-   * are full and another connection reads early, it is one block: results read only when due would find every block full.
+   * Returns how many blocks early the connection reads results. Normally this is `own`, which follows from the connection's
+   * durations. It is at least one if blocks are full and another connection reads early, because results that are read only when
+   * due would find every block full.
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
-   * Returns true if another result of the query may be read. A KV query may have two results before their broadcast: the relayer
-   * reads one while the other waits for its block. No result may be read while the query's last result is unknown.
+   * Returns true if another result of the query may be read. A KV query may have two results that are not broadcast yet: one is
+   * read while the other waits for its block. Nothing may be read while the query's last result is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
   /** The query's newest result that is expected, queued or in flight. */
   readonly newest: (queryId: bigint) => DepartingResult | undefined;
   /**
-   * Gas for the connection's additional KV results that can be sent soon. A connection always gets its share of a block, regardless
-   * of other connections' queues. `lookAhead` is the number of blocks by which results are read early.
+   * Returns the gas of further KV results that the connection can send soon. A connection always gets its share of a block,
+   * however long other connections' queues are. `lookAhead` is the number of blocks by which results are read early.
    */
   readonly capacity: (lookAhead: bigint) => bigint;
-  /** Returns true if a result is read even without capacity, because the operator pays more for it. */
+  /** Returns true if the query's result is read even if there is no capacity, because the operator pays more for it. */
   readonly isUrgent: (query: RegisteredQuery) => boolean;
 }
 
 /** A result that is in flight or will be soon. */
 export interface DepartingResult {
-  /** Local height of the broadcast, past or expected. */
+  /** Local height at which the result was or will be broadcast. */
   readonly sentAt: bigint;
   readonly at: RemoteHeight;
 }
 
-/** Fixed gas per transaction: signature, fee, sequence. Measured on a real chain. */
+/** Fixed gas of a transaction for signature, fee and sequence, as measured on a real chain. */
 export const GAS_PER_TRANSACTION = 110_000n;
-/** Initial guess for a client update whose header has one or two signatures. */
+/** Initial guess of a client update's gas, for a header with one or two signatures. */
 export const GAS_PER_CLIENT_UPDATE = 85_000n;
-/** Initial guess for a result with one key and its two proof operators. */
+/** Initial guess of a result's gas per key, which has two proof operators. */
 export const GAS_PER_KEY = 30_000n;
-/** A contract that stores its result uses 77,000 gas, measured on a localnet. */
+/** Initial guess of a callback's gas. On a localnet, a contract that stores its result uses 77,000 gas. */
 const GAS_PER_CALLBACK = 90_000n;
 
-/** Returns a cautious estimate of a query's gas per result. The estimate applies until the relayer has learned the query's gas. */
+/** Returns a cautious estimate of a query's gas per result, used until the relayer has learned the query's gas. */
 export function gasGuess({ keys }: RegisteredQuery, allowKvCallbacks: boolean): bigint {
   return GAS_PER_KEY * BigInt(keys.length) + (allowKvCallbacks ? GAS_PER_CALLBACK : 0n);
 }

@@ -20,20 +20,20 @@ export function createRelayerMetrics(
     results: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_total",
-      help: "Query results by outcome: included in a block of the local chain, redundant because another relayer was faster, unchanged and not sent (`queries.skip_unchanged`), or the code of the failure.",
+      help: "Query results by outcome: included (in a local block), redundant (another relayer was faster), unchanged (not sent because of `queries.skip_unchanged`), or the failure's code.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES] },
     }),
     proven: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_proven_total",
-      help: "Proven results. Each ends as an attempt with an outcome.",
+      help: "Proven results. Each of them becomes an attempt with an outcome.",
       labelNames: ["connection_id"],
     }),
     clientUpdates: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_client_updates_total",
-      help: "Client updates in included transactions.",
+      help: "Client updates in transactions that a block included.",
       labelNames: ["connection_id"],
     }),
     lastIncluded: gauge({
@@ -45,33 +45,33 @@ export function createRelayerMetrics(
     cycles: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_cycles_total",
-      help: "Cycles over the due queries. Outcome failed means a connection error, not a query error.",
+      help: "Cycles in which the relayer read the due queries. The outcome failed means that the connection failed, not a query.",
       labelNames: ["connection_id", "outcome"],
       zeros: { outcome: ["done", "failed"] },
     }),
     transactions: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_transactions_total",
-      help: "Transactions by outcome: included, failed in a block, refused by the node, or not included in any block. Results of the last three outcomes are sent again.",
+      help: "Transactions by outcome: included, failed (in a block), refused (by the node), or not-included (in any block). Unless the outcome is included, the results are sent again.",
       labelNames: ["outcome"],
       zeros: { outcome: ["included", "failed", "refused", "not-included"] },
     }),
     simulations: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_simulations_total",
-      help: "Simulated transactions.",
+      help: "Transactions that the relayer simulated.",
     }),
     lateBlocks: histogram({
       question: "Is it current?",
       name: "relaywatch_relayer_due_to_included_blocks",
-      help: "Local blocks between the height at which a query was due and its result's inclusion.",
+      help: "Local blocks from the height at which a query was due to the block that included its result.",
       labelNames: ["connection_id"],
       buckets: [0, 1, 2, 3, 5, 10, 20, 50, 100],
     }),
     batchSize: histogram({
       question: "What does it cost?",
       name: "relaywatch_relayer_batch_results",
-      help: "Number of a connection's results in an included transaction.",
+      help: "Number of results that an included transaction contained for the connection.",
       labelNames: ["connection_id"],
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 400],
     }),
@@ -84,13 +84,13 @@ export function createRelayerMetrics(
     fees: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_fees_total",
-      help: "Fees of transactions in blocks, including failed ones, in units of the fee denom.",
+      help: "Fees paid for transactions in blocks, including failed transactions, in units of the fee denom.",
       labelNames: ["connection_id"],
     }),
     txBytes: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_tx_bytes_total",
-      help: "Encoded bytes of included transactions.",
+      help: "Encoded size of included transactions, in bytes.",
       labelNames: ["connection_id"],
     }),
     queryListReloads: counter({
@@ -113,7 +113,7 @@ export function createRelayerMetrics(
     rpcBytes: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_rpc_bytes_total",
-      help: "Bytes of RPC requests (sent) and responses (received), bodies only.",
+      help: "Size of the bodies of RPC requests (sent) and responses (received), in bytes.",
       labelNames: ["chain_id", "direction"],
     }),
   };

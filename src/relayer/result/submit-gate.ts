@@ -1,25 +1,25 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
 
 export interface AdmissionRequest {
-  /** Gas limit. */
+  /** The transaction's gas limit. */
   readonly gas: bigint;
-  /** In the fee denom's base unit. */
+  /** The transaction's fee, in the fee denom's base unit. */
   readonly fee: bigint;
-  /** `gas` by query owner. The owners of the results after a client update share its gas. */
+  /** `gas` by query owner. A client update's gas is shared by the owners of the results that follow it. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` for urgent results, by rule. Contains only rules with their own budget. */
+  /** The parts of `fee` that pay for urgent results, by rule. Omits rules that have no budget of their own. */
   readonly feeByRule?: ReadonlyMap<string, bigint>;
 }
 
 export type Admission =
   | {
       readonly admitted: true;
-      /** Call it if the transaction is certain to cost nothing: the node rejected it, or it was lost. */
+      /** Takes the charge back. Call it once the transaction is certain to cost nothing: the node rejected it, or it was lost. */
       readonly release: () => void;
     }
   | {
       readonly admitted: false;
-      /** Text for people. */
+      /** Why the transaction must not be sent, for people. */
       readonly reason: string;
       /**
        * The owners whose budgets are used up. Their results back off with the code "over-budget", and the submitter offers the
@@ -32,14 +32,14 @@ export type Admission =
 
 /** Decides before each broadcast whether this process may send and pay: leader lease, balance reserve, spending caps. */
 export interface SubmitGate {
-  /** Called immediately before a broadcast. Rejects only on abort. If the gate itself fails, it refuses with a reason. */
+  /** Called immediately before a broadcast. If the gate itself fails, it refuses with a reason. Rejects only on abort. */
   readonly admit: (request: AdmissionRequest, signal: AbortSignal) => Promise<Admission>;
 }
 
-/** Learns from a node's responses whether the account can pay. */
+/** Learns from broadcasts whether the account can pay its fees. */
 export interface FundsWatch {
   readonly recordAccepted: () => void;
-  /** The node refused a transaction for lack of funds. `reason` is a text for people. */
+  /** Records that the node refused a transaction for lack of funds. `reason` is a text for people. */
   readonly recordUnpaid: (reason: string) => void;
 }
 
@@ -48,7 +48,7 @@ export function isLackOfFunds(log: string): boolean {
   return /insufficient funds|fee limit exceeded|fee allowance expired|not allow to pay fees/i.test(log);
 }
 
-/** Work that needs exclusive use of the account. The submitter runs it while nothing is in flight. */
+/** Work that needs the account for itself, so the submitter runs it only while nothing is in flight. */
 export interface Upkeep {
   readonly isDue: () => boolean;
   /** Rejects only with the signal's reason. */
@@ -61,10 +61,10 @@ export interface PaidTransaction {
   readonly hash: string;
   /** Local height of its block. */
   readonly height: bigint;
-  /** Whole fee, in the fee denom's base unit. */
+  /** The whole fee, in the fee denom's base unit. */
   readonly fee: bigint;
   readonly gasUsed: bigint;
-  /** True if it failed in its block and thus delivered none of its results. */
+  /** True if the transaction failed in its block, so that it delivered none of its results. */
   readonly isFailed: boolean;
   readonly results: readonly PaidResult[];
   readonly updates: readonly PaidUpdate[];

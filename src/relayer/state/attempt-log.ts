@@ -26,13 +26,12 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   readonly nowMs: () => number;
   /**
-   * Local chain time, in wall-clock ms. Chain time prevents a fast clock on this machine from deleting attempts early. Default: the
-   * wall clock.
+   * Local chain time in wall-clock ms, so that a fast clock on this machine deletes no attempts early. Default: the wall clock.
    */
   readonly localTimeMs?: () => number;
 }
 
-/** Maximum length of a stored reason. A chain's log may contain a whole stack trace. */
+/** Maximum length of a stored reason, because a chain's log may contain a whole stack trace. */
 const MAX_REASON = 500;
 /** Number of rows per INSERT. SQLite and PostgreSQL both accept this many values. */
 const ROWS_PER_INSERT = 100;
@@ -55,9 +54,9 @@ export function createAttemptLog(
   deps: AttemptLogDeps,
 ): AttemptLog {
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
-  // The first write also deletes old rows: with frequent restarts and few attempts each, the count would never be reached.
+  // The first write also deletes old rows, because a process that often restarts may never reach the count.
   let sincePrune = PRUNE_EVERY;
-  /** Attempts whose write has not started. Attempts arrive one by one, and a separate write for each would take too long. */
+  /** Attempts whose write has not started. They are written together, because separate writes would take too long. */
   let open: Attempt[] | undefined;
   const enqueue = (attempts: readonly Attempt[]): void => {
     if (open !== undefined && open.length < MAX_BATCH) {
@@ -125,7 +124,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds fees here instead of in SQL, because fees may exceed SQL integers. Only the leader writes, so no addition is lost. */
+/** Adds to the daily costs. Not in SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(
@@ -175,7 +174,7 @@ async function prune(
     "SELECT started_at_ms FROM attempts WHERE chain = ? ORDER BY started_at_ms DESC LIMIT 1 OFFSET ?",
     [chain, limits.max_attempts],
   );
-  // Also delete rows with the first surplus row's timestamp, so that at most `max_attempts` remain.
+  // Also delete all rows that have the first surplus row's timestamp, so that at most `max_attempts` remain.
   const cut = Math.max(
     nowMs - limits.max_age,
     oldest === undefined ? 0 : numberOf(oldest, "started_at_ms") + 1,
@@ -254,7 +253,7 @@ function toAttempt(row: SqlRow): Attempt {
   };
 }
 
-/** Maps an outcome of a newer program version to "not-broadcast". */
+/** Converts a stored outcome. One that only a newer program version knows becomes "not-broadcast". */
 function toOutcome(text: string | undefined): AttemptOutcome {
   return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "not-broadcast";
 }

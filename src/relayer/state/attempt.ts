@@ -12,8 +12,8 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
  * - "redundant": another relayer was faster, so the chain already had a result for this remote height or a newer one;
  * - "unchanged": its values equal the last result's values, and `queries.skip_unchanged` allows sending none;
  * - "removed": the query was removed from the chain;
- * - "not-broadcast": it was not sent. `reason` explains why: the local node was unreachable or refused the transaction, or the
- *   value grew too old. Nothing is lost, because the query is due again.
+ * - "not-broadcast": it was not sent, because the local node was unreachable or refused the transaction, or the value grew too
+ *   old (see `reason`). Nothing is lost, because the query is due again.
  */
 export const ATTEMPT_OUTCOMES = [
   "included",
@@ -27,7 +27,7 @@ export const ATTEMPT_OUTCOMES = [
 
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** Outcomes of results that were no longer needed. These outcomes are not failures. */
+/** Outcomes of results that were no longer needed, which are not failures. */
 export const NOT_NEEDED: ReadonlySet<AttemptOutcome> = new Set([
   "superseded",
   "redundant",
@@ -54,20 +54,20 @@ export interface Attempt {
   readonly reason: string | undefined;
   /** Height of the local block with the transaction; undefined if no block includes it. */
   readonly localHeight: bigint | undefined;
-  /** Share of the gas that the transaction used; 0 if no block includes it. */
+  /** The result's share of the gas that the transaction used; 0 if no block includes it. */
   readonly gas: bigint;
-  /** Share of the transaction's fee, in the fee denom's base unit; 0 if nothing was paid. */
+  /** The result's share of the transaction's fee, in the fee denom's base unit; 0 if nothing was paid. */
   readonly fee: bigint;
   readonly simulations: number;
 }
 
-/** An attempt's start on both clocks. */
+/** When an attempt started, on both clocks. */
 export interface AttemptStart {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
 
-/** Call it before the attempt's first read of the remote chain. */
+/** Returns the start of an attempt. Call it before the attempt's first read of the remote chain. */
 export function startAttempt(clock: Pick<Clock, "nowMs" | "monotonicMs">): AttemptStart {
   return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
 }
@@ -81,7 +81,7 @@ export interface AttemptSink {
   readonly note: (attempts: readonly EndedAttempt[]) => void;
 }
 
-/** Selects attempts. An absent field matches all attempts. */
+/** Selects attempts. An absent field selects all. */
 export interface AttemptFilter {
   readonly queryId?: bigint;
   readonly connectionId?: string;
@@ -107,27 +107,27 @@ export interface DailyCost {
   readonly fee: bigint;
 }
 
-/** Counts of the attempts that started in a time range. */
+/** How many attempts started in a time range, by outcome and by lateness. */
 export interface AttemptSummary {
-  /** Attempts by outcome and part of the range, counted from 0. Pairs without attempts are absent. */
+  /** Number of attempts by outcome and part of the range, counted from 0. Omits pairs that have no attempts. */
   readonly outcomes: readonly {
     readonly outcome: AttemptOutcome;
     readonly part: number;
     readonly attempts: number;
   }[];
-  /** Attempts that a block includes, by the number of blocks after their due height. */
+  /** Number of included attempts, by how many blocks after their due height a block included them. */
   readonly lateness: readonly { readonly blocks: number; readonly attempts: number }[];
 }
 
 /** The stored attempts. Reads lag a few milliseconds behind writes. */
 export interface AttemptLog extends AttemptSink {
-  /** Stores attempts without blocking. A later write stores them. They are dropped while the store cannot write. */
+  /** Queues attempts for the next write, without blocking. Drops them while the store cannot write. */
   readonly note: (attempts: readonly Attempt[]) => void;
   /** Returns the matching attempts, newest first. */
   readonly find: (filter: AttemptFilter) => Promise<readonly Attempt[]>;
-  /** Counts all stored attempts that started in the half-open range from `fromMs` to `toMs`, in `parts` of equal length. O(n). */
+  /** Counts the stored attempts that started from `fromMs` up to, but not including, `toMs`, in `parts` of equal length. O(n). */
   readonly summary: (range: Record<"fromMs" | "toMs" | "parts", number>) => Promise<AttemptSummary>;
-  /** Returns costs by day and owner for the days `from` to `to`, both included. Costs are stored longer than attempts. */
+  /** Returns the costs by day and owner, from day `from` to day `to` inclusive. Costs are stored for longer than attempts. */
   readonly costs: (days: { readonly from: number; readonly to: number }) => Promise<readonly DailyCost[]>;
 }
 

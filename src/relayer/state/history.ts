@@ -14,10 +14,11 @@ export interface HistoryDeps {
 }
 
 /**
- * Returns true if a chain still has the journal's newest known block. Stores the block at `latestHeight`. Makes at most two reads.
+ * Returns true if a chain still has the newest block that the journal knows. Then stores the block at `latestHeight`. Makes at
+ * most two reads.
  *
- * Returns false for a reset chain: its height is lower, or it has a different block at the known height. Returns true if an
- * endpoint that lags or has pruned the block leaves this unknown.
+ * Returns false for a reset chain, which has a lower height or a different block at the known height. Returns true if this is
+ * unknown because the endpoint lags or has pruned the block.
  */
 export async function hasKnownHistory(
   subject: string,
@@ -28,7 +29,7 @@ export async function hasKnownHistory(
   const known = journal.knownBlock(subject);
   if (known !== undefined && latestHeight < known.height) return latestHeight + MAX_LAG >= known.height;
   const isKnown = known !== undefined && known.hash !== "";
-  // Read both in parallel, because the relayer sends nothing on startup until both reads end.
+  // Read both in parallel, because on startup the relayer sends nothing until both reads end.
   const [before, hash] = await Promise.all([
     isKnown ? blockHash(known.height, signal) : undefined,
     isKnown && known.height === latestHeight ? undefined : blockHash(latestHeight, signal),
@@ -47,8 +48,8 @@ export interface LocalHistoryDeps {
 }
 
 /**
- * Creates a check of the local chain at its latest height. If the chain was reset or is known to have gone back, empties the
- * journal and the registry, since query ids now identify different queries.
+ * Creates a check of the local chain at its latest height. If the chain was reset or is known to have gone back, the check
+ * empties the journal and the registry, since query ids now identify different queries.
  */
 export function createLocalHistoryCheck(
   deps: LocalHistoryDeps,
@@ -76,9 +77,9 @@ export interface RemoteHistoryDeps {
 const REMOTE_CHECK_MS = 60_000;
 
 /**
- * Creates a check of a connection's remote chain at its latest height. If the chain was reset, deletes the progress of the
- * connection's searches, since its heights now have different transactions. Makes at most two reads per minute, but reads
- * immediately if the height is lower than before.
+ * Creates a check of a connection's remote chain at its latest height. If the chain was reset, the check deletes the progress of
+ * the connection's searches, since its heights now have different transactions. It reads at most twice per minute, but
+ * immediately if the height has dropped.
  */
 export function createRemoteHistoryCheck(
   deps: RemoteHistoryDeps,

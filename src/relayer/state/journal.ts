@@ -7,23 +7,20 @@ import {
 } from "../../platform/storage/sql-database.ts";
 import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 
-/** The local chain as a subject of {@link Journal.knownBlock}. A remote chain's subject is the id of its connection. */
+/** The subject that stands for the local chain in {@link Journal.knownBlock}. A remote chain's subject is its connection id. */
 export const LOCAL_CHAIN = "";
 
 /**
- * Progress of TX searches, stored across restarts. It stores only what the chains don't. KV queries need nothing, because the local
- * chain knows their last heights.
+ * The progress of TX searches and what became of their transactions, stored across restarts. KV queries need no entry, because
+ * the local chain stores their last heights.
  *
  * Reads come from memory. Writes change memory immediately and become durable in order, a few milliseconds later (`WriteQueue`).
- * After a crash loses the last writes, the next process searches the same blocks again. Only a broadcast must not happen twice, so
- * the gate first waits for all earlier writes (`src/relayer/gate`).
+ * If a crash loses the last writes, the next process searches the same blocks again. Only broadcasts must not be repeated, so the
+ * gate waits for all earlier writes before each one (`src/relayer/gate`).
  */
 export type Journal = ReturnType<typeof createJournal>;
 
-/**
- * A remote transaction that the relayer sends again only if it is resubmitted. Its contract rejected it, it is too large, or it
- * cannot be proven.
- */
+/** A remote transaction that is not retried: its contract rejected it, it is too large, or it cannot be proven. */
 export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -34,7 +31,7 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
-/** A block that identifies a chain after the chain or the relayer has restarted. */
+/** A block by which the relayer recognizes a chain after either has restarted. */
 interface KnownBlock {
   readonly height: bigint;
   /** Upper-case hex; empty if only the height is known. */
@@ -47,7 +44,7 @@ export interface SendingTx {
   /** Lower-case hex SHA-256 of the remote transaction. */
   readonly hash: string;
   readonly remoteHeight: bigint;
-  /** Latest local height before its first broadcast. */
+  /** The latest local height when the transaction was first broadcast. */
   readonly localHeight: bigint;
 }
 
@@ -84,30 +81,31 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
     return true;
   };
   return {
-    /** Remote height up to which all of the query's transactions have been handled; undefined for an unknown query. */
+    /** Returns the remote height up to which all of a query's transactions have been handled; undefined for an unknown query. */
     searchedTo: (queryId: bigint): bigint | undefined => rows.searchedTo.get(queryId),
     recordSearched: (queryId: bigint, height: bigint): void => {
       rows.searchedTo.set(queryId, height);
       dropUpTo(rows, queryId, height);
       push(PUT_PROGRESS, [`${queryId}`, `${height}`]);
-      // Searches continue above this height, so relayed transactions up to it need no row. Dead letters remain listed.
+      // Relayed transactions up to this height need no row, because searches continue above it. Dead letters remain listed.
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
-    /** Returns true if this transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
+    /** Returns true if a transaction was relayed for this query or is a dead letter. Only reliable above `searchedTo`. */
     isHandled: (queryId: bigint, hash: string): boolean => rows.handled.get(queryId)?.has(hash) ?? false,
     /**
-     * Stores a transaction in flight that a block above `localHeight` may include. After a crash between broadcast and
-     * `recordIncluded`, this record keeps the next process from sending it again.
+     * Stores that a transaction is in flight and that a block above `localHeight` may include it. If the process crashes before
+     * `recordIncluded`, this record keeps the next process from sending the transaction again.
      */
     recordSending: (tx: SendingTx): void => {
       const { queryId, hash, remoteHeight, localHeight } = tx;
       const key = sendingKey(queryId, hash);
-      // The transaction may be sent again after a failure. Keep the first height, because it bounds the search for the transaction.
+      // Keep the first height if the transaction is sent again after a failure, because the search for the transaction starts
+      // there.
       if (rows.sending.has(key)) return;
       rows.sending.set(key, tx);
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
-    /** Transactions that were in flight when the previous process ended. */
+    /** Returns the transactions in flight; after a start, the ones of the previous process. */
     sending: (): readonly SendingTx[] => [...rows.sending.values()],
     recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint): void => {
       // The included transaction may be a resubmitted dead letter.
@@ -122,9 +120,9 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       const oldest = rows.deadLetters[MAX_DEAD_LETTERS];
       if (oldest !== undefined) removeDeadLetter(oldest.queryId, oldest.hash);
     },
-    /** Removes a dead letter, so that the transaction may be sent again. Returns false if it does not exist. */
+    /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is none. */
     removeDeadLetter,
-    /** Ends a dead letter that an operator has seen. It is no longer listed or sent again. Returns false if it does not exist. */
+    /** Closes a dead letter that an operator has seen: it is not listed or sent again. Returns false if there is none. */
     acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
       if (letter === undefined) return false;
@@ -134,7 +132,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
     },
     /** Newest first. */
     deadLetters: (): readonly DeadLetter[] => [...rows.deadLetters],
-    /** A chain's newest known block; undefined if there is none. */
+    /** Returns a chain's newest known block; undefined if there is none. */
     knownBlock: (subject: string): KnownBlock | undefined => rows.blocks.get(subject),
     recordBlock: (subject: string, block: KnownBlock): void => {
       rows.blocks.set(subject, block);
@@ -155,7 +153,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       for (const table of ["tx_progress", "tx_handled", "tx_sending", "known_block"])
         push(`DELETE FROM ${table} WHERE chain = ?`, []);
     },
-    /** Rereads everything after another process has written. */
+    /** Reads all rows again, because another process may have written. */
     reload: async (): Promise<void> => {
       rows = await readJournal(session, chain);
     },
@@ -192,7 +190,7 @@ function dropUpTo(rows: JournalRows, queryId: bigint, height: bigint): void {
 /** One local chain's stored rows, in memory. */
 interface JournalRows {
   readonly searchedTo: Map<bigint, bigint>;
-  /** By query id and hash: the remote heights of relayed transactions and dead letters. */
+  /** Remote heights of relayed transactions and dead letters, by query id and hash. */
   readonly handled: Map<bigint, Map<string, bigint>>;
   /** Newest first. */
   deadLetters: DeadLetter[];

@@ -17,19 +17,19 @@ export interface ResubmissionDeps {
 export type ResubmissionOutcome =
   /** the dead letter does not exist */
   | { readonly kind: "unknown" }
-  /** a local block includes it */
+  /** a local block included the transaction */
   | { readonly kind: "included" }
-  /** it is a dead letter again */
+  /** the transaction failed and is a dead letter again */
   | { readonly kind: "failed"; readonly reason: string }
-  /** it was not sent or not included in time, and is still a dead letter */
+  /** the transaction was not included in time and is still a dead letter */
   | { readonly kind: "timeout" };
 
-/** Resubmits dead letters, at an operator's request or once their reason is gone. */
+/** Resubmits dead letters, at an operator's request or automatically if their reason may be gone. */
 export type Resubmissions = ReturnType<typeof createResubmissions>;
 
 /**
- * Returns true if a dead letter's reason may go away, because no endpoint had the data that the transaction needs. A refusal
- * "codespace/code: …" comes from the chain itself. A result that is too large remains too large.
+ * Returns true if a dead letter's reason may go away, i.e. no endpoint had the data that the transaction needs. It will not if
+ * the chain itself refused the transaction ("codespace/code: …") or the result is too large.
  */
 function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
   return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
@@ -40,18 +40,15 @@ function keyOf({ queryId, hash }: DeadLetter): string {
 }
 
 const CHECK_MS = 10_000;
-/** Pause before a dead letter is sent again. It doubles with each attempt. */
+/** Pause before a dead letter is automatically sent again. It doubles with each attempt. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
-/** Maximum number of dead letters, over all queries, that are sent again at the same time. */
+/** Maximum number of dead letters of all queries that are automatically sent again at the same time. */
 const MAX_AGAIN = 10;
 
 /** Interval between checks of the outcome. */
 const POLL_MS = 50;
 
-/**
- * Creates the resubmissions. Requests exist only in memory: an unanswered request promises nothing, and a dead letter stays in the
- * journal until a block includes its transaction.
- */
+/** Creates the resubmissions. Requests are only in memory, since dead letters stay in the journal until included. */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();
@@ -63,10 +60,10 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
     const known = new Set(letters.map(keyOf));
     for (const key of again.keys()) if (!known.has(key)) again.delete(key);
     const due: DeadLetter[] = [];
-    // Go through them oldest first; the list starts with the newest.
+    // Start with the oldest, which are at the end of the list.
     for (const letter of letters.toReversed()) {
       const entry = again.get(keyOf(letter));
-      // A dead letter that doesn't fit keeps its turn; only its own attempts lengthen its pause.
+      // If a dead letter doesn't fit, its pause stays the same, because only attempts lengthen it.
       if (entry !== undefined && (nowMs < entry.atMs || due.length === MAX_AGAIN)) continue;
       const tries = entry?.tries ?? 0;
       const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);
@@ -95,7 +92,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
           for (;;) {
             const now = current(queryId, hash);
             if (now === undefined) return { kind: "included" } as const;
-            // Each failure stores the dead letter again.
+            // A different object means a failure, because each failure stores the dead letter again.
             if (now !== letter) return { kind: "failed", reason: now.reason } as const;
             await clock.sleep(POLL_MS, inner);
           }
@@ -105,7 +102,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
         wanted.delete(key);
       }
     },
-    /** Returns, once, each of a query's dead letters that must be sent again. Called by the TX worker. */
+    /** Returns the dead letters of a query that must be sent again, each only once. Called by the TX worker. */
     take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);

@@ -47,18 +47,18 @@ export interface RelayerStore {
   readonly journal: Journal;
   readonly attempts: AttemptLog;
   readonly queue: WriteQueue;
-  /** For reads only. Writes go through `queue`, which preserves their order. */
+  /** Use it for reads only. Writes go through `queue`, which preserves their order. */
   readonly session: SqlSession;
-  /** Separate connection for the lease, so that no write delays a renewal. Undefined without PostgreSQL. */
+  /** A separate connection for the lease, so that no write delays a renewal. Undefined for SQLite. */
   readonly leaseDatabase: SqlDatabase | undefined;
-  /** Sets the guard for writes. Without a guard, this process writes. */
+  /** Sets the guard that decides whether this process may write. Until it is set, this process writes. */
   readonly setGuard: (guard: WriteGuard) => void;
   /** Waits a few seconds for pending writes, calls `release`, and closes. */
   readonly close: (release?: () => Promise<void>) => Promise<void>;
 }
 
 interface WriteGuard {
-  /** If false, this process ignores its writes because another process writes. */
+  /** Returns false while another process writes, so that this process's writes are ignored. */
   readonly mayWrite: () => boolean;
   /** Runs in each database transaction before its writes. Throws `LeaseLostError` if another process has the lease. */
   readonly fence: ((session: SqlSession) => Promise<void>) | undefined;
@@ -66,9 +66,7 @@ interface WriteGuard {
 
 export interface StoreDeps {
   readonly clock: Clock;
-  /**
-   * Local chain time, in wall-clock ms. It prevents a fast clock on this machine from deleting rows early. Default: the wall clock.
-   */
+  /** Local chain time in wall-clock ms, so that a fast clock on this machine deletes no rows early. Default: the wall clock. */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
   readonly logger: Logger;
@@ -76,13 +74,13 @@ export interface StoreDeps {
 
 export const STORE_FILE = "relayer.sqlite";
 
-/** Deadline of a connection attempt and of a statement. It is shorter than a lease's lifetime. */
+/** Deadline of a connection attempt and of a statement, shorter than a lease's lifetime. */
 const POSTGRES_DEADLINE_MS = 4_000;
 /** Maximum wait for the last writes when the process ends. */
 const CLOSE_MS = 5_000;
 
 /**
- * Opens one local chain's store and upgrades its schema. Locks a directory until `close` or the end of the process. Throws
+ * Opens one local chain's store and upgrades its schema. A directory stays locked until `close` or the end of the process. Throws
  * `RelayError` "state-in-use" and "state-unusable".
  */
 export async function openStore(
@@ -167,7 +165,8 @@ async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDa
   const { stateDir } = place;
   let lock: FolderLock | undefined;
   try {
-    // Two relayers with one state would both send every result. SQLite's own locks last only for a transaction.
+    // Lock the directory, because two relayers with the same state would both send every result. SQLite's own locks only last for
+    // a transaction.
     lock = lockFolder(stateDir);
     const path = join(stateDir, STORE_FILE);
     createDatabaseFile(path);

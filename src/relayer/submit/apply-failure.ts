@@ -13,7 +13,7 @@ interface FailedTransaction {
   readonly failure: TxFailure;
   readonly slots: readonly Slot[];
   readonly where: "simulation" | "node" | "block";
-  /** Each result's cost; undefined if nothing was paid. */
+  /** Returns a result's share of the cost; undefined if nothing was paid. */
   readonly paid?: (entry: Entry) => PaidShare;
 }
 
@@ -53,7 +53,7 @@ export function applyFailure(
       return stop(state, entries, reason, FUNDS_PAUSE_MS);
     case "account":
       if (where === "simulation" && expectedSequence(failure.log) !== undefined) {
-        // After a block, the node checks its mempool again and counts the pending sequences one by one.
+        // Wait for the next block, after which the node checks its mempool again and counts the pending sequences one by one.
         state.pace.simulatedFrom = state.deps.height.now() + 1n;
         state.deps.logger.debug("simulated again after the next block", { reason });
         return requeue(state, entries);
@@ -94,8 +94,9 @@ function refuse(
 }
 
 /**
- * Drops a result that is not needed, which is not its query's failure. The other relayer may also have sent results for other
- * queries. Sending their results again would cost a transaction or a simulation each, so the submitter first rereads these queries.
+ * Drops a result that another relayer made unnecessary; this is not a failure of its query. The other relayer may have sent
+ * results for the other queries too. The submitter therefore rereads them first, because each unnecessary result would cost a
+ * transaction or a simulation.
  */
 function dropRedundant(
   state: SubmitterState,
@@ -112,7 +113,7 @@ function dropRedundant(
   );
 }
 
-/** After a second failure of the same set of results, tries its members in halves, since many may be bad. */
+/** Tries the other results again. If the same set has failed before, tries it in halves, because many results may be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
   const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
@@ -137,8 +138,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Entries in different groups are sent in different transactions. "" is the group of entries that are not isolated. The chain
- * accepted their queries' last result. No transaction with them has failed without naming a message.
+ * Returns an entry's group; entries in different groups are sent in different transactions. The group is "" for entries that are
+ * not isolated: the chain accepted their query's last result, and no transaction with them failed without naming a message.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
@@ -162,7 +163,7 @@ function refuseUpdate(state: SubmitterState, entries: readonly Entry[], key: str
   requeue(state, others);
 }
 
-/** Resolves results as unsent. Nothing is wrong with them, but the node currently accepts no transaction from the account. */
+/** Resolves results as unsent. The results are valid, but the node currently accepts no transaction from the account. */
 function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: string): void {
   for (const entry of entries) {
     const { connectionId } = entry.result.query;
@@ -174,10 +175,10 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** Pause after a rejection for lack of funds, because someone may send coins. */
+/** How long to pause after a rejection for lack of funds, before checking whether someone has sent coins. */
 const FUNDS_PAUSE_MS = 15_000;
 
-/** Pauses all sending. The results are unsent, which is not a failure of their connections. */
+/** Pauses all sending and resolves the results as unsent, which is not a failure of their connections. */
 export function stop(
   state: SubmitterState,
   entries: readonly Entry[],
@@ -272,7 +273,7 @@ function attributeToSlot({ log }: TxFailure, slot: Slot | undefined): ErrorAttri
   return slot ?? { kind: "unknown" };
 }
 
-/** Error texts from the ante handlers, which do not depend on the messages. */
+/** Error texts from the ante handlers. These errors do not depend on the messages. */
 const ACCOUNT_ERROR =
   /account sequence mismatch|signature verification failed|unable to verify single signer/i;
 

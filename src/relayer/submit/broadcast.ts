@@ -30,8 +30,8 @@ import {
 import { GAS_OF_PAYOUT } from "./budgets.ts";
 
 /**
- * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if the
- * account or the price cannot be read, or the signal's reason.
+ * Broadcasts prepared transactions whose queries have nothing in flight, as many as fit in the block. Throws `ClientError` if it
+ * cannot read the account or the price, and the signal's reason on abort.
  */
 export async function broadcastPrepared(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { window, height, clock } = state.deps;
@@ -98,13 +98,13 @@ function depart(state: SubmitterState, entry: Entry): void {
   state.pipeline.apply([entry], { kind: "broadcast", sentAt: state.deps.height.now(), gas });
 }
 
-/** Fraction added to the fee market's price to cover an unforeseen rise. */
+/** Fraction by which the offer exceeds the fee market's price, in case the price rises unexpectedly. */
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
- * Returns the gas price to offer. The fee market determines the next block's price and the possible rise until the block after it.
- * Without a fee market, this function uses the price from this height or the previous one, and the price multiplier covers the
- * rise.
+ * Returns the gas price to offer. If there is a fee market, the offer is its price for the next block plus the rise that is
+ * possible until the block after it. Otherwise, the offer is the price read at this height or the previous one, times the price
+ * multiplier.
  */
 async function currentPrice(
   state: SubmitterState,
@@ -126,7 +126,7 @@ async function currentPrice(
   return gasPrice;
 }
 
-/** Returns the highest price that all of these results may pay: the ceiling, or the rule's price for urgent results. */
+/** Returns the highest price that all of these results may pay: the ceiling, or for urgent results their rule's price. */
 function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18 {
   const { cap } = state.options.gasPrice;
   const ceiling = minInt(state.market.ceiling() ?? cap, cap);
@@ -136,7 +136,7 @@ function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18
     .reduce((least, rule) => minInt(least, rule === undefined ? ceiling : (rule.max_price ?? cap)), cap);
 }
 
-/** Returns true if the known price is from this height or the previous one. */
+/** Returns true if the price was read at this height or the previous one. */
 export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint): boolean {
   return price !== undefined && price.height + 1n >= height && price.height <= height;
 }
@@ -201,7 +201,8 @@ function toTransaction(
   { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail. No other transaction relies on its client updates, and it relies on none.
+  // A transaction with isolated results may fail, so no other transaction relies on its client updates. It does not rely on
+  // theirs either.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
@@ -214,7 +215,7 @@ function toTransaction(
   );
   const updates = slotItems(slots.filter(({ kind }) => kind === "update"));
   const gas = ownGas + state.gas.sum(updates);
-  // The parts of a transaction are estimates. A transaction with all of its client updates uses the simulated gas. It uses less if
+  // The gas of each part is an estimate. With all of its client updates, the transaction uses the simulated gas. It uses less if
   // a block already includes one of the updates.
   const gasLimit = maxInt(state.margin.limit(gas, isWhole), simulated + GAS_OF_PAYOUT);
   const messages = toMessages(slots, state.options.submitTypeUrl);
@@ -241,7 +242,7 @@ function gasByOwner(
   return gas;
 }
 
-/** Returns the fee for urgent results by rule, in proportion to their expected gas. Contains only rules with their own budget. */
+/** Returns how much of the fee pays for each rule's urgent results, by expected gas. Omits rules that have no budget. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const total = maxInt(gasOf(state, entries), 1n);
   const gas = new Map<string, bigint>();
@@ -271,7 +272,8 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  // The problem "account-cannot-pay" is logged once. This rejection repeats until someone sends coins.
+  // Use a lower level for a lack of funds: the rejection repeats until someone sends coins, and the problem "account-cannot-pay"
+  // is logged once anyway.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,
     reason: result.log,

@@ -4,20 +4,17 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { BatchLimits } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
-/** The part of a block that all transactions in flight may use together. */
+/** The part of a block that all transactions in flight together may use. */
 export type BlockBudget = ReturnType<typeof createBlockBudget>;
 
 export interface BlockBudgetOptions {
-  /** Share of a block, per mille. Other senders use the same blocks. */
+  /** The relayer's share of a block, per mille. The rest is left to other senders. */
   readonly blockSharePermille: bigint;
   /** Gas limit of a transaction = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
 }
 
-/**
- * The target of the deployed chain's fee market. The default applies until the limits have been read, because more gas could raise
- * the price.
- */
+/** Used until the limits have been read: the deployed fee market's target, because more gas could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
@@ -47,21 +44,19 @@ export function createBlockBudget(
   };
   const bytes = (): number => Number(share(limits.bytes ?? MAX_BLOCK_BYTES));
   return {
-    /** Expected gas used: the configured share, or less if the gas price requires it (`src/relayer/gas-budget`). */
+    /** Returns the gas that transactions may use: the configured share, or less if the gas price requires it. */
     gas,
-    /**
-     * Minimum gas that makes another transaction worth its fixed gas: a tenth of the block, or up to half of a small market budget.
-     */
+    /** Returns the gas that is worth another transaction: a tenth of the block, or up to half of a small market budget. */
     leastGas: (): bigint => {
       const tenth = gas() / 10n;
       const fixed = 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE);
       return market() === undefined ? tenth : maxInt(tenth, minInt(gas() / 2n, fixed));
     },
-    /** Gas by which a block may exceed `gas`. */
+    /** Returns the gas by which a block may exceed `gas`. */
     toleranceGas: (): bigint => market()?.toleranceGas ?? 0n,
-    /** Returns true if the gas price limits a block further than the configured share. */
+    /** Returns true if the gas price limits the relayer to less than the configured share. */
     hasMarketBudget: (): boolean => market() !== undefined,
-    /** Gas that a single result may use if nothing else is in flight; unlimited without a market budget. */
+    /** Returns the gas that a lone result may use: the chain's limit, or less under a market budget. */
     singleGas: (): bigint => market()?.singleGas ?? chainGas(),
     bytes,
     /** Stores the limits read from the chain. */
@@ -83,7 +78,7 @@ export function createBlockBudget(
   };
 }
 
-/** Assumed for a chain without any gas limit. */
+/** The gas limit of a block that is assumed if the chain has none. */
 const MAX_GAS = 30_000_000n;
 
 /** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
@@ -94,7 +89,7 @@ export type BatchBudget = ReturnType<typeof createBatchBudget>;
  * transaction failed, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
-  // At 1/1024, a transaction contains one result. A smaller share would change nothing and take longer to grow back.
+  // At 1/1024, a transaction contains a single result. A smaller share would not change that, but take longer to grow back.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
@@ -112,16 +107,16 @@ interface ShareSteps {
   readonly kept: readonly [bigint, bigint];
   /** `grow` adds 1/`growth` of the whole. */
   readonly growth: bigint;
-  /** The share stays above this many 1/1024ths. */
+  /** The share never falls below this many 1/1024ths. */
   readonly floor: bigint;
 }
 
 const WHOLE = 1_024n;
 
 /**
- * Creates a share of a limit that others also use. The available share cannot be read, so it is found by trial (additive increase,
- * multiplicative decrease). The share shrinks quickly, because a failed transaction costs its fee, and grows slowly. It starts at
- * the whole limit.
+ * Creates the share of a limit that others also use. Nobody reports how much is free, so the share is found by trial (additive
+ * increase, multiplicative decrease). It starts at the whole limit, shrinks quickly because a failed transaction costs its fee,
+ * and grows slowly.
  */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps) {
   let share = WHOLE;
@@ -140,7 +135,7 @@ function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps)
 
 /** A result or a client update whose gas is learned. */
 export interface GasItem {
-  /** Equal for items with about equal cost: the query's id, or the id of the client's connection. */
+  /** Identifies items that cost about the same: a query's id, or the connection id for a client update. */
   readonly key: GasKey;
   /** The estimate until the key's gas has been learned. */
   readonly guess: bigint;
@@ -148,7 +143,7 @@ export interface GasItem {
 
 type GasKey = bigint | string;
 
-/** Learned gas of results and client updates. */
+/** The gas of results and client updates, as learned from transactions. */
 export type GasEstimates = ReturnType<typeof createGasEstimates>;
 
 const SCALE = 1_000_000n;
@@ -168,17 +163,18 @@ export function createGasEstimates() {
   return {
     estimate,
     sum,
-    /** Undefined if nothing has been learned about the key. */
+    /** Returns the learned gas; undefined if nothing has been learned about the key. */
     known: (key: GasKey): bigint | undefined => learned.get(key),
     /** Records that these items together used `gas`, without their transaction's fixed gas. */
     learn: (items: readonly GasItem[], gas: bigint): void => {
       const newcomers = items.filter(({ key }) => !learned.has(key));
       const [adjusted, step] = newcomers.length > 0 ? [newcomers, 1n] : [items, 2n];
       const expected = sum(adjusted);
-      // Attribute only the remainder to the new items.
+      // The new items account only for what the known items do not.
       const rest = gas - (sum(items) - expected);
       if (expected === 0n) return;
-      // A negative remainder means that the known items are overestimated. The new items then get a sixteenth of their guess.
+      // If the remainder is negative or tiny, the known items are overestimated. The new items then get a sixteenth of their
+      // guess.
       const factor = maxInt((rest * SCALE) / expected, SCALE / 16n);
       // Several results of one TX query share a key.
       for (const [key, before] of new Map(adjusted.map((item) => [item.key, estimate(item)])))
@@ -190,19 +186,22 @@ export function createGasEstimates() {
   };
 }
 
-/** Learned difference between a transaction's used and expected gas. */
+/** The margin between a transaction's gas limit and its expected gas, as learned from transactions. */
 export type GasMargin = ReturnType<typeof createGasMargin>;
 
-/** Gas for the payouts of a fee. A simulation has no fee and needs less gas for them: 12,490 instead of 44,700 on a real chain. */
+/**
+ * Gas that distributing the fee costs in addition to the simulated gas. A simulation has no fee and uses less gas for this:
+ * 12,490 instead of 44,700 on a real chain.
+ */
 export const GAS_OF_PAYOUT = 36_000n;
 /** Minimum margin, in millionths. */
 const LEAST_MARGIN = 10_000n;
-/** Percentage of a margin that remains after each transaction that used less. */
+/** Percentage of the margin that remains after each transaction that used less gas. */
 const MARGIN_DECAY = 95n;
 
 /**
- * Creates a margin. The chain charges the whole gas limit, so the limit follows the gas that transactions used. The margin starts
- * at `most` and returns there after a transaction has run out of gas.
+ * Creates a margin that follows the gas that transactions actually used, because the chain charges for the whole gas limit. It
+ * starts at `most` and returns there after a transaction has run out of gas.
  */
 export function createGasMargin(mostPermille: bigint) {
   const most = maxInt(mostPermille * 1_000n - SCALE - LEAST_MARGIN, 0n);
@@ -213,7 +212,7 @@ export function createGasMargin(mostPermille: bigint) {
       const margin = LEAST_MARGIN + margins[isWhole ? "whole" : "part"];
       return ((expected + GAS_OF_PAYOUT) * (SCALE + margin)) / SCALE + 1n;
     },
-    /** Records a transaction's used gas; undefined if it exceeded its limit. */
+    /** Records the gas that a transaction used; `used` is undefined if the transaction ran out of gas. */
     learn: (expected: bigint, isWhole: boolean, used: bigint | undefined): void => {
       const kind = isWhole ? "whole" : "part";
       const excess = used === undefined ? most : (used * SCALE) / (expected + GAS_OF_PAYOUT) - SCALE;

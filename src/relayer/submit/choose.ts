@@ -17,8 +17,8 @@ import {
 import { bytesOf, cutTo, gasItem, gasOfEntries, type Prepared } from "./transaction.ts";
 
 /**
- * Takes the transactions that can be sent now from `prepared`, without deleted results. Transactions that have been due the
- * longest go first. A transaction that does not fit is split, and no later transaction overtakes it.
+ * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have
+ * been due the longest go first. If a transaction does not fit, it is split, and no later transaction overtakes it.
  */
 export function choosePrepared(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -50,11 +50,11 @@ interface Filling {
   bytes: number;
   isEmpty: boolean;
   isFull: boolean;
-  /** Only one result per query is sent at a time. */
+  /** Queries with a chosen result, because only one result per query is sent at a time. */
   readonly taken: Set<bigint>;
 }
 
-/** Sorts the transactions by their neediest result. */
+/** Returns the prepared transactions in the order of their neediest results. */
 function inOrder(state: SubmitterState): readonly Prepared[] {
   const { prepared } = state;
   if (prepared.length < 2) return prepared;
@@ -95,7 +95,8 @@ function decide(
   // A single result cannot be split, so let others use the capacity that is too small for it.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
-  // If the departing TX results fail, a TX result that stayed prepared would overtake earlier results of its query.
+  // Plan the remaining TX results of these queries again. If they stayed prepared and the first part failed, they would overtake
+  // it.
   const leaving = new Set(going.map(({ result }) => result.query.id));
   const others = all.filter((entry) => !going.includes(entry));
   requeue(
@@ -113,7 +114,7 @@ function decide(
   return { go, stay: undefined };
 }
 
-/** Returns true if a transaction above the block budget may be sent if nothing else is in flight. */
+/** Returns true if a transaction may exceed the block budget as long as nothing else is in flight. */
 function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigint): boolean {
   return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
 }
@@ -125,8 +126,8 @@ function firstThatFit(
   block: Filling,
 ): readonly Entry[] {
   const expected = gasOfEntries(state, ready);
-  // Without a market, the whole transaction is sent as soon as the block is empty. With a market, it would wait for a budget that
-  // never arrives.
+  // If there is no market, the whole transaction is sent once the block is empty. Under a market it must be split, because it
+  // would wait for a budget that never comes.
   const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
@@ -139,7 +140,7 @@ function firstThatFit(
     fitting.add(entry);
   }
   const found = ready.filter((entry) => fitting.has(entry));
-  // According to the estimates, all results fit, but the simulation used more gas.
+  // By the estimates all results fit, but the simulation used more gas.
   if (found.length === ready.length) return [];
   return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
 }
@@ -170,7 +171,7 @@ export function dropOld(state: SubmitterState): void {
 
 /** Maximum number of blocks that a result may wait for its query to become due. */
 const MAX_EARLY_BLOCKS = 2n;
-/** The time at which a result is sent, or its outcome if it is not sent. */
+/** When a result is sent, or its outcome if it is not sent at all. */
 type Evaluation = "ready" | "later" | ResultOutcome;
 
 /** Decides whether a prepared result is sent now, later, or not at all. */
@@ -183,7 +184,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
   if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
   if (state.queries.withdrawn.has(query.id)) return WITHDRAWN;
-  // This result was proven before the chain rejected the previous one.
+  // The query backs off because the chain rejected its previous result after this one was proven.
   if (clock.monotonicMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
   if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
@@ -196,7 +197,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
     : { kind: "dropped", reason: "superseded" };
 }
 
-/** Returns true if the query needs a result. Ignores its backoff, because a proven result is sent. */
+/** Returns true if the query needs a result. Ignores the backoff, which only applies to reads. */
 function dueAt(current: QueryState, height: bigint): boolean {
   return isDue({ ...current, notBeforeMs: 0 }, height, 0);
 }
@@ -207,7 +208,7 @@ const TOO_OLD: ResultOutcome = {
   error: undefined,
 };
 
-/** Returns true if a result has waited too long. `nowMs` is monotonic. */
+/** Returns true if a result has waited so long that its value is too old. `nowMs` is monotonic. */
 function isTooOld({ sinceMs }: Entry, nowMs: number): boolean {
   return nowMs - sinceMs > MAX_AGE_MS;
 }

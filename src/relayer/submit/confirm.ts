@@ -17,7 +17,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) {
-      // This is the upkeep's own client update; the upkeep has stopped waiting for it.
+      // This is a client update of the upkeep, which has stopped waiting for it.
       recordPayment(state, [], final);
       continue;
     }
@@ -30,7 +30,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   if (finals.length > 0) state.deps.height.wake();
 }
 
-/** Records the block up to which all of the relayer's transactions are known. */
+/** Records the height up to which all of the relayer's transactions are known. */
 export function recordComplete({ sent, market, deps }: SubmitterState): void {
   market.recordComplete(sent.reduce((least, { sentAt }) => minInt(least, sentAt), deps.height.now()));
 }
@@ -65,7 +65,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     localHeight: confirmation.height,
     reason,
   });
-  // The failure is not caused by a result: the consensus state that the transaction relied on does not exist.
+  // No result caused this failure: the consensus state that the transaction relied on does not exist.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
   const paid = isPaid(confirmation) ? { paid: sharesOf(state, sent, confirmation.gasUsed) } : {};
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });
@@ -134,8 +134,8 @@ function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonl
 }
 
 /**
- * Returns each result's share of its transaction's cost, in proportion to its currently expected gas. Later learning does not
- * change the shares, so they add up to the cost.
+ * Returns each result's share of its transaction's cost, in proportion to its expected gas. The shares add up to the cost,
+ * because later estimates do not change them.
  */
 function sharesOf(
   state: SubmitterState,

@@ -32,7 +32,7 @@ type PipelineEvent =
   | { readonly kind: "requeue" }
   | { readonly kind: "resolve"; readonly outcome: ResultOutcome | undefined };
 
-/** Throws if the event is impossible in this stage, which is a bug. */
+/** Returns the stage after an event. Throws if the event is impossible in this stage, which would be a bug. */
 function nextStage(stage: Stage, event: PipelineEvent): Stage {
   switch (event.kind) {
     case "prove":
@@ -66,12 +66,12 @@ export interface ExpectedEntry {
   readonly stage: Stage;
 }
 
-/** A proven result and the submitter's records about it. */
+/** A proven result and what the submitter knows about it. */
 export interface Entry {
   readonly id: number;
   readonly result: ProvenResult;
   readonly stage: Stage;
-  /** Monotonic time of the offer, ms. */
+  /** Monotonic time at which the worker offered the result, ms. */
   readonly sinceMs: number;
   simulations: number;
 }
@@ -87,7 +87,7 @@ export interface QueryEntries {
   readonly sent: readonly Entry[];
 }
 
-/** All results from the start of their read until their outcome. A resolved result leaves the pipeline. */
+/** Holds every result from the start of its read until its outcome, when the result leaves the pipeline. */
 export type Pipeline = ReturnType<typeof createPipeline>;
 
 const NONE: QueryEntries = { expected: [], queued: [], planned: [], sent: [] };
@@ -136,7 +136,7 @@ export function createPipeline() {
     const own = ofQuery(id);
     setQuery(id, { ...own, [place]: isFirst ? [entry, ...own[place]] : [...own[place], entry] });
   };
-  /** Queues an entry unless a newer result of its KV query is queued. Returns the entry that must be resolved. */
+  /** Queues an entry. If its KV query already has a queued result, returns the older of the two, which must be resolved. */
   const enqueue = (entry: Entry, isFirst: boolean): Entry | undefined => {
     const { query, at } = entry.result;
     const [old] = ofQuery(query.id).queued;
@@ -154,7 +154,7 @@ export function createPipeline() {
         enter({ id: lastId, result, stage }, stage);
         return lastId;
       }),
-    /** Resolves expected results that have not been proven. An id that is not expected has no effect. */
+    /** Resolves expected results that have not been proven. Ignores the ids of other results. */
     giveUp: (ids: readonly number[]): void => {
       for (const id of ids) {
         const entry = entries.get(id);
@@ -164,8 +164,8 @@ export function createPipeline() {
       }
     },
     /**
-     * Queues a proven result behind its query's other results. `id` is its id as an expected result. Returns the new entry and the
-     * entry that must be resolved. The latter is an older result of the same KV query, or the new entry itself if it is not newer.
+     * Queues a proven result behind its query's other results. `id` is its id as an expected result. Returns the new entry and,
+     * if two results of a KV query would be queued, the older one, which must be resolved.
      */
     queue: (
       result: ProvenResult,
@@ -188,8 +188,8 @@ export function createPipeline() {
       return { entry, displaced: enqueue(entry, false) };
     },
     /**
-     * Moves proven entries that do not return to the queue. Throws on two bugs: a KV query would have a second result in flight, or
-     * a TX result would overtake another result of its query.
+     * Moves proven entries to a stage other than the queue. Throws if a KV query would have two results in flight or a TX result
+     * would overtake another result of its query, because both would be bugs.
      */
     apply: (
       moved: readonly Entry[],
@@ -206,7 +206,7 @@ export function createPipeline() {
         enter(entry, stage);
       }
     },
-    /** Requeues entries before their queries' other results, preserving their order. Returns entries that must be resolved. */
+    /** Puts entries back at the front of their queries' queues, in the same order. Returns the entries that must be resolved. */
     requeue: (moved: readonly Entry[]): readonly Entry[] =>
       moved.toReversed().flatMap((entry) => {
         nextStage(entry.stage, { kind: "requeue" });
@@ -217,7 +217,7 @@ export function createPipeline() {
     expected: (): readonly ExpectedEntry[] => [...places.expected],
     planned: proven("planned"),
     sent: proven("sent"),
-    /** Each query's first queued result, in no particular order. */
+    /** Returns the first queued result of each query, in no particular order. */
     queuedHeads: (): readonly Entry[] => {
       const heads: Entry[] = [];
       for (const { queued } of queries.values()) if (queued[0] !== undefined) heads.push(queued[0]);
@@ -235,23 +235,23 @@ function placeOf({ kind }: Stage): Place | undefined {
   return kind === "broadcasting" || kind === "in-flight" ? "sent" : kind;
 }
 
-/** Returns true if another result of its TX query must be sent first. Ids are in chain order, even for requeued results. */
+/** Returns true if another result of its TX query must be sent first. Ids are in chain order, even after a requeue. */
 function isBehind({ id }: Entry, { planned, queued }: QueryEntries): boolean {
   return [...planned, ...queued].some((other) => other.id < id);
 }
 
-/** Returns true if the result has been proven and is not only expected. */
+/** Returns true if the result has been proven. */
 export function isProven(entry: ExpectedEntry | Entry): entry is Entry {
   return "sinceMs" in entry;
 }
 
-/** Local height at which the query's result in flight was broadcast; undefined if there is none. */
+/** Returns the local height at which a query's result in flight was broadcast; undefined if none is in flight. */
 export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
   const stage = sent.at(-1)?.stage;
   return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
 }
 
-/** The remote height of a query's newest result before its broadcast, and the number of such results. */
+/** Returns the number of a query's results that have not been broadcast, and the remote height of the newest one. */
 export function unsentOf({ planned, queued, expected }: QueryEntries): {
   readonly count: number;
   readonly newest: RemoteHeight | undefined;

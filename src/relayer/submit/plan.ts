@@ -11,7 +11,7 @@ export interface BatchLimits {
 
 export interface PlanOptions {
   readonly limits: BatchLimits;
-  /** The gas and bytes that all planned transactions may use together. */
+  /** The gas and bytes that all planned transactions together may use. */
   readonly capacity: { readonly gas: bigint; readonly bytes: number };
   readonly gasOf: (entry: Entry | ExpectedEntry) => bigint;
   /** Entries in different groups are sent in different transactions. */
@@ -21,10 +21,10 @@ export interface PlanOptions {
 /**
  * Packs entries into transactions of about equal size. `entries` are in order of need. Entries beyond the capacity are omitted.
  *
- * - A result that is still being read takes up capacity, but no place in a transaction. Otherwise a faster connection's results
- *   would be sent before results that have been due longer.
+ * - A result that is still being read takes up capacity but is not put into a transaction. Otherwise a faster connection's
+ *   results would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
- * - A TX query's results are in one transaction. Its further results follow once that transaction is included.
+ * - All planned results of a TX query are in one transaction. Its other results follow once that transaction is included.
  * - An entry that alone exceeds a limit gets its own transaction.
  */
 export function planTransactions(
@@ -40,7 +40,7 @@ export function planTransactions(
     group.push(entry);
     groups.set(name, group);
   }
-  // The block may not have room for an entire truncated plan, so the first transactions must contain the longest-due results.
+  // A truncated plan may still be too large for the block, so the first transactions must contain the longest-due results.
   const isCut = fitting.length < entries.length;
   const planned = [...groups.values()].flatMap((group) =>
     isCut
@@ -75,12 +75,15 @@ function withinCapacity(
 }
 
 /**
- * Percentage of the capacity that is planned. Simulations may report slightly more gas than expected, and an excess transaction
- * would wait for the next block.
+ * Percentage of the capacity that a plan uses. Simulations may report slightly more gas than expected, and a transaction that no
+ * longer fits would wait for the next block.
  */
 const PLANNED_PERCENT = 99n;
 
-/** Each transaction adds its fixed gas. Each connection adds at least one client update per block. */
+/**
+ * Returns the gas of the transactions and client updates themselves. Each transaction has fixed gas, and each connection needs at
+ * least one client update per block.
+ */
 function fixedGas(weight: number, updates: number): bigint {
   return (
     GAS_PER_TRANSACTION * BigInt(Math.ceil(weight)) + GAS_PER_CLIENT_UPDATE * BigInt(Math.max(1, updates))
@@ -98,7 +101,9 @@ export function capacityFor(
   return ((gas + fixedGas(weight, updates)) * 100n) / PLANNED_PERCENT + 1n;
 }
 
-/** Keeps results with the same client update together. The sort is stable, so TX results keep their order. */
+/**
+ * Sorts results so that the ones with the same client update are together. The sort is stable, so TX results keep their order.
+ */
 function byConnection({ result: a }: Entry, { result: b }: Entry): number {
   return (
     ascending(a.query.connectionId, b.query.connectionId) ||
@@ -107,8 +112,8 @@ function byConnection({ result: a }: Entry, { result: b }: Entry): number {
 }
 
 /**
- * Splits in order into equal sizes. The transactions of one burst travel over several connections. A small last transaction would
- * arrive first, and the node would refuse its sequence.
+ * Splits entries, in order, into transactions of equal size. They are broadcast over several connections at the same time, so a
+ * small last transaction would arrive first, and the node would refuse its sequence.
  */
 function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly (readonly Entry[])[] {
   const weights = entries.map((entry) => weightOf(entry, options));
@@ -129,7 +134,7 @@ function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly 
   return open.length > 0 ? [...transactions, open] : transactions;
 }
 
-/** The fraction of a transaction that the entry takes up, by the scarcest limit. */
+/** Returns the fraction of a transaction that an entry takes up, measured by the scarcest limit. */
 function weightOf(
   entry: Entry | ExpectedEntry,
   { limits, gasOf }: Pick<PlanOptions, "limits" | "gasOf">,
@@ -142,7 +147,7 @@ function weightOf(
   );
 }
 
-/** A transaction may fail while the next one is included, so the next one must not contain later results of the same TX query. */
+/** Keeps each TX query's results in one transaction. Otherwise the first could fail while later results are included. */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

@@ -28,8 +28,8 @@ import { minInt } from "../../platform/base/integers.ts";
 import { GAS_PER_TRANSACTION } from "../result/proven-result.ts";
 
 /**
- * Plans and simulates transactions for the queued results, as many as fit in one block with the prepared transactions. Returns
- * whether there were any. Throws the signal's reason. If the node cannot simulate, the results are unsent.
+ * Plans and simulates transactions for queued results, as many as fit in one block together with the prepared transactions.
+ * Returns true if it planned any. Resolves the results as unsent if the node cannot simulate. Throws the signal's reason.
  */
 export async function prepare(state: SubmitterState, signal: AbortSignal): Promise<boolean> {
   const planned = plan(state);
@@ -50,7 +50,7 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
   const ready = readyEntries(state);
   const ahead = stillAhead(state, ready);
   const capacity = { gas: block.gas() - ahead.gas, bytes: block.bytes() - ahead.bytes };
-  // A later, smaller transaction would cost as much as a large one.
+  // Wait for the next block instead of planning a small transaction, which would have the same fixed cost as a large one.
   const isFull = prepared.length > 0 && (capacity.gas < block.leastGas() || capacity.bytes <= 0);
   if (isFull || waitForMore(state, ready)) return [];
   const options = {
@@ -59,8 +59,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
     groupOf: (entry: Entry) => groupOf(state, entry),
   };
   const waiting = byNeed(state, [...ready, ...expectedSoon(state, ready)]);
-  // First plan what fits in the next block beside the transactions in flight. A plan shared with the following block would be split
-  // by transaction order instead of by need.
+  // First plan what fits in the next block beside the transactions in flight. In one plan for both blocks, the results of the
+  // next block would not always be the ones that are needed most.
   const now = capacity.gas - gasInFlight(state);
   const first =
     now < block.leastGas()
@@ -74,8 +74,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 }
 
 /**
- * Returns the gas and bytes of prepared results that are sent before these. The sum omits prepared results that come after these
- * and do not fit in the same block. These results are then planned too, and the broadcast takes the longest-due results first.
+ * Returns the gas and bytes of the prepared results that are sent before `ready`. Prepared results that come later and no longer
+ * fit in the block do not count. The `ready` results are then planned too, and the broadcast takes the longest-due results first.
  *
  * Otherwise, a fast connection's prepared results would be sent before results that have been due longer but were proven a moment
  * later.
@@ -93,16 +93,13 @@ function stillAhead(
     ),
   );
   return {
-    // A transaction whose results all stay saves its fixed gas too.
+    // If all results of a transaction stay behind, its fixed gas is not needed either.
     gas: leaving.reduce((total, { entries, gas }) => (entries.length === 0 ? total : total + gas), 0n),
     bytes: leaving.reduce((total, { entries }) => total + bytesOf(entries), 0),
   };
 }
 
-/**
- * Prepared results that are not sent before these, because the block is full or because they are not urgent above the price
- * ceiling.
- */
+/** Returns the prepared results that go after `ready`: the block is full, or they are not urgent above the ceiling. */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
   const planned = new Set(prepared.flatMap(({ entries }) => entries));
@@ -119,7 +116,7 @@ function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<
   );
 }
 
-/** The queued results that may be planned, in order of their queries' need. */
+/** Returns the queued results that may be planned, in order of their queries' need. */
 function readyEntries(state: SubmitterState): readonly Entry[] {
   const { pipeline } = state;
   return byNeed(state, pipeline.queuedHeads()).flatMap(({ result }) =>
@@ -127,7 +124,7 @@ function readyEntries(state: SubmitterState): readonly Entry[] {
   );
 }
 
-/** Results whose read began in this block or the previous one, for queries without a ready result. */
+/** Returns results whose read began in this block or the previous one, but only for queries that have no ready result. */
 function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[]): readonly ExpectedEntry[] {
   const now = deps.height.now();
   const ids = new Set(ready.map(({ result }) => result.query.id));
@@ -140,13 +137,13 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 }
 
 /**
- * Returns true if planning waits for more results. It waits if planned and in-flight results nearly fill a block, and if far more
- * results are still being read or wait behind another result. Planning the few ready results now would not send them earlier. It
- * would delay the others by a simulation and a broadcast, a round trip each.
+ * Returns true if planning should wait for more results: planned and in-flight results nearly fill a block, and far more results
+ * are still being read or wait behind another result. Planning the few ready results now would not send them earlier, but would
+ * delay the others by two round trips for a simulation and a broadcast.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
-  // Above the ceiling, the ready results are urgent and the others are not sent.
+  // Don't wait above the ceiling: the ready results are urgent, and the others are not sent.
   if (isAboveCeiling(state)) return false;
   const inFlight = pipeline
     .sent()
@@ -159,8 +156,8 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
 }
 
 /**
- * Above the price ceiling, only urgent results are planned. At most one result of a KV query is planned; it may be simulated while
- * the previous one is in flight. A TX result may not overtake earlier results.
+ * Returns true if a result may be planned. Above the price ceiling, only urgent results may. A KV query may have one planned
+ * result, even while the previous one is in flight. A TX result must not overtake earlier results.
  */
 function mayPlan(state: SubmitterState, { result }: Entry): boolean {
   const { pipeline } = state;
@@ -217,7 +214,7 @@ function toPrepared(
   return { entries: fitting, gas: used, simulated: gasUsed, isWhole: rest.length === 0 };
 }
 
-/** Returns the first entries that fit in a transaction with this gas, at least one, and the remaining entries. */
+/** Splits off the first entries that fit in a transaction with this gas, at least one. Returns them and the remaining entries. */
 function fit(
   state: SubmitterState,
   entries: readonly Entry[],

@@ -16,18 +16,18 @@ import { resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 import { GAS_PER_KEY } from "../result/proven-result.ts";
 
 const LIMITS_MS = 60_000;
-/** Pauses after a block between lookups of transactions in flight. A node indexes transactions slightly later. */
+/** Pauses between lookups of transactions in flight after a new block, because a node indexes transactions slightly later. */
 const LOOK_PAUSES_MS = [60, 200] as const;
 const MIN_PAUSE_MS = 20;
 /** Maximum pause while a result is queued or in flight. */
 const MAX_PAUSE_MS = 500;
 const MAX_IDLE_MS = 3_000;
-/** A larger drop in height means that the chain was reset. */
+/** If the height drops by more than this, the chain was reset. */
 const RESET_DISTANCE = 20n;
 
 /**
- * Plans and simulates queued results until the signal aborts. Never rejects. It runs beside {@link runSending}, because simulations
- * after lookups and broadcasts would delay the next broadcast by a round trip each.
+ * Plans and simulates queued results until the signal aborts. Never rejects. It runs in parallel with {@link runSending}, so that
+ * the next broadcast does not wait for the round trips of simulations.
  */
 export async function runPreparing(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { clock, height, upkeep } = state.deps;
@@ -38,7 +38,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
       if (height.now() > 0n && upkeep?.isDue() !== true && (await prepare(state, signal))) {
         state.pace.simulateMs = clock.monotonicMs() - startedMs;
         state.work.wake();
-        // Results that a simulation put back may fail again.
+        // Pause, because results that a simulation put back may fail again.
         await pause(MIN_PAUSE_MS, clock, signal);
       }
       await changedSince(state, seen, hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS, signal);
@@ -60,7 +60,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
-      // A step with nothing to send proves nothing. With something to send and no reason to stop, a transaction was accepted.
+      // If nothing was to be sent, the step shows nothing. Otherwise, if there is no reason to stop, a transaction was accepted.
       if (lastError !== undefined && state.pace.stopped === undefined) {
         deps.logger.info("transactions can be sent again");
         lastError = undefined;
@@ -104,9 +104,9 @@ async function changedSince(
 interface Rhythm {
   height: bigint;
   lookUps: number;
-  /** Monotonic time of the next lookup, ms. */
+  /** Monotonic time of the next lookup of transactions in flight, ms. */
   lookAtMs: number;
-  /** Monotonic time of the next read of the limits, ms. */
+  /** Monotonic time of the next read of the block limits, ms. */
   limitsAtMs: number;
   areLimitsOld: boolean;
 }
@@ -169,7 +169,7 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/** Reads the market after each new block, once the limits show that there is a market. Nothing is sent before that. */
+/** Reads the fee market after each new block, once the block limits are known. Nothing is sent before that. */
 async function followMarket(
   state: SubmitterState,
   {
@@ -190,8 +190,8 @@ async function followMarket(
 const MAX_MARKET_READS = 3;
 
 /**
- * Reads the fee market after a block or, on a chain without a market, the price. Until then, this height's budget and price are
- * predictions. Waits only for a market whose recent blocks are unknown.
+ * Reads the fee market after a block, or only the price if the chain has no fee market. Until the read ends, this height's budget
+ * and price are predictions, so the caller waits only if none can be made.
  */
 async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const { market, pace } = state;
@@ -235,10 +235,10 @@ function planBudget(state: SubmitterState): void {
   if (market.params() !== undefined) market.plan(deps.height.now(), backlogOf(state));
 }
 
-/** Results that have been due for longer form an old backlog. */
+/** A result that has been due for longer than this belongs to an old backlog. */
 const OLD_BACKLOG_MS = 60_000;
 
-/** The results that the next block should contain, read or not, one per KV query. */
+/** Returns the results that the next block should contain, one per KV query, whether they have been read or not. */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;
   const height = deps.height.now();
@@ -250,8 +250,9 @@ function backlogOf(state: SubmitterState): Backlog {
     if (query.type === "tx") continue;
     const own = gasOf(state, [{ result: { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) } }]);
     if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
-    // A transaction sent before the newest block is probably in that block, but not yet looked up. A transaction sent after it uses
-    // part of the next block; without counting it, a second plan for the block would find less due than the first.
+    // A transaction that was sent before the newest block is probably in it, but has not been looked up. A transaction that was
+    // sent after it will use part of the next block, so its results still count as due; otherwise a second plan would find less
+    // than the first.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
     const isAnswered = sentAt !== undefined && sentAt < height;
     const at = isAnswered ? { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } } : known;
@@ -268,13 +269,13 @@ function backlogOf(state: SubmitterState): Backlog {
 /** A height and the time at which it was first seen. */
 type SeenBlock = NonNullable<SubmitterState["pace"]["firstBlock"]>;
 
-/** Mean block time since `first`, ms; undefined while there have been too few blocks. */
+/** Returns the mean block time since `first`, ms; undefined while there have been too few blocks. */
 function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
   const blocks = Number(now.height - first.height);
   return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
-/** Reads the price before a broadcast needs it. If the previous height's price is good enough, nothing waits for the new price. */
+/** Reads the price before a broadcast needs it. Does not wait for it if the previous height's price is still good enough. */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
     const gasPrice = await state.deps.window.gasPrice(signal);
@@ -307,7 +308,7 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
   }
 }
 
-/** Forgets the learned data of removed queries. */
+/** Forgets what was learned about queries that have been removed. */
 function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
   // The other keys belong to client updates.
@@ -317,7 +318,7 @@ function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: S
   for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
 }
 
-/** Nothing can be sent. Results that have not been broadcast are read again later. */
+/** Resolves all results that have not been broadcast as unsent, because nothing can be sent. They are read again later. */
 function unsendAll(state: SubmitterState, error: Error): void {
   for (const entry of unsent(state))
     resolve(state, entry, { kind: "unsent", reason: errorText(error), error });

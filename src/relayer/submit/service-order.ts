@@ -1,19 +1,17 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** The criteria that determine when it is a query's turn. */
+/** What determines when a query is served. */
 export interface Need {
   /** Queries of the same type and period take turns. */
   readonly group: string;
   /** Number of turns that the query has had, relative to other queries in its group. */
   readonly turn: number;
-  /** Like `turn`, but without the catch-up limit: queries that are further behind take turns too. */
+  /** Like `turn`, but without {@link MAX_CATCH_UP}, so that queries that are further behind take turns too. */
   readonly had: number;
-  /**
-   * Place within each turn, lower first: the height at which the query was first due. It never changes, so that no turn is skipped.
-   */
+  /** The query's place within each turn, lowest first: its first due height, which never changes, so no query is skipped. */
   readonly place: bigint;
-  /** Local height at which its next result is due. */
+  /** Local height at which the query's next result is due. */
   readonly dueAt: bigint;
   readonly id: bigint;
 }
@@ -84,12 +82,12 @@ export function createServiceOrder() {
   };
 }
 
-/** A query without a result has been due since its registration. */
+/** Returns the height since which a query has been due; its registration if it has no result. */
 function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: RegisteredQuery): bigint {
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
 }
 
-/** Group names by period. They are looked up for each queued result whenever one is selected. */
+/** Caches group names by period, because they are looked up for each queued result whenever one is selected. */
 const groupNames = { kv: new Map<bigint, string>(), tx: new Map<bigint, string>() };
 
 /** Maximum number of remembered periods. Few are in use, but contracts choose them. */
@@ -106,8 +104,7 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
 }
 
 /**
- * Sorts by need: within a group by turn, between groups by the time for which the next query has been due. O(n log n) for few
- * groups.
+ * Sorts by need: within a group by turn, and between groups by how long the next query has been due. O(n log n) for few groups.
  */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
   const groups = new Map<string, Waiting<T>[]>();

@@ -71,7 +71,7 @@ export interface SubmitterState {
   readonly deps: SubmitterDeps;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
-  /** Number of blocks by which each connection must read early because of its durations. */
+  /** By connection id: how many blocks early the connection must read because of its durations. */
   readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
@@ -91,9 +91,9 @@ export interface SubmitterState {
   readonly work: ChangeSignal;
 }
 
-/** The submitter's marks on queries without a result in the pipeline. */
+/** What the submitter remembers about queries even if they have no result in the pipeline. */
 interface QueryMarks {
-  /** Queries from failed transactions whose error named no message. Members of a group are tried separately from all others. */
+  /** Queries of failed transactions whose error named no message, by group. Each group is tried separately. */
   readonly isolated: Map<bigint, string>;
   /** TX queries with an unsent result. Later results of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
@@ -108,7 +108,7 @@ interface Pace {
   isMarketLost: boolean;
   /** The first block that was seen. */
   firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
-  /** The last price read, and the height of that read. */
+  /** The price that was last read, and the local height at that time. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
   simulateMs: number;
@@ -121,7 +121,7 @@ interface Pace {
   simulatedFrom: bigint;
   /** Monotonic time before which nothing is sent, ms. */
   stoppedUntilMs: number;
-  /** Why nothing is sent. */
+  /** Why nothing is sent; undefined if nothing stops it. */
   stopped: string | undefined;
   /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined once one has. */
   muteSinceMs: number | undefined;
@@ -196,9 +196,9 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the need of a result that was not broadcast and that follows this number of queued results of its query. */
+/** Returns the need of a result that is not broadcast and that follows this number of queued results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
-  // A result contains its query as of the read. The query may have been answered since.
+  // A result contains its query as it was at the time of the read. It may have been answered since.
   const current = deps.registry.state(query.id);
   const sentAt = sentAtOf(pipeline.ofQuery(query.id));
   const count = waiting + (sentAt === undefined ? 0 : 1);
@@ -207,8 +207,8 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
 }
 
 /**
- * Sorts results: urgent ones by priority, then all others by need. Each additional result of a KV query belongs to an additional
- * turn. A query whose result waits for its block is therefore read again only after others have had their turn.
+ * Sorts results: urgent results by priority, then all others by need. Each further result of a KV query takes a further turn, so
+ * that a query with a result in the pipeline is read again only after others have had their turn.
  */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,
@@ -226,7 +226,7 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }
 
-/** Records whether a node accepted or evaluated the request. */
+/** Records whether a request reached a node, i.e. whether the node accepted or evaluated it. */
 export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
   pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }
@@ -243,7 +243,7 @@ export interface PaidShare {
   readonly fee: bigint;
 }
 
-/** Resolves a result and reports it. Has no effect if the result is already resolved. */
+/** Resolves a result and reports its outcome. Has no effect on a result that is already resolved. */
 export function resolve(state: SubmitterState, entry: Entry, outcome: ResultOutcome, paid?: PaidShare): void {
   if (entry.stage.kind === "resolved") return;
   const { query } = entry.result;
@@ -286,7 +286,7 @@ export function recordOutcome(
   result.onOutcome(outcome);
 }
 
-/** The outcome of a TX result that follows an unsent one. */
+/** The outcome of a TX result whose predecessor was not sent. */
 export const WITHDRAWN: ResultOutcome = {
   kind: "unsent",
   reason: "an earlier result was not sent",

@@ -23,13 +23,13 @@ import { gasOf } from "./transaction.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
-/** Puts the proven results of all connections into blocks. */
+/** Sends the proven results of all connections to the local chain and follows them until a block includes them. */
 export interface Submitter extends ResultSubmitter {
-  /** A query's learned gas per result. */
+  /** Returns the gas per result that the submitter has learned for a query; undefined if none. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
-  /** Forgets that broadcasts reached no node. */
+  /** Call it when this process starts to send. Forgets that earlier broadcasts reached no node. */
   readonly beginTerm: () => void;
-  /** O(n) in the number of results in the pipeline. */
+  /** Takes O(n) time for n results in the pipeline. */
   readonly status: () => SubmitterStatus;
   /** Runs until the signal aborts. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -95,16 +95,16 @@ function add(state: SubmitterState, result: ProvenResult, id: number | undefined
 
 interface Capacity {
   readonly gas: bigint;
-  /** Gas that will be sent before the results read now are due. */
+  /** Gas that will be sent before results that are read now become due. */
   readonly leaving: bigint;
-  /** Gas still free in the connection's share of a block. */
+  /** Gas that is still free in the connection's share of a block. */
   readonly ownPart: bigint;
 }
 
 /**
- * Returns the capacity for reads: one block behind the block that is in flight or sent next. A look-ahead of 2 adds another block.
- * The capacity is 0 while most of the connection's share of the following block is taken. Otherwise, small groups of queries would
- * follow each other, each with its own cycle's round trips.
+ * Returns how much gas a connection may read results for. This is the block after the one that is in flight or sent next; a
+ * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of that block is taken. Otherwise
+ * the connection would read small groups of queries one after the other, and each group would cost a cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
@@ -121,13 +121,13 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
     deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
   // If everything in the queue can be sent, nothing has to wait for a later block, so skip the sort.
   const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
-  // The limit is three quarters. With a lower limit, a cycle would start only in every second block although there is more to send
-  // than blocks hold, and a cycle that takes a block to read, prove and simulate would come too late.
+  // Stop reading once three quarters of the share are taken. With a lower limit, a cycle would start only in every second block
+  // although blocks are full, because a cycle takes a block to read, prove and simulate.
   const gas = isStopped || later * 4n > 3n * part ? 0n : maxInt(free, ownPart);
   return { gas, leaving, ownPart };
 }
 
-/** Gas left in the next block. */
+/** Returns the gas that is left in the next block. */
 function freeGas({ deps, pipeline, block }: SubmitterState): bigint {
   const now = deps.height.now();
   // A transaction sent before the newest block is probably in that block, but not yet looked up.
@@ -146,7 +146,9 @@ function lookAheadOf(state: SubmitterState, connectionId: string, own: bigint): 
   return isFull ? 1n : 0n;
 }
 
-/** Gas of a connection's results after the first `leaving` gas, if all results are sent by need. */
+/**
+ * Returns the gas of a connection's results that don't fit in the first `leaving` gas if all results are sent in order of need.
+ */
 function gasBehind(
   state: SubmitterState,
   waiting: readonly { readonly result: ExpectedResult }[],
@@ -164,8 +166,8 @@ function gasBehind(
 }
 
 /**
- * Returns the candidates that can be sent soon, in order of need. Other connections' queued results that have been due longer take
- * their place in the blocks first. A connection always has its own share of a block.
+ * Returns the candidates that can be sent soon, in order of need. Other connections' queued results go first if they have been
+ * due longer, but a connection always has its own share of a block.
  */
 function choose(
   state: SubmitterState,
@@ -184,7 +186,7 @@ function choose(
   let before = 0n;
   let own = 0n;
   for (const one of all) {
-    // Also read the result that crosses the limit, because its gas is an estimate.
+    // Also read the result that crosses the limit, because its gas is only an estimate.
     const isFull = before >= leaving + state.block.gas() && own >= ownPart;
     if (one.isCandidate && isFull) break;
     const oneGas = gasOf(state, [one]);
@@ -196,7 +198,7 @@ function choose(
   return chosen;
 }
 
-/** The urgent candidates that fit in a block. */
+/** Returns the urgent candidates that fit in a block. */
 function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]): readonly ExpectedResult[] {
   const urgent = candidates.filter(({ query }) => urgentRule(state, query) !== undefined);
   const most = state.block.status().chainGas / 2n;
@@ -218,7 +220,7 @@ function mayRead(
   return type === "kv" ? count < 2 : count === 0 && own.sent.length === 0;
 }
 
-/** A queued result follows the result in flight, which the next block includes at the latest. */
+/** Returns a query's newest result. A queued result is sent after the one in flight, which the next block should include. */
 function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResult | undefined {
   const own = pipeline.ofQuery(id);
   const sentAt = sentAtOf(own);
@@ -233,7 +235,7 @@ function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResu
 function statusOf(state: SubmitterState) {
   const { sent, block, pipeline, pace, deps } = state;
   return {
-    /** Broadcast but not final, by sequence. */
+    /** Transactions that were broadcast but are not final, in order of their sequence. */
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       /** Upper-case hex. */
       hash: upperHex(tx.hash),
@@ -243,13 +245,13 @@ function statusOf(state: SubmitterState) {
       gas: expected,
       bytes: tx.size,
     })),
-    /** Proven results that are not in a transaction in flight. */
+    /** Number of proven results that are not in flight. */
     queued:
       unsent(state).length + pipeline.sent().filter(({ stage }) => stage.kind === "broadcasting").length,
     budget: block.status(),
     /** Why nothing is currently sent; undefined while transactions may be sent. */
     stopped: pace.stopped,
-    /** How long broadcasts and simulations have failed to reach a node, ms. */
+    /** How long no broadcast or simulation has reached a node, ms. */
     muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }

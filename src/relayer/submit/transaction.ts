@@ -20,7 +20,7 @@ export interface Prepared {
   readonly gas: bigint;
   /** Simulated gas, including the client updates. */
   readonly simulated: bigint;
-  /** True if it contains all the simulated entries. If not, its gas is an estimate. */
+  /** True if it contains all the simulated entries. Otherwise, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
@@ -33,11 +33,11 @@ export interface SentTransaction {
   readonly sentAt: bigint;
   /** True if it contains all the simulated results. */
   readonly isWhole: boolean;
-  /** Keys of the client updates in earlier transactions on which this transaction relies. */
+  /** Keys of the client updates that this transaction relies on and that are in earlier transactions. */
   readonly reliesOn: ReadonlySet<string>;
   /** True if one of its results may make it fail. */
   readonly isIsolated: boolean;
-  /** Tells the gate that the transaction costs nothing. */
+  /** Tells the gate that the transaction costs nothing, so that it no longer counts toward spending limits. */
   readonly release: () => void;
 }
 
@@ -63,14 +63,14 @@ export function toMessages(slots: readonly Slot[], typeUrl: string): readonly Wi
   );
 }
 
-/** Returns the transaction with only these of its entries. */
+/** Returns the transaction reduced to these entries. */
 export function cutTo(state: Gas, prepared: Prepared, entries: readonly Entry[]): Prepared {
   if (entries.length === prepared.entries.length) return prepared;
   const gas = gasOfEntries(state, entries);
   return { entries, gas, simulated: prepared.simulated - prepared.gas + gas, isWhole: false };
 }
 
-/** The submitter's learned gas. */
+/** The submitter's gas estimates. */
 interface Gas {
   readonly gas: GasEstimates;
 }
@@ -88,7 +88,7 @@ export function gasOfEntries(gas: Gas, entries: readonly Entry[]): bigint {
   return GAS_PER_TRANSACTION + gasOf(gas, entries);
 }
 
-/** Returns the key and the guess under which an entry's gas is learned. */
+/** Returns the key under which an entry's gas is learned, and the guess that applies until then. */
 export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: result.query.id, guess: result.gasGuess };
 }

@@ -24,17 +24,15 @@ import { addDeadLetter, type ProvenRange, type ProvenTx, relayRange, type TxDeps
 
 const QUERIES_AT_ONCE = 4;
 const BLOCKS_AT_ONCE = 8;
-/** Number of a query's failures after which the relayer skips a block whose results exceed every response size limit. */
+/** Number of failures after which a query skips a block whose results exceed every response size limit. */
 const MAX_SIZE_FAILURES = 5;
-/**
- * Maximum number of blocks by which an endpoint may lag behind the last search. A larger distance means that the chain was reset.
- */
+/** Maximum number of blocks by which an endpoint may lag behind the last search. If it is further behind, the chain was reset. */
 const MAX_LAG = 20n;
 
 export interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
-  /** By query and height: the monotonic time, ms, since which every endpoint has lacked the data for a block's transactions. */
+  /** By query id and remote height: since when every endpoint has lacked the block's data, in monotonic ms. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
@@ -44,8 +42,9 @@ interface TxCycle extends TxWorker {
 }
 
 /**
- * Searches and proves for one connection's due TX queries, a few in parallel. Passes the transactions to the submitter without
- * waiting for their blocks. Stores a query's error in its state. Throws `RelayError` and `ClientError` for connection errors.
+ * Finds and proves the transactions of one connection's due TX queries, a few queries in parallel. Passes them to the submitter
+ * without waiting for their blocks. A query's error is stored in its state. Throws `RelayError` and `ClientError` for connection
+ * errors.
  */
 export async function runTxCycle(
   own: TxWorker,
@@ -59,7 +58,7 @@ export async function runTxCycle(
   const prover = createTxProver({ remote: worker.remote, trust, intermediate, revision }, signal);
   const cycle = { ...own, view, prover };
   const errors: unknown[] = [];
-  // Throw the error only after all started queries have ended, so that this cycle's work does not overlap the next cycle.
+  // Throw an error only after all started queries have ended, so that this cycle does not overlap with the next one.
   await mapLimit(due, QUERIES_AT_ONCE, async (state) => {
     if (errors.length > 0 || signal.aborted) return;
     await answerTxQuery(cycle, state, signal).catch((error: unknown) => errors.push(error));
@@ -83,7 +82,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
     const at = { localHeight: worker.localHeight(), results: 0 };
     return updateState(worker, state.query, (current) => searched(current, at));
   }
-  // Store the start, so that a first search does not restart at a later block after a crash.
+  // Store the start, so that a first search does not start at a later block after a crash.
   if (done !== planned.from - 1n) deps.journal.recordSearched(id, planned.from - 1n);
   const search = { queryId: id, range: planned, tip: view.stateAt.height };
   const range = await skipPruned(worker, deps, search, signal);
@@ -95,9 +94,9 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
 }
 
 /**
- * Returns the next search's range, at most {@link MAX_BLOCKS_PER_SEARCH} blocks, or undefined without a new block. Everything up to
- * `done` has been searched. Two searches start `lookback` blocks before `tip`: the first one (`done` is undefined), and the search
- * of a reset chain (`done` is far above its tip).
+ * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} blocks; undefined if there is no new block. A
+ * search starts after `done`, up to which everything has been searched. The first search (`done` is undefined) and the search of
+ * a reset chain (`done` is far above its tip) start `lookback` blocks before `tip`.
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): BlockRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
@@ -108,10 +107,7 @@ export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigi
   return { from, to: last < tip ? last : tip };
 }
 
-/**
- * Reads and proves dead letters again and sends them. Each transaction is either included or becomes a dead letter with a new
- * reason.
- */
+/** Reads, proves and sends dead letters again. Each transaction is either included or becomes a dead letter with a new reason. */
 async function sendAgain(
   cycle: TxCycle,
   state: QueryState,
@@ -136,7 +132,7 @@ async function sendAgain(
     if (block?.ok === false) addDeadLetter(worker, deps, { queryId, hash, remoteHeight }, block.error.reason);
     if (block?.ok === true) proven.push(...block.proven);
   }
-  // Otherwise, the next cycle would still see the query as requested before these transactions are broadcast.
+  // Clear the request now, because the next cycle may start before these transactions are broadcast.
   updateState(worker, state.query, (current) => ({ ...current, isRequested: false }));
   relayRange(cycle, state, { proven, upTo: undefined, error: undefined, started });
 }
@@ -149,7 +145,10 @@ type SearchOutcome =
   | ({ readonly ok: true } & ProvenRange)
   | { readonly ok: false; readonly error: QueryFailure };
 
-/** An error in this step belongs to the query, not to the connection. A node may reject one search but serve all others. */
+/**
+ * Searches one query's blocks and proves the transactions. An error belongs to the query, not to the connection, because a node
+ * may reject one search but serve all others.
+ */
 async function searchAndProve(
   cycle: TxCycle,
   state: QueryState,
@@ -165,7 +164,7 @@ async function searchAndProve(
       const { found, upTo } = await finder.find({ ...search, isHandled }, signal);
       const proofs = await proveBlocks(cycle, state, found, upTo);
       signal.throwIfAborted();
-      // After an incorrect response, try the search on the next endpoint.
+      // If an endpoint's response was wrong, search again on the next endpoint.
       if (proofs.error === undefined || cycle.prover.wrongEndpoints() === wrong)
         return { ok: true, ...proofs };
     }
@@ -187,7 +186,7 @@ async function proveBlocks(
     return proveBlock(cycle, state, BigInt(height), txs);
   });
   const proven: ProvenTx[] = [];
-  // Stop at the first failed block: a later transaction must not overtake the failed block's transactions.
+  // Stop at the first block that failed, because later transactions must not overtake the ones in that block.
   for (const [index, block] of blocks.entries()) {
     if (!block.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: block.error };
     proven.push(...block.proven);
@@ -230,8 +229,8 @@ async function proveBlock(
 }
 
 /**
- * Returns true if a block's transactions can never be proven. The reason is a block below all trusted heights, a final error, or
- * data that no endpoint has had for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never a reason.
+ * Returns true if a block's transactions can never be proven: the block is below all trusted heights, the error is final, or no
+ * endpoint has had the data for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never a reason.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };
@@ -239,7 +238,7 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   if (!(error instanceof ClientError) && code !== "trusted-headers-missing") return false;
   const { class: answer, lack } = readAnswer(error);
   if (error instanceof ClientError && answer === "final") return true;
-  // The results exceed this relayer's and every endpoint's size limits, so another attempt would fail too.
+  // The results exceed the size limits of this relayer and of every endpoint, so another attempt would fail too.
   if (lack === "response-size" && state.failures >= MAX_SIZE_FAILURES) return true;
   const { deps, worker, lacking } = cycle;
   const { id } = state.query;
@@ -255,7 +254,7 @@ function readFailed(error: unknown): QueryFailure {
   return { code: "read-failed", reason: errorText(error) };
 }
 
-/** A search range, split at the lowest height that the endpoints have. */
+/** The two parts of a search range, split at the lowest height that the endpoints have. */
 interface SplitRange {
   /** Blocks that every endpoint has pruned; undefined if there are none. */
   readonly pruned: BlockRange | undefined;
@@ -263,7 +262,7 @@ interface SplitRange {
   readonly left: BlockRange | undefined;
 }
 
-/** `earliest` is the lowest height that an endpoint has. */
+/** Splits a range at `earliest`, the lowest height that an endpoint has. */
 export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   const { from, to } = range;
   if (earliest <= from) return { pruned: undefined, left: range };
@@ -271,7 +270,7 @@ export function splitPruned(range: BlockRange, earliest: bigint): SplitRange {
   return { pruned: { from, to: earliest - 1n }, left: { from: earliest, to } };
 }
 
-/** Every node retains this many blocks, so a search this close to the tip is not checked for pruned blocks. */
+/** Every node retains at least this many blocks, so a search this close to the tip is not checked for pruned blocks. */
 const NEVER_PRUNED = 20n;
 
 interface PruningWorker {
@@ -282,8 +281,8 @@ interface PruningWorker {
 }
 
 /**
- * Returns the part of a planned range that the endpoints still have, or undefined if all of it is pruned. Skips the pruned part, or
- * returns the query's failure if `tx_skip_pruned` is false.
+ * Returns the part of a planned range that the endpoints still have; undefined if all of it is pruned. If `tx_skip_pruned` is
+ * false, returns the query's failure instead of skipping pruned blocks.
  */
 export async function skipPruned(
   { connectionId, remote, logger, metrics }: PruningWorker,

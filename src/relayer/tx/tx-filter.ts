@@ -48,7 +48,7 @@ function parseList(text: string): readonly unknown[] | undefined {
 
 function toCondition(item: unknown): TxCondition | undefined {
   if (!isRecord(item)) return undefined;
-  // As in Go's encoding/json, names match in any case, and the last of several equal names applies.
+  // Go's encoding/json matches field names in any case, and the last of several equal names applies.
   const fields = new Map(Object.entries(item).map(([name, value]) => [name.toLowerCase(), value]));
   const [field, op, value] = [fields.get("field"), fields.get("op"), fields.get("value")];
   const operator = typeof op === "string" ? OPERATORS.get(op.toLowerCase()) : undefined;
@@ -60,8 +60,8 @@ function toCondition(item: unknown): TxCondition | undefined {
 }
 
 /**
- * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. The query omits conditions that
- * the query language cannot express, so the search may find too much. Filter the results with {@link matches}.
+ * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. It omits conditions that the
+ * query language cannot express. The search may therefore find too much, so filter the results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
@@ -86,7 +86,7 @@ function conditionText({ field, op, value }: TxCondition): string | undefined {
   if (typeof value === "bigint") return value < 0n ? undefined : `${field}${op}${value}`;
   // The query language orders only numbers. A node rejects the entire query if a string follows "<" or ">".
   if (op !== "=") return /^\d+$/.test(value) ? `${field}${op}${value}` : undefined;
-  // A string cannot escape a quote.
+  // The query language has no way to escape a quote in a string.
   return /^[^'\\\n\r]*$/.test(value) ? `${field}='${value}'` : undefined;
 }
 
@@ -101,8 +101,8 @@ export interface FilteredTx {
 /**
  * Returns true if each condition matches some attribute of some event.
  *
- * Some nodes require a single event to match all conditions. This rule is never stricter than a node's, so it never drops a
- * transaction that a node found for the complete filter.
+ * Some nodes require that a single event matches all conditions. This rule is less strict, so it never drops a transaction that a
+ * node found for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>
@@ -121,7 +121,7 @@ function valuesOf(field: string, { height, hash, events }: FilteredTx): readonly
 function matchesValue({ op, value }: TxCondition, found: string): boolean {
   if (typeof value === "string" && op === "=") return found === value;
   const wanted = decimalAtStart(value.toString());
-  // Some indexers accept the number at the start of "100untrn"; others need a bare number. Apply the wider rule.
+  // Use the number at the start of "100untrn", as some indexers do. Others only accept a bare number.
   const number = decimalAtStart(found);
   return wanted !== undefined && number !== undefined && compare(op, number, wanted);
 }

@@ -13,12 +13,12 @@ import { RelayError } from "../chain/relay-error.ts";
 import { isWholeText, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import { badBlock, type FoundTx } from "./tx-prover.ts";
 
-/** Limits on one search. The next cycle continues where the search ended. */
+/** Maximum number of blocks in one search. The next cycle continues where the search ended. */
 export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
-/** Limit for a single block that exceeds the limits above by itself. An endpoint that returns more pages is broken. */
+/** Maximum number of pages for a block that exceeds the limits above by itself. If an endpoint returns more, it is broken. */
 const MAX_PAGES = 2_000;
 
 export interface TxSearch {
@@ -36,11 +36,11 @@ interface FoundTxs {
 }
 
 /**
- * Finds the matching transactions in the range that succeeded and have not been handled yet. Throws `RelayError` "too-many-pages".
+ * Finds the transactions in the range that match, succeeded and have not been handled yet. Throws `RelayError` "too-many-pages".
  *
- * Contracts receive transactions in chain order, and the journal stores progress as a single height. Both require ascending order
- * and complete blocks. A search that exceeds its limits therefore ends before the last block that it read. A block with more
- * transactions than the limits allow is read to its end.
+ * Contracts receive transactions in chain order, and the journal stores progress as a single height, so a search must cover
+ * complete blocks in ascending order. A search that exceeds its limits therefore ends before the last block that it read, unless
+ * that is its only block, which is then read to its end.
  */
 export async function findTxs(comet: TxSearcher, search: TxSearch, signal: AbortSignal): Promise<FoundTxs> {
   const { range } = search;
@@ -68,14 +68,14 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
   );
 }
 
-/** A node orders by height. Within a block, the order is by index. */
+/** Sorts by height, as a node does, and within a block by index. */
 function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
   return found.toSorted((a, b) => a.height - b.height || a.index - b.index);
 }
 
 /**
- * Describes the error in a page; undefined if it is valid. A page is invalid if the node found a transaction for the entire filter
- * that {@link matches} rejects. The transaction's events are then in an unknown format.
+ * Describes what is wrong with a page; undefined if it is valid. If the node searched for the entire filter but found a
+ * transaction that {@link matches} rejects, its events are in an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
   if (!isWholeText(conditions, range)) return undefined;
@@ -96,7 +96,7 @@ function viewOf({ height, hash, result }: SearchPage["txs"][number]): Parameters
 }
 
 function isWanted(search: TxSearch, tx: SearchPage["txs"][number]): tx is FoundTx {
-  // Failed transactions have events and match filters, but the local chain accepts only successful transactions.
+  // Failed transactions also have events that match filters, but the local chain only accepts successful transactions.
   if (tx.proof === undefined || tx.result.code !== 0) return false;
   return (
     isInRange(tx, search.range) && matches(search.conditions, viewOf(tx)) && !search.isHandled(toHex(tx.hash))
@@ -109,7 +109,7 @@ interface TxFinderDeps {
   readonly logger: Logger;
 }
 
-/** Finds transactions on one remote chain, with its transaction index if possible. */
+/** Finds transactions on one remote chain, using a transaction index if possible. */
 type TxFinder = ReturnType<typeof createTxFinder>;
 
 /** Time after which an unusable index is tried again. */
@@ -117,7 +117,7 @@ const INDEX_RETRY_MS = 600_000;
 
 type SearchedChain = ScannedChain & Pick<ChainClient, "cometWith">;
 
-/** Creates a finder that expects an index. */
+/** Creates a finder, which first assumes that the chain's nodes have an index. */
 export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
   const { connectionId, clock, logger } = deps;
   let scanUntilMs: number | undefined;
@@ -135,7 +135,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
       );
     scanUntilMs = problem === undefined ? undefined : clock.monotonicMs() + INDEX_RETRY_MS;
   };
-  // One cycle's queries search the same blocks, so the last range is enough.
+  // Remembering the last range is enough, because one cycle's queries search the same blocks.
   let counted: { readonly key: string; readonly done: Promise<boolean> } | undefined;
   const counts: TxCounts = new Map();
   const requireCounted = ({ range }: TxSearch, signal: AbortSignal): Promise<boolean> => {
@@ -157,7 +157,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
           findTxs(searcher, search, signal),
           requireCounted(search, signal),
         ]);
-        // The search may have used the incomplete index. From now on, try the other endpoints first.
+        // The search may have used the incomplete index, so repeat it. The other endpoints are now tried first.
         const found = isOfWhole ? first : await findTxs(searcher, search, signal);
         noteIndex(undefined);
         return found;
@@ -178,7 +178,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
   };
 }
 
-/** Extends the range by one block. A node indexes a block after storing it and before storing the next block. */
+/** Extends the range by one block: once a node has stored that block, it has indexed the block before it. */
 function indexed({ from, to }: BlockRange): BlockRange {
   return { from, to: to + 1n };
 }
@@ -188,13 +188,10 @@ type TxCounts = Map<bigint, number>;
 /** Maximum number of blocks in a response to `blockchain`. */
 const BLOCKS_PER_COUNT = 20n;
 const COUNTS_AT_ONCE = 10;
-/** Number of remembered heights: two searches of maximum length. */
+/** Number of remembered heights, enough for two searches of maximum length. */
 const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
-/**
- * Counts the transactions in a range, each block once. Returns 0 if no endpoint can count, since a gateway may not offer the
- * method.
- */
+/** Counts the transactions in a range. Returns 0 if no endpoint can count them, since a gateway may not offer the method. */
 async function countTxs(
   { txCounts }: Pick<ScannedChain, "txCounts">,
   { from, to }: BlockRange,
@@ -224,9 +221,9 @@ async function countTxs(
 }
 
 /**
- * Compares the number of transactions in the blocks with the number in the index. An index may lack transactions, e.g. from the
- * last block before a crash. Returns true if all queried endpoints have a complete index. Throws `RelayError`
- * "index-incomplete" if every index lacks transactions.
+ * Checks that the index contains as many transactions as the blocks, because an index may lack some, e.g. from the last block
+ * before a crash. Returns true if the index of every queried endpoint is complete. Throws `RelayError` "index-incomplete" if
+ * every index lacks transactions.
  */
 async function requireWholeIndex(
   chain: SearchedChain,
@@ -260,7 +257,7 @@ async function requireWholeIndex(
 
 const finders = new WeakMap<BlockReader, TxFinder>();
 
-/** Returns this chain's finder. The finder remembers across cycles whether the node has an index. */
+/** Returns this chain's finder, which remembers across cycles whether the nodes have an index. */
 export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
   const finder = finders.get(chain.comet) ?? createTxFinder(chain, deps);
   finders.set(chain.comet, finder);
@@ -316,15 +313,15 @@ async function scanBlock(
 ): Promise<readonly FoundTx[]> {
   const height = Number(at);
   const { results, endpoint: sender } = await raceAbort(comet.blockResults(height), signal);
-  // The hash is not known yet. A condition on the hash is checked below.
+  // The hash is not known yet, so conditions on it are checked below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // The header proves the block's transactions, but not the endpoints' counts and results.
+  // Use the number of transactions in the block, which the header proves, instead of the count from an endpoint.
   counts.set(at, block.txs.length);
-  // The search would never come back to a transaction whose result is missing here.
+  // Stop here, because the search would never come back to a transaction whose result is missing.
   if (block.txs.length !== results.length) {
     const error = badBlock(at, `${results.length} results of ${block.txs.length} transactions`);
     if (sender !== undefined) distrust(sender, error.message);

@@ -19,12 +19,12 @@ export type FoundTx = SearchedTx & { readonly proof: NonNullable<SearchedTx["pro
 type SearchedTx = SearchPage["txs"][number] & Pick<SearchPage, "endpoint">;
 
 interface HeaderPair {
-  /** Header of the transaction's block. */
+  /** The header of the transaction's block. */
   readonly header: Any;
   readonly nextHeader: Any;
 }
 
-/** The data that proves the delivery of one block's transactions. */
+/** What is needed to prove the delivery of one block's transactions. */
 interface ProvingBlock {
   readonly own: LightBlockBytes;
   /** The next block. Its header contains the hash of the results. */
@@ -34,8 +34,9 @@ interface ProvingBlock {
 }
 
 /**
- * Returns the delivery proofs of one block's transactions, by index, against the next header's `last_results_hash`. As in CometBFT,
- * a leaf contains only code, data, gas wanted and gas used. Throws `RelayError` "bad-block" if the results do not match that hash.
+ * Returns the delivery proof of each transaction in a block, by index, against the next header's `last_results_hash`. A leaf
+ * contains only code, data, gas wanted and gas used, as in CometBFT. Throws `RelayError` "bad-block" if the results do not match
+ * that hash.
  */
 function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] {
   const leaves = results.map((result) =>
@@ -123,7 +124,7 @@ interface ProvenTxResult {
 }
 
 /**
- * Builds results with verified proofs. A prover reads each header and each block's results once, so create one prover per cycle.
+ * Builds results with verified proofs. It reads each header and each block's results only once, so create one prover per cycle.
  */
 export type TxProver = ReturnType<typeof createTxProver>;
 
@@ -149,7 +150,7 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
     raceAbort(remote.comet.blockResults(Number(height)), signal);
   const resultsOf = memoize(readResults, (height) => height);
   const wrong = new Set<string>();
-  /** Runs a check on a response. If the check fails, distrusts the endpoint of the response. */
+  /** Runs a check on a response, and distrusts the endpoint that sent it if the check fails. */
   const attributed = <T>(endpoint: string | undefined, check: () => T): T => {
     try {
       return check();
@@ -161,7 +162,7 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
       throw error;
     }
   };
-  /** Asks the next endpoint if an endpoint's results do not match the next header. */
+  /** Reads a block's results and proves their delivery. If they do not match the next header, asks the next endpoint. */
   const deliveriesOf = async (own: LightBlockBytes, next: LightBlockBytes): Promise<Deliveries> => {
     let response = await resultsOf(own.height);
     for (;;) {
@@ -182,12 +183,12 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
     ]);
     return { any: headerAny(block, await intermediate(block, trusted)), block };
   };
-  // A block's next header is the following block's own header, so memoizing saves half of the reads.
+  // Memoize headers: each one is needed for its own block and for the block before it.
   const header = memoize(readHeader, (height) => height);
   return {
     wrongEndpoints: (): number => wrong.size,
     /**
-     * Returns results for transactions in block `height`, and proves that the block includes and executed each. Throws `RelayError`
+     * Returns results for transactions, with proofs that block `height` includes each and executed it. Throws `RelayError`
      * ("no-trusted-height", "bad-block") and `ClientError`.
      */
     prove: async (height: bigint, txs: readonly FoundTx[]): Promise<readonly ProvenTxResult[]> => {
@@ -195,7 +196,7 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
       const deliveries = await deliveriesOf(own.block, next.block);
       const headers = { header: own.any, nextHeader: next.any };
       return txs.flatMap((tx) => {
-        // The search does not prove the transaction's result.
+        // Use the proven results, because the search does not prove the transaction's result.
         const result = attributed(tx.endpoint, () => {
           requireIncluded(tx, own.block);
           return requireSuccess(tx, deliveries);

@@ -36,7 +36,7 @@ export interface ProvenTx {
 /** One query's proven transactions, in chain order. */
 export interface ProvenRange {
   readonly proven: readonly ProvenTx[];
-  /** The range includes all matching transactions up to this height; undefined if the transactions do not come from a search. */
+  /** Height up to which the range contains all matching transactions; undefined if they do not come from a search. */
   readonly upTo: bigint | undefined;
   /** The error for the block after `upTo`. */
   readonly error: QueryFailure | undefined;
@@ -45,17 +45,17 @@ export interface ProvenRange {
 /** A range with the start of its search. */
 type RelayedRange = ProvenRange & { readonly started: AttemptStart };
 
-/** Covers two headers with few signatures, and two proofs. */
+/** Guess of a TX result's gas, enough for two headers with few signatures and two proofs. */
 const GAS_GUESS = 8n * GAS_PER_KEY;
 
-/** One search's transactions that the submitter has received. */
+/** The transactions of one search that were passed to the submitter. */
 interface Relaying extends Relay {
   readonly state: QueryState;
   readonly range: RelayedRange;
   /** Number of results without an outcome. */
   pending: number;
   included: number;
-  /** True if every transaction with an outcome was included or became a dead letter. */
+  /** True as long as every transaction that has an outcome was included or became a dead letter. */
   isDone: boolean;
   /** The error of the first transaction that must be sent again. */
   error: QueryFailure | undefined;
@@ -102,7 +102,7 @@ function toResult(relaying: Relaying, tx: ProvenTx): ProvenResult {
     remoteTxHash: tx.hash,
     gasGuess: GAS_GUESS,
     at: tx.at,
-    // A TX result contains its own two headers.
+    // A TX result needs no client update, because it contains its own two headers.
     update: undefined,
     dueHeight: dueHeight(state, worker.localHeight()),
     started: range.started,
@@ -130,7 +130,7 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
 /** Called once all results in the range have an outcome. */
 function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
   const { query } = state;
-  // Otherwise, the next search covers the same range again and skips transactions that the journal lists as handled.
+  // If not, the next search covers the same range again and skips the transactions that the journal lists as handled.
   if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;
@@ -143,8 +143,8 @@ function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void
 }
 
 /**
- * Turns a rejected transaction into a dead letter. Returns false if it must be sent again because something else caused the
- * failure: an invalid header, a removed query, a full block, a used-up budget.
+ * Turns a rejected transaction into a dead letter. Returns false if it must be sent again, because something else caused the
+ * failure, e.g. an invalid header, a removed query, a full block or a used-up budget.
  */
 function rejectForGood({ worker, deps }: Relay, ids: TxIds, error: QueryFailure): boolean {
   const isOwn =

@@ -15,7 +15,7 @@ export type HeadWatch = ReturnType<typeof createHeadWatch>;
 /** Maximum number of remembered heights: over five hours of one-second blocks. */
 const MARKS = 20_000;
 
-/** A chain that reports a lower height for this long was reset. Before that, an endpoint probably lags. */
+/** If a chain reports a lower height for this long, it was reset. Until then, an endpoint probably lags. */
 const RESET_MS = 30_000;
 
 export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
@@ -33,8 +33,8 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
     const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
-    // Only the header tells the first block's age. Later blocks are timed by this process's clock, which may differ from the
-    // chain's.
+    // Only the header tells the first block's age. Later blocks are timed by this process's clock, which may differ from chain
+    // time.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
     newAtMs = nowMs - ageMs;
     if (timeMs !== undefined) timed = { blockMs: timeMs, seenMs: nowMs };
@@ -110,11 +110,11 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
       failure = { fromMs: failure?.fromMs ?? clock.monotonicMs(), reason: errorText(error) };
     },
     view: () => ({
-      /** True once the list has been read. */
+      /** True once the query list has been read. */
       isLoaded,
       /**
-       * Failures since the list's last read, after which the list may lack changes. `sinceMs` is the time since the first failure;
-       * `reason` is the last error.
+       * Set if reads have failed since the list was last read, so that it may lack changes. `sinceMs` is the time since the first
+       * failure, and `reason` the last error.
        */
       failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
     }),
@@ -125,17 +125,14 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
 export interface HeightMark {
   readonly height: bigint;
   readonly atMs: number;
-  /** Latest local height at that time. */
+  /** The latest local height at that time. */
   readonly localHeight: bigint;
 }
 
 /** Number of blocks that the mean block time covers. */
 const TIMED_BLOCKS = 100n;
 
-/**
- * Creates an empty list of when each of a chain's newest heights was first seen. Beyond `capacity` marks, the oldest are dropped
- * first.
- */
+/** Creates an empty list of when a chain's newest heights were first seen. Beyond `capacity` marks, drops the oldest. */
 export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {
@@ -163,12 +160,12 @@ export function createHeightMarks(capacity: number) {
     firstFrom,
     /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
     blockMs: (): number | undefined => {
-      // The first mark's time comes from its block's header and precedes this process's first sight of the block.
+      // Skip the first mark, whose time comes from its block's header and is before this process first saw the block.
       const [, second] = marks;
       const newest = marks.at(-1);
       if (second === undefined || newest === undefined || newest === second) return undefined;
       const first = firstFrom(maxInt(newest.height - TIMED_BLOCKS, second.height));
-      // After a larger gap, the range contains only the newest mark, so there is no distance to measure.
+      // After a larger gap, only the newest mark is in range, so measure from the one before it.
       const oldest = (first === newest ? marks.at(-2) : first) ?? second;
       return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },

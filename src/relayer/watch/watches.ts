@@ -20,7 +20,7 @@ export interface ConnectionWatch extends WatchedConnection {
   readonly client: ClientWatch;
 }
 
-/** Everything that the relayer watches apart from its queries. Cycles and the poller write to it; the API reads it. */
+/** Everything that the relayer watches apart from its queries. Cycles and the poller write to it, and the API reads it. */
 export interface Watches {
   readonly local: HeadWatch;
   readonly connections: readonly ConnectionWatch[];
@@ -111,7 +111,7 @@ export function createAccountWatch(
   };
 }
 
-/** While nothing is due, no transaction can show that the account is able to pay again. */
+/** Returns true if the balance has grown. While nothing is due, only this shows that the account may be able to pay again. */
 function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean {
   return before !== undefined && now !== undefined && now > before;
 }
@@ -186,7 +186,7 @@ function toMs(ns: bigint): number {
   return Number(ns / 1_000_000n);
 }
 
-/** Returns the client with a `status` that also records its result, so that reads by cycles update the health. */
+/** Wraps a client so that each `status` call is also recorded for the relayer's health. */
 export function watchedClient<C extends Pick<ChainClient, "status">>(client: C, head: HeadWatch): C {
   return {
     ...client,
@@ -216,7 +216,7 @@ interface WatchPollerDeps {
   readonly clock: Clock;
 }
 
-/** The poller reads a remote chain that no cycle has read for this long. */
+/** Time after which the poller reads a remote chain that no cycle has read. */
 const HEAD_MS = 5_000;
 /** Interval between reads of all of a chain's endpoints, which compare their heights. */
 const COMPARE_MS = 5_000;
@@ -224,8 +224,8 @@ const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads what no cycle reads, so that the relayer's state is known even if nothing is due. The service reads
- * remote chains without due queries, the endpoints of chains with several, light clients, and the balance. Never fails.
+ * Creates a service that reads what no cycle reads, so that the relayer's state is known even if nothing is due: remote chains
+ * that have no due queries, the endpoints of chains with several, light clients, and the balance. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;

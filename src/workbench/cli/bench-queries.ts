@@ -74,14 +74,14 @@ const BENCH_QUERIES = {
     "print the prices and exceptions for a chain without a fee market",
   ),
   dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other denominations"),
-  /** the side that executes transactions for other chains */
+  /** the params of the side that executes transactions for other chains */
   "interchain-accounts": params(
     "ibc.applications.interchain_accounts.host.v1.Query",
     "print whether other chains may control accounts, and which messages they may send",
   ),
 } as const satisfies Readonly<Record<string, QueryGroup>>;
 
-/** Returns a function that creates `relaywatch query NAME`. If the chain lacks the module, the error explains how to add it. */
+/** Returns a function that creates `relaywatch query NAME`. If the chain lacks the module, its error explains how to add it. */
 export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliContext) => Command {
   return benchCommand(queryCommands(BENCH_QUERIES[name]));
 }
@@ -145,14 +145,14 @@ const BENCH_MESSAGES = {
         options: {
           "params.denom_creation_fee": listOption(
             "--fee <json>",
-            'a coin: {"denom":"untrn","amount":"1000"}; can be given several times',
+            'a coin of the creation fee, e.g. {"denom":"untrn","amount":"1000"}; can be given several times',
           ),
           "params.fee_collector_address": ["--fee-collector <address>", "recipient of the fee"],
           "params.denom_creation_gas_consume": () =>
-            new Option("--creation-gas <n>", "gas for creating a denomination").default("0"),
+            new Option("--creation-gas <n>", "the gas for creating a denomination").default("0"),
           "params.whitelisted_hooks": listOption(
             "--hook <json>",
-            'a code that may be a hook: {"code_id":"1","denom_creator":"…"}; can be given several times',
+            'a code that may be a hook, as {"code_id":"1","denom_creator":"…"}; can be given several times',
           ),
         },
       }),
@@ -164,8 +164,8 @@ const BENCH_MESSAGES = {
       "update-params": message("UpdateParams", "set the minimum fee for a contract's packet", {
         takes: [],
         options: {
-          "params.min_fee.ack_fee": feeOption("--ack-fee <coin>", "for an acknowledgement"),
-          "params.min_fee.timeout_fee": feeOption("--timeout-fee <coin>", "for a timeout"),
+          "params.min_fee.ack_fee": feeOption("--ack-fee <coin>", "the minimum fee for an acknowledgement"),
+          "params.min_fee.timeout_fee": feeOption("--timeout-fee <coin>", "the minimum fee for a timeout"),
         },
       }),
     },

@@ -71,7 +71,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/** Returns the failed Wasm calls and the functions that were running in them; "" without failures or a profile. */
+/** Returns the failed Wasm calls with the functions that were running in them; "" if none failed or there is no profile. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -80,7 +80,7 @@ async function stacks(
   try {
     return stacksText(await fetchProfile(client, request, signal));
   } catch (error) {
-    // The caller reports the transaction's own error, regardless of the node's response here.
+    // Ignore other errors, because the caller reports the transaction's own error.
     if (signal.aborted) throw error;
     return "";
   }
@@ -102,7 +102,7 @@ function stacksText({ failures }: ProfileReport): string {
 
 const MAX_ROWS = 25;
 
-/** Formats the places with the highest own gas, in the chain's gas, and the stacks of failures. */
+/** Formats the places that used the most gas themselves, in the chain's gas, and the stacks of failures. */
 function profileTable(report: ProfileReport): string {
   const whole = totalGas(report.root);
   const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);

@@ -10,7 +10,7 @@ import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 export function wasmCommand(context: CliContext): Command {
   const inspect = new Command("inspect")
     .description("check a contract's code as the deployed chain does; exits 1 if the chain would reject it")
-    .argument("<file>", "WebAssembly, plain or gzip")
+    .argument("<file>", "the WebAssembly file, plain or gzip")
     .addOption(jsonOption())
     .action((file: string, { json }: { readonly json?: true }) => {
       const inspection = inspectCode(readCode(file));

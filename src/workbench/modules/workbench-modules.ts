@@ -11,7 +11,7 @@ import { createParamsOnlyModules } from "./params-only/modules.ts";
 import { createTokenFactoryModule } from "./tokenfactory/module.ts";
 import type { AddedModules, ChainParts } from "../../localnet/chain/module-set.ts";
 
-/** Modules of the deployed chain that its contracts use but a localnet does not need. */
+/** The deployed chain's modules that contracts use but a localnet does not need. */
 export const WORKBENCH_MODULES = {
   names: [
     "feerefunder",

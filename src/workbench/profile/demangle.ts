@@ -27,7 +27,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   C: ",",
 };
 
-/** Parses for example `4core3fmt5Write17h0123456789abcdef`. */
+/** Parses a legacy name without its prefix, for example `4core3fmt5Write17h0123456789abcdef`. */
 function demangleLegacy(text: string): string | undefined {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -98,7 +98,7 @@ class V0Reader {
   private readonly text: string;
   private at = 0;
   private depth = 0;
-  /** Number of characters read, including through back references. This number bounds the work. */
+  /** Number of characters read, including through back references, to limit the work. */
   private read = 0;
 
   constructor(text: string) {
@@ -224,7 +224,7 @@ class V0Reader {
     return Number(digits);
   }
 
-  /** `_` means 0, `0_` means 1. */
+  /** Reads a base-62 number: `_` means 0, `0_` means 1. */
   private base62(): number {
     let value = 0;
     for (let count = 0; ; count++) {

@@ -9,9 +9,9 @@ export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Excludes the gas of the places that it called. */
+  /** Gas that the place used itself, without the places that it called. */
   self: bigint;
-  /** Includes the gas of the places that it called. The gas of a function that calls itself is counted only once. */
+  /** Gas of the place and of the places that it called. If a function calls itself, its gas counts only once. */
   total: bigint;
 }
 
@@ -66,7 +66,7 @@ function withDecimals(scaled: bigint, decimals: number, isNegative: boolean): st
 
 const WIDTH = 1_000;
 const ROW = 18;
-/** Minimum width. Narrower places are omitted. */
+/** Minimum width of a drawn place. Narrower places are omitted. */
 const LEAST_WIDTH = 0.8;
 /** Maximum numbers of drawn rows and places. */
 const MAX_ROWS = 40;
@@ -112,7 +112,7 @@ function layOut(shown: GasNode, path: string): readonly Box[] {
   return boxes;
 }
 
-/** Gas that is given back has no width in the graph. */
+/** Returns the boxes of a node's children. Gas that is given back has no width. */
 function childrenOf({ node, path, x, width, row, gas }: Box): readonly Box[] {
   let left = x;
   return node.children.flatMap((child, index): Box[] => {

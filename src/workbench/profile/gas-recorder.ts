@@ -25,10 +25,10 @@ export interface GasNode {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas of the place itself, without the places below it. Negative only if gas is given back, for example by rounding. */
+  /** Gas that the place used itself, without the places below it. Negative only if gas is given back, e.g. by rounding. */
   self: bigint;
   readonly children: GasNode[];
-  /** Text of the error that ended the work at this place. */
+  /** The error that ended the work at this place. */
   error?: string;
 }
 
@@ -41,16 +41,16 @@ export interface WasmFailure {
 
 /** A transaction's gas by place. The gas of `root` and all nodes below it adds up to `gasUsed` times 140,000. */
 export interface GasProfile {
-  /** In the chain's gas. */
+  /** Gas used, in the chain's gas. */
   readonly gasUsed: bigint;
   readonly root: GasNode;
   /** Failed calls into Wasm code, in call order. */
   readonly failures: readonly WasmFailure[];
 }
 
-/** Maximum number of nodes in a profile. One node per parent adds up the gas of additional places. */
+/** Maximum number of nodes in a profile. Beyond it, one node per parent adds up the gas of all further places. */
 const MAX_NODES = 20_000;
-/** Maximum depth of a node. The gas of deeper calls is also added up in one node per parent. */
+/** Maximum depth of a node. The gas of deeper calls is added up in the same way. */
 const MAX_DEPTH = 150;
 /** Maximum number of failures. A transaction ends at its first failure, unless contracts handle it. */
 const MAX_FAILURES = 16;
@@ -166,8 +166,8 @@ function newNode(place: GasPlace, name: string): GasNode {
 }
 
 /**
- * Maximum number of function calls in one profile, which take about ten seconds. A transaction that uses all of a block's gas could
- * make a thousand times as many calls without doing any work.
+ * Maximum number of function calls in one profile, which take about ten seconds. A transaction that uses all of a block's gas
+ * could make a thousand times as many.
  */
 const MAX_CALLS = 20_000_000;
 

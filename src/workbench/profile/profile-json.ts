@@ -2,18 +2,18 @@ import type { PROFILE_FORMATS, ProfileRequest } from "../../localnet/cli/gas-rep
 import { isRecord, JsonField, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { GAS_PLACES, type GasNode, type WasmFailure } from "./gas-recorder.ts";
 
-/** `abci_query` path for profiles from a local node. Other chains do not serve it. */
+/** The `abci_query` path for profiles, which only a local node serves. */
 export const PROFILE_PATH = "/relaywatch/profile";
 
 /** A transaction's or query's gas by place. */
 export interface ProfileReport {
-  /** Null for queries and simulations. */
+  /** The block's height; null for queries and simulations. */
   readonly height: bigint | null;
   /** 0: success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** In the chain's gas. The gas of all places adds up to this number times 140,000. */
+  /** Gas used, in the chain's gas. The gas of all places adds up to this number times 140,000. */
   readonly gasUsed: bigint;
   readonly failures: readonly WasmFailure[];
   readonly root: GasNode;
@@ -100,7 +100,7 @@ export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }
 
-/** Returns undefined for anything but a request. */
+/** Parses a request; undefined if the value is anything else. */
 export function parseProfileRequest(value: unknown): ProfileRequest | undefined {
   if (!isRecord(value)) return undefined;
   const { kind, hash, tx, path, request } = value;
@@ -119,8 +119,8 @@ export function formatOfFile(file: string): ProfileFormat {
 }
 
 /**
- * Formats a profile. Flame graphs cannot show negative gas, so `speedscope` and `folded` omit gas that is given back. That is less
- * than one unit of the chain's gas per Wasm call. Both formats use VM gas as their unit.
+ * Formats a profile. `speedscope` and `folded` use VM gas as their unit. Flame graphs cannot show negative gas, so both omit gas
+ * that is given back, less than one unit of the chain's gas per Wasm call.
  */
 export function formatProfile(report: ProfileReport, format: ProfileFormat, title: string): string {
   switch (format) {

@@ -33,16 +33,16 @@ type ProfileErrorFacts =
 /** Thrown when a profile cannot be made. */
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
-/** A node's application and blocks, and the profiler to which the application reports. */
+/** A node's application and its blocks, and the profiler to which the application reports. */
 interface ProfileDeps {
   readonly app: Pick<abci.Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
-  /** Processor time allowed for a query or simulation without a profile. */
+  /** Processor time that a query or simulation may take if it is not profiled. */
   readonly queryTimeMs: number;
   readonly profiler: Profiler;
 }
 
-/** Profiling takes longer than the work, but gets only twice a query's time: the chain makes no blocks until it ends. */
+/** How much more time profiling may take than a query. It needs more, but the chain makes no blocks until it ends. */
 const PROFILE_TIME = 2;
 
 /** Reruns the transaction or query without changing any state, and makes its profile. Throws {@link ProfileError}. */
@@ -88,7 +88,7 @@ export function profileSimulation(
   return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
 }
 
-/** Reruns a block and profiles its last transaction; undefined without the state before it, or without gas left for it. */
+/** Reruns a block and profiles its last transaction; undefined if the state before it is not stored or no gas is left for it. */
 export function profileLastTx(
   block: abci.FinalizeBlockRequest,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -132,8 +132,8 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
 }
 
 /**
- * Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. Its evidence never
- * is: if that made a difference, {@link requireSame} rejects the block.
+ * Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. Evidence is
+ * never stored, so if it made a difference, {@link requireSame} rejects the block.
  */
 function blockUpTo(store: BlockStore, height: bigint, index: number): abci.FinalizeBlockRequest | undefined {
   const block = store.block(height);
@@ -143,7 +143,7 @@ function blockUpTo(store: BlockStore, height: bigint, index: number): abci.Final
   return { ...toRequest(block, voters), txs: block.txs.slice(0, index + 1) };
 }
 
-/** Throws unless the rerun transactions have the same results as in their block. Otherwise the profile would be useless. */
+/** Throws unless the rerun transactions have the same results as in their block, because the profile would be wrong. */
 function requireSame(store: BlockStore, height: bigint, results: readonly abci.TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
@@ -201,7 +201,7 @@ export function createGasProfiles() {
     makeProfile(request, node ?? unreachable("a profile before the node is ready"));
   return {
     tracer: profiler.tracer,
-    /** Queries for the chain's node. */
+    /** Returns the additional queries that the chain's node serves. */
     queries: (parts: Omit<ProfileDeps, "profiler">): NodeQueries => {
       node = { ...parts, profiler };
       return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
@@ -217,14 +217,14 @@ export interface Profiled<T> {
   readonly profile: GasProfile;
 }
 
-/** Breaks down a transaction's gas by place, on request. It changes no result. */
+/** Breaks down a transaction's gas by place, on request and without changing any result. */
 export type Profiler = ReturnType<typeof createProfiler>;
 
 /** Creates a profiler. All code that uses it is synchronous, so a single variable for the recorder is safe. */
 export function createProfiler() {
   let recorder: GasRecorder | undefined;
   return {
-    /** The tracer to which the state machine reports. */
+    /** The tracer to which the state machine reports its work. */
     tracer: {
       call: () => recorder && recordCalls(recorder),
       span: (context, kind, name, work) =>
@@ -272,9 +272,11 @@ function runSpan<T>(
   }
 }
 
-/** Always less than one unit of the chain's gas. */
+/** Name of the node for rounding, which is always less than one unit of the chain's gas. */
 const ROUNDING = "rounding of VM gas";
-/** Gas without a place, or used but not consumed: above a message's gas limit, or in a Go panic. */
+/**
+ * Name of the node for gas that has no place, or that was used but not consumed: above a message's gas limit, or in a Go panic.
+ */
 const REST = "other";
 
 /** Adds the difference between `total` and the recorded gas, so that the sum is exact. */
@@ -285,7 +287,9 @@ function balance(recorder: GasRecorder, total: bigint): void {
   recorder.addBelow("cost", isRounding ? ROUNDING : REST, rest);
 }
 
-/** Gas that another meter has already recorded when it is consumed: by Wasm code in a call, or by work with its own meter. */
+/**
+ * Descriptors of gas that another meter recorded before it is consumed: by Wasm code in a call, or by work with its own meter.
+ */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "From limited Sub-Message",
   "Sub-Message OutOfGas panic",
@@ -293,7 +297,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "consume gas from cached context",
 ]);
 
-/** Kinds of store access, keyed by the SDK's cost descriptors. */
+/** Names of store accesses by the SDK's cost descriptors. */
 const STORAGE: Readonly<Record<string, string>> = {
   ReadFlat: "store read",
   ReadPerByte: "store read",

@@ -18,7 +18,7 @@ import { type ChainNotice, type DecodedEvent, decodeEventFrame, type EventFrame 
 
 export interface EventSessionOptions {
   readonly endpoint: string;
-  /** Expected chain id. If undefined, every chain is accepted. */
+  /** Expected chain id; undefined: any chain. */
   readonly chainId: string | undefined;
   /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
@@ -44,8 +44,8 @@ interface EventSessionDeps {
 }
 
 /**
- * Connects, checks the chain id, subscribes, and follows events until the connection ends. Returns the name of a better endpoint;
- * rejects with the reason if the connection ends for another reason.
+ * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with a better endpoint's name
+ * if the session ended in its favour; otherwise rejects with the reason.
  */
 export async function runEventSession(
   options: EventSessionOptions,
@@ -78,7 +78,7 @@ type EventSocket = Pick<WebSocket, "send" | "ping" | "terminate">;
 /** Callbacks for a connection. No callback runs after `onClosed`. */
 interface EventSocketListener {
   readonly onText: (text: string) => void;
-  /** A ping or pong frame arrived. */
+  /** Called when a ping or pong frame arrives. */
   readonly onHeartbeat: () => void;
   readonly onClosed: (reason: string) => void;
 }
@@ -178,7 +178,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     try {
       await request(id, "subscribe", { query });
     } catch (error) {
-      // The node still has this subscription, so its events keep arriving.
+      // If the node still has this subscription, its events keep arriving.
       if (!isAlreadySubscribed(error)) throw error;
     }
     subscriptions.set(id, query);
@@ -214,7 +214,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     if (frame.kind === "response") pending?.resolve(frame.result);
     else if (frame.kind !== "error") handleEvent(frame);
     else if (pending !== undefined) pending.reject(refused(options.endpoint, frame.rpcCode, frame.data));
-    // An error frame without a pending request concerns the subscription that the request with this id made.
+    // An error frame without a pending request is about the subscription that the request with this id made.
     else renew(frame.id, frame.data);
   };
 
@@ -245,9 +245,9 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     /**
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
-     * Two deadlines are necessary. After a network failure, no close frame arrives, and only missing pongs reveal the failure. A
-     * node may also respond to pings but publish nothing, for instance because it has stopped syncing; only missing events reveal
-     * that. With a subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
+     * Two deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs show it. A node that
+     * responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events show that. With a
+     * subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
      */
     checkDeadlines: (): void => {
       const nowMs = deps.clock.monotonicMs();

@@ -8,8 +8,8 @@ import { ClientError } from "../../client-error.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 
 /**
- * A notice from a subscription. `connected` arrives after each connection, once all queries are subscribed. `missed` means that
- * events may have been lost, so the reader must read the chain's state again.
+ * A notice from a subscription. `connected` arrives whenever a connection has subscribed to all queries. `missed` means that
+ * events may have been lost, so that the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -26,14 +26,14 @@ export type ChainNotice =
 
 /** Follows a chain and reconnects after every failure. */
 export interface ChainSubscription {
-  /** Runs until the signal aborts. Connection errors are handled internally and do not end the subscription. */
+  /** Runs until the signal aborts. Reconnects after connection errors. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Removes the oldest notice, waiting for one if the queue is empty. Supports a single reader. */
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }
 
-/** Creates a queue of notices for one reader. While it holds `capacity` notices, others are dropped: one `missed` represents them. */
+/** Creates a queue of notices for one reader. If it is full, further notices are dropped and replaced by a single `missed`. */
 export function createNoticeQueue(capacity: number) {
   const queue = createBoundedQueue<ChainNotice>(capacity + 1);
   let isGapMarked = false;
@@ -78,7 +78,7 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   return { id, ...readEvent(resultField(result, "event", endpoint).member("data")) };
 }
 
-/** Decodes an event. One bad event must not end the connection, so errors are returned as values. */
+/** Decodes an event. Errors are returned as values, because one bad event must not end the connection. */
 function readEvent(data: JsonField): DecodedEvent {
   try {
     return decodeEvent(data.member("type").asText(), data.member("value"));
@@ -124,15 +124,15 @@ function decodeTx(txResult: JsonField): DecodedEvent {
 }
 
 /**
- * Returns whether an entry in a block's `txs` is a transaction. On a chain with vote extensions, the first entry is the
- * proposer's extended commit, possibly zstd-compressed, which is not a transaction.
+ * Returns true if an entry in a block's `txs` is a transaction. On a chain with vote extensions, the first entry is not: it is
+ * the proposer's extended commit, possibly zstd-compressed.
  */
 export function isTransaction(bytes: Uint8Array): boolean {
   try {
     const raw = TxRaw.decode(bytes);
     const { messages } = TxBody.decode(raw.bodyBytes);
     const hasContent = raw.authInfoBytes.length > 0 && messages.length > 0;
-    // The decoder skips unknown fields, so other messages decode too. A transaction has one encoding only (ADR 027).
+    // The decoder skips unknown fields, so it also decodes other messages. But a transaction has only one encoding (ADR 027).
     const isWhole = hasContent && equalBytes(TxRaw.encode(raw).finish(), bytes);
     return isWhole && messages.every(({ typeUrl }) => typeUrl !== "");
   } catch {

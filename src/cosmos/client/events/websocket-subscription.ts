@@ -9,14 +9,14 @@ import { createEventSocketOpener, runEventSession } from "./event-session.ts";
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** At least one endpoint. They are used one at a time; after each failure, the next one is tried. */
+  /** At least one endpoint. Only one is used at a time; after a failure, the next one is tried. */
   readonly endpoints: readonly Endpoint[];
   /**
    * Endpoint names, best first (`EndpointPool.order`). The stream moves to the best endpoint once that endpoint has stayed the
    * best for `moveAfterMs`. Default: the order of `endpoints`, without moving.
    */
   readonly order?: () => readonly string[];
-  /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
+  /** Id of the chain that every endpoint must serve; undefined: any chain. */
   readonly chainId: string | undefined;
   /** CometBFT queries. A node accepts five per connection (`max_subscriptions_per_client`) of up to 512 characters each. */
   readonly queries: readonly string[];
@@ -26,7 +26,7 @@ export interface SubscriptionOptions {
 
 const DEFAULT_SUBSCRIPTION_LIMITS = {
   deadlineMs: 10_000,
-  // CometBFT closes a connection after 30 s of silence. We detect a dead connection in half of that time.
+  // CometBFT closes a connection after 30 s of silence. These values detect a dead connection in half that time.
   pingIntervalMs: 5_000,
   readDeadlineMs: 15_000,
   eventDeadlineMs: 30_000,
@@ -34,7 +34,7 @@ const DEFAULT_SUBSCRIPTION_LIMITS = {
   queueCapacity: 10_000,
   /** How long another endpoint must be the best before the stream moves to it. A late block does not trigger a move. */
   moveAfterMs: 20_000,
-  /** Wait before the next attempt. Short however long the endpoint is away: events flow within seconds after it is back. */
+  /** Wait before the next attempt. It stays short, so that events flow within seconds once an endpoint is back. */
   backoff: { minMs: 100, baseMs: 500, maxMs: 2_000 },
 };
 
@@ -66,7 +66,7 @@ export function createWebSocketSubscription(
         open: route.open,
         findBetter: createBetterFinder(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
-          // Send `missed` only now that all queries are subscribed: events are complete from here on, so a reader that reads the
+          // Send `missed` only now. All queries are subscribed and events are complete from here on, so a reader that reads the
           // state upon `missed` sees every change in the gap.
           if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
           hadConnection = true;
@@ -75,7 +75,7 @@ export function createWebSocketSubscription(
           queue.offer({ kind: "connected" });
         },
         onNotice: (notice) => {
-          // A connection alone does not reset the backoff: a node may accept connections and drop each one immediately.
+          // A connection alone does not reset the backoff, because a node may accept connections and drop each one immediately.
           failuresInARow = 0;
           queue.offer(notice);
         },
@@ -137,7 +137,7 @@ interface BetterFinderOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Creates a function that returns the endpoint better than `name` once the same one has been the best for `moveAfterMs`. */
+/** Creates a function that returns a better endpoint than `name`, once that endpoint has been the best for `moveAfterMs`. */
 export function createBetterFinder(
   name: string,
   { order, moveAfterMs, clock }: BetterFinderOptions,

@@ -14,7 +14,7 @@ import { createMutex } from "../../../platform/base/waits.ts";
 import type { BroadcastResult, Confirmation, FlightTx, TxDraft, TxSender } from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
-  /** Returns a gas price to use instead of the chain's. */
+  /** Returns the gas price to offer instead of the chain's. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
     /** Time between polls for a transaction. Default: 500 ms. */
@@ -36,7 +36,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
   const { clock, client, logger } = deps;
   const sends = createMutex();
 
-  /** Calls `read` until it returns a value. Throws `timeout` at the deadline, also if no node responds until then. */
+  /** Calls `read` until it returns a value. Throws `timeout` at the deadline, even if no node has responded. */
   const poll = async <T>(
     read: () => Promise<T | undefined>,
     consequence: string,
@@ -64,7 +64,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return result ?? { kind: "skipped", reason: "not broadcast" };
   };
 
-  /** Returns true in the next block, once transactions of departed callers are final. */
+  /** Returns true in the next block, once the transactions of callers that gave up are final. */
   const isOpen = async (signal: AbortSignal): Promise<true | undefined> => {
     const { latestHeight } = await client.status(signal);
     await window.confirm(latestHeight, signal);
@@ -120,7 +120,7 @@ function toOutcome<T>(tx: FlightTx | undefined, gasLimit: bigint, confirmation: 
   return { hash, bytes, gasLimit, feeAmount, confirmation };
 }
 
-/** A sequence mismatch on the second attempt is treated as a refusal. */
+/** Returns the error of a refusal. A sequence mismatch on the second attempt counts as one. */
 function refusalOf(
   result: Exclude<BroadcastResult, { readonly kind: "in-flight" }>,
 ): Extract<Confirmation, { readonly kind: "refused" }> {

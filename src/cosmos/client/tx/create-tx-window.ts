@@ -37,7 +37,7 @@ import type {
 export interface TxWindowOptions {
   readonly chainId: string;
   readonly gasPrice: GasPricePolicy;
-  /** The SDK's default limit is 256 characters. */
+  /** Memo of every transaction. The SDK's default limit is 256 characters. */
   readonly memo: string;
   readonly limits?: Partial<WindowLimits>;
 }
@@ -73,7 +73,7 @@ interface WindowState {
   next: AccountState | undefined;
   /** Sequence that the mempool probably expects; undefined if unknown. Used in simulations, where the node corrects it. */
   expected: bigint | undefined;
-  /** By sequence. */
+  /** Transactions in flight, by sequence. */
   flights: readonly Flight[];
   /** True if the mempool may expect a sequence other than ours. Nothing is sent until all flights are final. */
   isUncertain: boolean;
@@ -104,7 +104,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       if (!isOpen(at.height))
         return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
-      // Set again below. An abort must not leave a sequence that may have been used.
+      // Set again below, so that an abort leaves no sequence that may have been used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
@@ -140,7 +140,7 @@ async function simulate(
 ): Promise<SimulationOutcome> {
   const { client, signer } = state.deps;
   const { memo } = state.options;
-  // The result of this read is not stored. A transaction may be included after the read, and the sequence would then be too low.
+  // Don't store this sequence, because it is too low as soon as a block includes another transaction.
   const first = state.expected ?? (await readAccount(client, signer.address, signal)).sequence;
   let expected: bigint | undefined;
   for (let tries = 1; ; tries++) {
@@ -155,7 +155,7 @@ async function simulate(
   }
 }
 
-/** Signs all drafts in sequence. A signer outside this process may fail; in that case, no sequence has been used. */
+/** Signs all drafts, one after another. If a signer outside this process fails, no sequence has been used. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -189,9 +189,9 @@ function withSequence(account: AccountState, added: number): AccountState {
 }
 
 /**
- * Broadcasts all transactions without waiting for one another. Requests travel over several connections, so a transaction may
- * overtake the previous one, and the node then refuses its sequence. The rejected transaction is sent again once the previous one
- * has been accepted; the same bytes can be included only once.
+ * Broadcasts all transactions without waiting for one another. Over several connections, a transaction may overtake the previous
+ * one, so that the node refuses its sequence. It is then sent again once the previous one has been accepted, which is safe
+ * because the same bytes can be included only once.
  */
 function broadcastInOrder(
   state: WindowState,
@@ -216,7 +216,7 @@ async function broadcastAfter(
   return (await before).kind === "accepted" ? broadcast() : first;
 }
 
-/** Broadcasts the same bytes until the node responds. This is safe: inclusion uses up the sequence, so it happens only once. */
+/** Broadcasts the same bytes until the node responds. This is safe, because inclusion uses up the sequence. */
 async function broadcastUntilClear(
   { deps }: WindowState,
   { bytes, tx: { hash } }: Flight,
@@ -233,7 +233,7 @@ async function broadcastUntilClear(
   return outcome;
 }
 
-/** A JSON-RPC error, e.g. about a full mempool, means that the node did not accept the transaction. */
+/** Broadcasts once. A JSON-RPC error, e.g. about a full mempool, means that the node did not accept the transaction. */
 async function broadcastOnce(
   { client }: TxWindowDeps,
   bytes: Uint8Array,
@@ -247,7 +247,7 @@ async function broadcastOnce(
   }
 }
 
-/** `account` has the sequence of the first transaction. */
+/** Updates the window after a broadcast. `account` has the sequence of the first transaction. */
 function recordOutcomes(
   state: WindowState,
   account: AccountState,
@@ -264,7 +264,8 @@ function recordOutcomes(
       const reason = index === refusedAt ? outcome.log : "an earlier transaction was refused";
       return { kind: "skipped", reason, tx };
     }
-    // Unclear: the node may have it. Behind a rejected transaction: the node counted that one, but the next block will not.
+    // An unclear transaction may have arrived. One behind a rejected transaction has a sequence that the next block will not
+    // reach.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
     return { kind: "in-flight", tx, ...(outcome.kind === "unclear" ? { isUncertain: true } : {}) };

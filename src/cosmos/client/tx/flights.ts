@@ -16,13 +16,13 @@ export interface Flight {
   readonly bytes: Uint8Array;
   /** No later block can include the transaction. */
   readonly timeoutHeight: bigint;
-  /** Monotonic, ms. */
+  /** Monotonic time at which the wait for the transaction ends, ms. */
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
   /** Last block searched; used if there is no transaction index. Absent if no block has been searched. */
   readonly searchedTo?: bigint;
-  /** When nodes started refusing rebroadcasts, and for which kind of reason. */
+  /** Since when nodes have refused rebroadcasts, and why. */
   readonly refused: Refusal | undefined;
 }
 
@@ -40,19 +40,16 @@ interface FlightDeps {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/**
- * Number of blocks after which an expectation is treated as failed. CometBFT indexes transactions after the block, so `tx` may
- * briefly miss a transaction although its block is known.
- */
+/** Number of blocks to wait for a missing transaction, because CometBFT indexes it only after its block is known. */
 const INDEX_SLACK = 2n;
-/** A transaction not included within this many blocks is broadcast again: its node may have dropped it. */
+/** A transaction that is not included within this many blocks is broadcast again, because its node may have dropped it. */
 const OVERDUE_BLOCKS = 2n;
 /** If the height drops by more than this, the chain was reset. */
 export const RESET_DISTANCE = 20n;
 
 /**
- * Looks up all flights at `height`. A flight that is not in a block and can no longer be included is lost. `isUncertain`: a node
- * may have dropped some flights, so they are broadcast again after one block.
+ * Looks up all flights at `height`. A flight is lost if no block includes it and none can any more. `isUncertain`: a node may
+ * have dropped some flights, so they are broadcast again after one block.
  */
 export async function confirmFlights(
   flights: readonly Flight[],
@@ -66,7 +63,7 @@ export async function confirmFlights(
     : indexed;
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
-  // Once a transaction was found pending, all later transactions are in the same mempool.
+  // Once a transaction is found to be pending, all later ones are in the same mempool.
   let mayBroadcast = true;
   for (const search of searches) {
     let { flight, found } = search;
@@ -77,7 +74,7 @@ export async function confirmFlights(
       const [again = search] = await findInBlocks([flight], height, pool, signal);
       ({ flight, found } = again);
     };
-    // An index may have gaps: only the blocks show that none has it. The first broadcast of the same bytes does not wait for that.
+    // An index may have gaps, so only the blocks show that none includes it. The first rebroadcast does not wait for that.
     if (found === undefined && (isExpired || (isOverdue && flight.searchedTo !== undefined)))
       await searchBlocks();
     if (found === undefined && !isExpired && isOverdue) {
@@ -90,7 +87,7 @@ export async function confirmFlights(
       } else await searchBlocks();
     }
     const { tx } = flight;
-    // Without a response, nothing is known: it may be in a block.
+    // If no node responds, the transaction may be in a block.
     if (found === "unknown" || found === "no-index") remaining.push(flight);
     else if (found !== undefined) finals.push({ tx, confirmation: found });
     else if (lost === undefined) remaining.push(flight);
@@ -102,10 +99,7 @@ export async function confirmFlights(
 
 const DEADLINE_PASSED = "not in a block before its deadline";
 
-/**
- * The timeout height makes a loss certain: no block can include the transaction any more. If the chain halts before that height,
- * the deadline ends the wait.
- */
+/** Returns why a flight is over: its timeout height or (if the chain halts) its deadline passed, or the chain was reset. */
 function expiryOf(flight: Flight, height: bigint, clock: FlightDeps["clock"]): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
     return `not in a block up to its timeout height ${flight.timeoutHeight}`;
@@ -128,7 +122,7 @@ async function checkFlight(
   signal: AbortSignal,
 ): Promise<{ readonly flight: Flight; readonly lost?: string }> {
   const checked = { ...flight, checkedAt: height };
-  // Without a rejection, the node has it or may have accepted it: a later rejection may come from a block that contains it.
+  // Unless the node rejects it, it has or may have accepted it, and a later rejection may come from a block that contains it.
   const taken = { flight: { ...checked, refused: undefined } };
   try {
     const outcome = await broadcastTransaction(pool, flight.bytes, signal);
@@ -169,7 +163,7 @@ async function findInBlocks(
 ): Promise<readonly Search[]> {
   const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
   const first = starts.reduce(minInt, height) + 1n;
-  // No later block can contain them.
+  // The height after which no block can contain any of them.
   const end = flights.map(({ timeoutHeight }) => timeoutHeight).reduce(maxInt, 0n);
   const upTo = minInt(height, end);
   const last = minInt(upTo, first + MAX_SEARCHED_BLOCKS - 1n);
@@ -183,7 +177,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // Every endpoint has pruned the block, so nothing more can be learned. A recent block is missing while a node is behind.
+        // Every endpoint has pruned an old block, so nothing more can be learned. A recent one is only missing while a node is
+        // behind.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
@@ -258,12 +253,13 @@ export type BroadcastOutcome =
       /** The JSON-RPC error, if there was no response from CheckTx. */
       readonly cause?: ClientError;
     })
-  /** No usable response; the node may or may not have the transaction. */
+  /** There was no usable response, so the node may or may not have the transaction. */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
 /**
- * Sends a transaction with `broadcast_tx_sync`. If a response is inconclusive, also tries the next endpoint: the same bytes can
- * be included only once. Throws the signal's reason, and errors showing that no mempool has the transaction.
+ * Sends a transaction with `broadcast_tx_sync`. After an inconclusive response, also tries the next endpoint, which is safe
+ * because the same bytes can be included only once. Throws the signal's reason, and errors that show that no mempool has the
+ * transaction.
  */
 export async function broadcastTransaction(
   pool: Pool,
@@ -304,7 +300,7 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
   return { kind: "refused", code, codespace, log };
 }
 
-/** Returns true if the mempool's cache contains these bytes from an earlier broadcast, so that broadcast arrived. */
+/** Returns true if the mempool's cache contains these bytes, which shows that an earlier broadcast arrived. */
 function isInCache({ facts }: ClientError): boolean {
   return facts.code === "rpc" && /already (?:exists )?in (?:the )?(?:cache|mempool)/i.test(facts.data);
 }

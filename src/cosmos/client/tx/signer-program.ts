@@ -9,18 +9,18 @@ export interface SignerProgram {
   readonly command: readonly string[];
   /** Maximum time for one response, including program startup. */
   readonly deadlineMs: number;
-  /** Maximum number of requests sent before the first one is answered. */
+  /** Maximum number of unanswered requests. */
   readonly concurrency: number;
   /** Names of environment variables passed to the program besides {@link PLAIN_VARIABLES}. */
   readonly environment: readonly string[];
 }
 
-/** Variables that are always passed on. Everything else in this process's environment may be secret. */
+/** Variables that are always passed on. All others may be secret. */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
 /** Maximum number of waiting requests. A relayer signs a handful of transactions per block. */
 const MAX_WAITING = 256;
-/** A program that gets no requests for this long is closed: it belongs to a replaced configuration or a standby. */
+/** A program that gets no requests for this long is closed, because it belongs to a replaced configuration or a standby. */
 const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
@@ -53,7 +53,9 @@ export class SignerConnection {
   #child: Child | undefined;
   /** True if the program's current process has responded. */
   #hasResponded = false;
-  /** True once any process of the program has responded. A missing file is then assumed to be in the process of replacement. */
+  /**
+   * True once any process of the program has responded. If the file is missing after that, it is assumed to be being replaced.
+   */
   #hasWorked = false;
   /** Requests sent to the program, by id. */
   readonly #sent = new Map<string, Pending>();

@@ -39,7 +39,7 @@ export async function simulateTransaction(
   }
 }
 
-/** Returns whether a local chain's node ended a simulation because it took too long. */
+/** Returns true if a local chain's node ended a simulation because it took too long. */
 export function endedAtDeadline({ log }: { readonly log: string }): boolean {
   return log.includes("code = DeadlineExceeded");
 }
@@ -53,7 +53,7 @@ export function failedMessageIndex(log: string): number | undefined {
 /** `sdk/32`: "account sequence mismatch" */
 const SEQUENCE_MISMATCH = 32;
 
-/** Returns whether CheckTx refused a transaction because of its sequence. */
+/** Returns true if CheckTx refused a transaction because of its sequence. */
 export function isSequenceMismatch({ codespace, code }: TxFailure): boolean {
   return codespace === "sdk" && code === SEQUENCE_MISMATCH;
 }

@@ -40,14 +40,14 @@ export type Confirmation =
       /** The ante handler refused the transaction, so no fee was charged. A transaction whose messages fail pays the full fee. */
       readonly isUnpaid?: true;
     })
-  /** Refused by CheckTx. */
+  /** CheckTx refused the transaction. */
   | (TxFailure & { readonly kind: "refused" })
-  /** Not in any block up to the timeout height, or not by the deadline. `isUncertain`: a later block may still include it. */
+  /** No block included it up to the timeout height, or until the deadline. `isUncertain`: a later block may still include it. */
   | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
 export interface SendOutcome extends Pick<FlightTx, "hash" | "gasLimit" | "feeAmount"> {
-  /** Encoded size. */
+  /** Encoded size in bytes. */
   readonly bytes: number;
   readonly confirmation: Confirmation;
 }
@@ -82,7 +82,7 @@ export interface TxDraft {
 export interface FlightTx {
   readonly hash: Uint8Array;
   readonly sequence: bigint;
-  /** Encoded size. */
+  /** Encoded size in bytes. */
   readonly size: number;
   readonly gasLimit: bigint;
   readonly feeAmount: bigint;
@@ -126,7 +126,7 @@ export interface TxWindow {
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /** Reads the gas price. Throws `ClientError`, also if the price exceeds the cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
-  /** Returns whether the next sequence is certain at this height. If not, `broadcast` skips all drafts. */
+  /** Returns true if the next sequence is certain at this height. If not, `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
    * Signs the drafts and broadcasts them together, in this order. The results are in the order of the drafts. Throws

@@ -73,7 +73,7 @@ export function childOf(node: Inner, side: "left" | "right", read: ReadNode): Ia
   return loaded;
 }
 
-/** Returns whether the path to `key` leads to this node's left child. */
+/** Returns true if the path to `key` leads to this node's left child. */
 export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
 }

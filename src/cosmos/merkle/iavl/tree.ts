@@ -155,7 +155,7 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
   const writes: NodeBytes[] = [];
   let nonce = 0;
   const save = (node: IavlNode): void => {
-    // A node that has an id was saved before, along with its subtree.
+    // A node that has an id was saved before, and its subtree too.
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
@@ -204,7 +204,7 @@ function nodesOnlyIn(
   read: ReadNode,
 ): readonly NodeId[] {
   const oldest = retained.older?.version ?? 0;
-  // The highest nodes that `newer` shares with `released`. Everything below them is shared too.
+  // The highest nodes that `newer` shares with `released`, which share everything below them.
   const shared = new Set<string>();
   visitTree(retained.newer?.root, read, (id) => {
     if (id.version > released.version) return true;

@@ -164,7 +164,7 @@ const HASH_BYTES = 32;
  */
 const MAX_LEAF_BYTES = SCRATCH.length - HASH_BYTES - 11;
 const NOTHING = Buffer.alloc(0);
-/** Up to this length, a loop is faster than a call into the runtime. */
+/** Length up to which a loop is faster than a call into the runtime. */
 const SHORT = 64;
 
 export function toHashText(bytes: Uint8Array): HashText {
@@ -231,7 +231,7 @@ function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, val
   ]);
 }
 
-/** Returns whether a hash equals `bytes` from `start` to `end`. */
+/** Returns true if a hash equals `bytes` from `start` to `end`. */
 export function isHashText(
   text: HashText,
   bytes: Uint8Array,
@@ -243,7 +243,7 @@ export function isHashText(
   return true;
 }
 
-/** Returns whether `part` equals `bytes` from `start` to `end`. */
+/** Returns true if `part` equals `bytes` from `start` to `end`. */
 export function equalRange(part: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   if (part.length !== end - start) return false;
   if (part.length > SHORT) return Buffer.compare(part, bytes.subarray(start, end)) === 0;
@@ -311,7 +311,7 @@ export function createPathFollower(): PathFollower {
       findCached: (start) => {
         const layer = applied.length + 1;
         const found = cache.find(hash, { bytes: proof.bytes, start, end: proof.end }, layer);
-        // The same steps can be too deep under a longer lower part.
+        // Check the depth, because cached steps can be too deep above a longer lower part.
         if (found === undefined || applied.length + found.path.length - found.from > MAX_DEPTH)
           return undefined;
         cached = found;

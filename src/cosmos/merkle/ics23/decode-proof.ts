@@ -50,8 +50,8 @@ export function decodeMerkleProof(
 }
 
 /**
- * Decodes a `CommitmentProof`. With a follower, the paths of existence proofs are followed as they are read. The error is Go's
- * decoding error, or "<nil>" for bytes without a proof. The result refers to the bytes, which must not change while it is in use.
+ * Decodes a `CommitmentProof`. A follower follows the paths of existence proofs as they are read. The error is Go's decoding
+ * error, or "<nil>" if the bytes contain no proof. The result refers to the bytes, which must not change while it is in use.
  */
 export function decodeCommitmentProof(
   encoded: Uint8Array,
@@ -73,7 +73,7 @@ function readCommitmentProof(
   bytes: Buffer,
   follower: PathFollower | undefined,
 ): CommitmentProof | undefined {
-  // A oneof: the last field wins, as in Go's decoder.
+  // These fields form a oneof, so the last one counts, as in Go's decoder.
   let proof: CommitmentProof | undefined;
   while (reader.nextField("CommitmentProof")) {
     if (reader.field === 1) {
@@ -154,7 +154,7 @@ function readExistence(
       run = readStep(reader, proof, run);
       continue;
     }
-    // A later field can replace the key, value or leaf that the run started from.
+    // Stop the run, because a later field can replace the key, value or leaf that it started from.
     run = undefined;
     if (reader.field === 1) {
       proof.keyStart = reader.startOfBytes("Key");

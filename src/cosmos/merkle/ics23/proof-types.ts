@@ -7,8 +7,8 @@ import { bytesField, concat, messageField } from "../../../platform/base/bytes.t
  */
 
 /**
- * A hash as a string with one character per byte ("latin1"). Node returns a digest as a string in a quarter of the time that a
- * Buffer takes, and a string can be a `Map` key.
+ * A hash as a string with one character per byte ("latin1"). Node returns a digest as a string four times as fast as in a Buffer,
+ * and a string can be a `Map` key.
  */
 export type HashText = string;
 
@@ -78,7 +78,7 @@ export function keyOf(proof: ExistenceProof): Buffer {
 /** Format of proofs for one kind of tree (`ics23.ProofSpec`). Both kinds use SHA-256. Sizes are in bytes. */
 export interface ProofSpec {
   readonly name: "iavl" | "tendermint";
-  /** Size of an inner operation's prefix without a left sibling. */
+  /** Minimum size of an inner operation's prefix, if it contains no left sibling. */
   readonly minPrefix: number;
   readonly maxPrefix: number;
   /** Size of a sibling in a prefix or suffix. */
@@ -129,9 +129,7 @@ export type ProofFailureCode =
   | "not-absent"
   | "wrong-root";
 
-/**
- * `text` is ibc-go v8's error message, which a chain includes in its errors. `detail` is the message of the cause in ics23.
- */
+/** Why a proof is invalid. `text` is ibc-go v8's message, as chains print it; `detail` is the message of its ics23 cause. */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
   readonly text: string;

@@ -15,7 +15,7 @@ interface PathRange {
   readonly end: number;
 }
 
-/** Result of following some steps. */
+/** The result of following some steps of a path. */
 interface ComputedRoot {
   readonly root: HashText;
   /** The steps conform to the spec if the first one is at this layer or a lower one. */

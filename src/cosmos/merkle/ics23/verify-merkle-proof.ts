@@ -136,7 +136,7 @@ function checkContent(
   return isValue(value, bytes, valueStart, valueEnd) ? undefined : "provided value doesn't match proof";
 }
 
-/** Returns whether `bytes` from `start` to `end` is the value. In the multistore's proof, the value is a hash. */
+/** Returns true if `bytes` from `start` to `end` is the value. In the multistore's proof, the value is a hash. */
 function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number, end: number): boolean {
   return typeof value === "string"
     ? isHashText(value, bytes, start, end)
@@ -312,18 +312,18 @@ function checkAdjacent(
   return undefined;
 }
 
-/** Returns whether the path starts at the tree's left-most leaf (ics23 `IsLeftMost`). */
+/** Returns true if the path starts at the tree's left-most leaf (ics23 `IsLeftMost`). */
 function isLeftMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "left");
 }
 
-/** Returns whether the path starts at the tree's right-most leaf (ics23 `IsRightMost`). */
+/** Returns true if the path starts at the tree's right-most leaf (ics23 `IsRightMost`). */
 function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "right");
 }
 
 /**
- * Returns whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above that
+ * Returns true if no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above that
  * node, they must be equal. At the node, `left` must come from the left child and `right` from the right child. Below it, `left`
  * must start at its subtree's right-most leaf, and `right` at its subtree's left-most leaf.
  *

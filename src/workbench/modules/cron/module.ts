@@ -42,8 +42,8 @@ const schedules = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCod
 const count = createItem(MODULE_NAME, Uint8Array.of(3), messageCodec<ScheduleCount>(ScheduleCount));
 
 /**
- * `limit`: maximum number of schedules that a block runs in each stage. `security_address`: an account besides the admins that may
- * remove schedules.
+ * `limit`: the maximum number of schedules that a block runs in each stage. `security_address`: an account that may remove
+ * schedules, besides the admins.
  */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -81,7 +81,7 @@ export function createCronModule(options: ParamsModuleOptions, deps: CronDeps): 
   };
 }
 
-/** Only the authority may send these messages. */
+/** Creates the message handlers. Only the authority may send these messages. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -128,7 +128,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw errors.ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Only for admins of the admin module. As in Go, there is no response. */
+/** Adds a schedule for a contract, which must be an admin of the admin module. As in Go, there is no response. */
 function addForContract(
   context: Context,
   sender: string,
@@ -146,7 +146,7 @@ function addForContract(
       .member("msgs")
       .elements()
       .map((each) => ({ contract: each.member("contract").asText(), msg: each.member("msg").asText() })),
-    // As in Go, an unknown stage means the end of a block.
+    // Go treats an unknown stage as the end of a block.
     executionStage:
       stage === "EXECUTION_STAGE_BEGIN_BLOCKER"
         ? ExecutionStage.EXECUTION_STAGE_BEGIN_BLOCKER
@@ -187,7 +187,7 @@ function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeig
   changeCount(context, 1);
 }
 
-/** Removes a schedule. An unknown name is not an error. */
+/** Removes a schedule. Ignores an unknown name. */
 function removeSchedule(context: Context, name: string): void {
   if (!schedules.has(context, name)) return;
   changeCount(context, -1);
@@ -198,7 +198,7 @@ function changeCount(context: Context, change: number): void {
   count.set(context, { count: (count.get(context)?.count ?? 0) + change });
 }
 
-/** Runs a stage's due schedules in name order, up to the limit in the params. */
+/** Runs the schedules that are due in a stage, in name order and up to the limit in the params. */
 function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers): void {
   const { limit } = moduleParams.get(context);
   const due: Schedule[] = [];
@@ -211,7 +211,7 @@ function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers)
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** If a message fails, drops its schedule's writes. In any case, the schedule runs again after its period. */
+/** Runs a schedule's messages. If one fails, the schedule's writes are dropped. Either way, it runs again after its period. */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);
@@ -255,7 +255,7 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.cron.GenesisState", GenesisState);
 
-/** As in Go, the schedules' periods begin when the chain starts. Throws `GenesisError` if a name occurs twice. */
+/** Stores the genesis state. As in Go, periods begin when the chain starts. Throws `GenesisError` for a duplicate name. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())

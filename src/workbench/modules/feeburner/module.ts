@@ -22,14 +22,14 @@ const MODULE_NAME = "feeburner";
 
 type FeeBank = Pick<BankKeeper, "balances" | "burn" | "send">;
 
-/** The module and its end-of-block step for a chain that burns its fees. */
+/** The module, with the end-of-block step of a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
   /** Burns and counts the fees that a module account received. Sends fees in other denominations to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Total fees burned since genesis. */
+/** The total fees burned since genesis. */
 const burned = createItem(
   MODULE_NAME,
   utf8("BurnedFees"),
@@ -80,8 +80,8 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
 }
 
 /**
- * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty; nothing is then burned.
- * `treasury_address`: receives all other denominations. Only a genesis state may leave it empty.
+ * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty, so that nothing is
+ * burned. `treasury_address`: receives all other denominations. Only a genesis state may leave it empty.
  */
 function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
   return defineParams({
@@ -124,7 +124,7 @@ function burnFees(
     burned.set(context, { coin: toWireCoin({ ...total, amount: total.amount + coin.amount }) });
   }
   if (others.length === 0) return;
-  // As on the deployed chain, a chain without a treasury burns everything.
+  // The deployed chain also burns everything if it has no treasury.
   if (treasuryAddress === "") bank.burn(context, feeRecipient, others);
   else bank.send(context, account, parseAddress(options.bech32Prefix, treasuryAddress), others);
 }

@@ -33,10 +33,10 @@ import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 /** Name of the module, its store, and its account, which holds the locked fees. */
 const MODULE_NAME = "feerefunder";
 
-/** The fee for a packet without a reply: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
+/** The locked fee of a packet that has no reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
 const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/** `min_fee`: the minimum fee that a contract must offer. Genesis stores {@link defaultParams} in the chain's denomination. */
+/** `min_fee`: the minimum fee that a contract must offer. Default: {@link defaultParams} in the chain's denomination. */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),
@@ -46,7 +46,7 @@ const moduleParams: ModuleParams<Params> = defineParams({
   validate: ({ minFee }) => validateFee(minFee ?? NO_FEE),
 });
 
-/** 1,000 of the smallest unit for an acknowledgement, and again for a timeout. */
+/** Returns the default minimum fees: 1,000 of the smallest unit for an acknowledgement, and the same for a timeout. */
 function defaultParams(denom: string): Params {
   const coins = [{ denom, amount: "1000" }];
   return { minFee: { recvFee: [], ackFee: coins, timeoutFee: coins } };
@@ -60,7 +60,7 @@ interface FeeRefunderDeps {
   readonly channels: Pick<IbcKeeper, "channel">;
 }
 
-/** Manages the fees for contracts' packets. Without a locked fee, nothing is paid and returned. */
+/** Manages the fees for contracts' packets. Pays and returns nothing for a packet that has no locked fee. */
 type FeeRefunderKeeper = NonNullable<AddedModules["fees"]>;
 
 /** The module and the methods that other modules call. */
@@ -69,7 +69,7 @@ export interface FeeRefunderModule extends ChainModule {
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `feerefunder` module. Through it, contracts pay the relayers that deliver replies to their packets. */
+/** Creates the `feerefunder` module, through which contracts pay the relayers that deliver replies to their packets. */
 export function createFeeRefunderModule(
   options: ParamsOnlyOptions,
   deps: FeeRefunderDeps,
@@ -217,7 +217,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.feerefunder.GenesisState", Ge
 
 const CONTRACT_BYTES = 32;
 
-/** Stores params and locked  Throws `GenesisError` if a fee is invalid or occurs twice, or if a payer is not a contract. */
+/** Stores params and locked fees. Throws `GenesisError` if a fee is invalid or occurs twice, or if a payer is not a contract. */
 function initGenesis(context: Context, json: JsonValue | undefined, options: ParamsOnlyOptions): void {
   const state = SCHEMA.read(json);
   atPath(`app_state.${MODULE_NAME}.params`, () =>

@@ -25,9 +25,9 @@ const ErrWasmError = register(6, "wasm error");
  * Calls a contract with the coins of a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
  * contract must be the receiver. Other packets pass through unchanged.
  *
- * The transfer first pays an address derived from the packet's sender, which then calls the contract. A sender on another chain
- * must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract fails, the
- * transfer is rejected.
+ * The transfer first pays an address derived from the packet's sender, which then calls the contract, because a sender on another
+ * chain must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract
+ * fails, the transfer is rejected.
  */
 export function ibcHooksMiddleware(inner: ics4.IBCModule, deps: IbcHooksDeps): ics4.IBCModule {
   return {
@@ -54,7 +54,7 @@ function transferOf({ data }: ics4.RelayedPacket): packets.TransferData | undefi
 
 type GoObject = Extract<goJson.GoJson, { kind: "object" }>;
 
-/** Returns the member "wasm" of a memo; undefined without a memo or if the memo is not for this module. */
+/** Returns the member "wasm" of a memo; undefined if there is no memo or it is not for this module. */
 function wasmMemo(memo: string): goJson.GoJson | undefined {
   if (memo === "") return undefined;
   try {
@@ -73,7 +73,7 @@ function memberOf({ members }: GoObject, name: string): goJson.GoJson | undefine
 
 interface HookCall {
   readonly contract: string;
-  /** JSON. */
+  /** The message to the contract, as JSON. */
   readonly message: Uint8Array;
 }
 
@@ -149,7 +149,7 @@ function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Arra
   return ics4.encodeReply({ kind: "result", result: utf8(json) });
 }
 
-/** Rejects a packet. The event contains the reason; the acknowledgement contains only the code. */
+/** Rejects a packet. The event contains the reason, but the acknowledgement only the code. */
 function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.Acknowledgement {
   const error = kind();
   context.emit(

@@ -29,10 +29,7 @@ import {
 } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
-/**
- * Creates the modules `interchaintxs` and `interchainaccounts`. They contain only their params; everything that needs an account
- * fails.
- */
+/** Creates `interchaintxs` and `interchainaccounts`. They only have params; everything that needs an account fails. */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
@@ -69,7 +66,7 @@ function refuse(name: string, check: () => void): never {
   throw errors.ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Handles contracts' messages, which always fail. */
+/** Handles contracts' messages, all of which fail. */
 export const handleInterchainMessage: CustomMessageHandler = customMessages({
   register_interchain_account: (_context, _sender, fields) =>
     errors.wrapErrors("failed to register interchain account", () =>
@@ -197,9 +194,9 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/** Creates the params for both sides of ICS-27, the accounts that other chains control. No port is bound. */
+/** Creates the params for both sides of ICS-27 (accounts that other chains control). Binds no port. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
-  // `none`: the params of a message without params.
+  // `none` are the params of a message that contains none.
   const update =
     <P>(params: ModuleParams<P>, none: P) =>
     (context: Context, message: { readonly signer: string; readonly params: P | undefined }): void => {

@@ -13,12 +13,12 @@ const TRACK_GAS_LIMIT = 500_000n;
 /** Calls a denomination's contract before payments in that denomination (x/tokenfactory v6.0.3 keeper/before_send.go). */
 export function createBankHooks(keepers: Keepers): BankHooks {
   return {
-    // The calls consume the payment's gas. If a contract fails, so does the payment.
+    // These calls consume the payment's gas. If a contract fails, so does the payment.
     block: (context, transfer, coins) =>
       eachHook(context, coins, keepers, (coin, contract) =>
         sudo(context, { transfer, coin, contract }, "block_before_send", keepers),
       ),
-    // Each call has a separate gas limit. The payment is charged for the gas only if the call succeeds.
+    // Each of these calls has its own gas limit. Its gas is charged to the payment only if it succeeds.
     track: (context, transfer, coins) => {
       try {
         eachHook(context, coins, keepers, (coin, contract) => {
@@ -27,7 +27,7 @@ export function createBankHooks(keepers: Keepers): BankHooks {
           context.gas.consume(meter.used(), "track before send gas");
         });
       } catch (error) {
-        // A contract that only tracks must not block a payment. The contract's writes before the failure remain.
+        // A contract that only tracks must not block a payment. Its writes before the failure remain.
         if (!(error instanceof ModuleError)) throw error;
       }
     },
@@ -51,7 +51,7 @@ function eachHook(
   }
 }
 
-/** A hook is skipped once its code is no longer whitelisted, so that it cannot block payments. */
+/** Returns true if a hook's code is still whitelisted. Otherwise the hook is skipped, so that it cannot block payments. */
 function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
   try {
     requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);
@@ -80,7 +80,7 @@ export function requireWhitelisted(
     () => creatorOf(denom, bech32Prefix),
   );
   if (whitelistedHooks.some((hook) => hook.codeId === codeId && hook.denomCreator === creator)) return;
-  // The deployed module's text ends in a space.
+  // The space at the end is also in the deployed module's text.
   throw ErrBeforeSendHookNotWhitelisted(
     `no whitelist for contract with codeID (${codeId}) and denomCreator (${creator}) `,
   );

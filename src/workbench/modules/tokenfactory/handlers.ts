@@ -116,7 +116,7 @@ export function burn(context: Context, message: tx.MsgBurn, keepers: keeper.Keep
   const coin = errors.wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
-  // The deployed module looks up an account under the address's characters. It finds none but pays for the read.
+  // The deployed module looks up an account by the address's characters. It finds none, but the read costs gas.
   accounts.get(context, utf8(owner));
   denoms.creatorOf(coin.denom, bech32Prefix);
   const from = keeper.parseAccount(owner, bech32Prefix);
@@ -189,7 +189,7 @@ export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keeper
   });
   const admin = keeper.adminOf(context, denom);
   if (sender !== admin) throw denoms.ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
-  // The deployed module reads the entry again before changing it.
+  // The deployed module reads the entry again before changing it, which costs gas.
   keeper.adminOf(context, denom);
   keeper.setAdmin(context, denom, newAdmin, keepers);
   context.emit(
@@ -275,7 +275,7 @@ function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: keeper.K
   return coin;
 }
 
-/** An amount of zero is valid. Go prints an absent coin's amount as `<nil>`. */
+/** Reads a coin, whose amount may be zero. Go prints an absent coin's amount as `<nil>`. */
 function readCoin(amount: WireCoin | undefined): coins.Coin {
   if (amount === undefined) throw errors.ErrInvalidCoins("<nil>");
   const coin = { denom: amount.denom, amount: coins.parseWireInt(amount.amount) };

@@ -34,7 +34,7 @@ const denoms = createMap(MODULE_NAME, utf8("creator|"), textCodec, textCodec);
 /** Transfer channels' escrow accounts, whose coins admins cannot reach: `0x03 | address`. The value is one zero byte. */
 export const escrows = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, bytesCodec);
 
-/** Encodes a denomination with an ending. */
+/** Creates a codec for a denomination that is followed by `ending` in the key. */
 function endingCodec(ending: string): Codec<string> {
   return mappedCodec(
     textCodec,
@@ -78,7 +78,7 @@ export function setAdmin(context: Context, denom: string, admin: string, { bech3
   admins.set(context, denom, { Admin: admin });
 }
 
-/** Returns the contract that is called before payments in a denomination; empty without such a contract. */
+/** Returns the contract that is called before payments in a denomination; empty if there is none. */
 export function beforeSendHook(context: Context, denom: string): string {
   return hooks.get(context, denom) ?? "";
 }
@@ -112,7 +112,7 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
 
 /** Creates a denomination. The creator pays the fee and the gas and becomes its admin. Returns its name. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
-  // The text equals the deployed module's.
+  // Same text as in the deployed module.
   if (keepers.bank.hasSupply(context, subdenom))
     throw unregisteredError(
       "temporary error until IBC bug is sorted out, can't create subdenoms that are the same as a native denom",
@@ -157,7 +157,7 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
   denoms.set(context, `${creator}|${denom}`, denom);
 }
 
-/** Throws `ModuleError` with the SDK's text. */
+/** Parses an address. Throws `ModuleError` with the SDK's text. */
 export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
   return orThrow(() => parseAddress(bech32Prefix, text), unregisteredError);
 }

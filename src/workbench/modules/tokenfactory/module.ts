@@ -38,7 +38,7 @@ export interface TokenFactoryModule extends ChainModule {
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `tokenfactory` module. Anyone can create its denominations. Each has an admin and a hook. */
+/** Creates the `tokenfactory` module. Anyone can create denominations, each of which has an admin and may have a hook. */
 export function createTokenFactoryModule(keepers: keeper.Keepers): TokenFactoryModule {
   return {
     name: MODULE_NAME,
@@ -71,7 +71,7 @@ function createQueries({ bech32Prefix }: keeper.Keepers): readonly QueryHandler[
   });
 }
 
-/** Returns the name without any checks, as in Go. */
+/** Returns a denomination's name. As in Go, checks nothing. */
 function nameOf({ creator, subdenom }: { readonly creator: string; readonly subdenom: string }): string {
   return `${DENOM_PREFIX}/${creator}/${subdenom}`;
 }
@@ -137,7 +137,9 @@ function recordEscrows(context: Context): void {
     if (portId === PORT_ID) storeEscrow(context, { portId, channelId });
 }
 
-/** `read` decodes the message, and `run` handles it. Error prefixes: `inner` for errors from `run`, `outer` for all errors. */
+/**
+ * A message: `read` decodes it and `run` handles it. Errors from `run` get the prefix `inner`, and all errors the prefix `outer`.
+ */
 interface Binding<T> {
   readonly inner: string;
   readonly outer: string;
@@ -227,14 +229,14 @@ function account(field: JsonField, { bech32Prefix }: keeper.Keepers): string {
   return formatAddress(bech32Prefix, bytes);
 }
 
-/** As for a nil amount in Go, an absent amount is invalid. */
+/** Reads a coin; undefined if its amount is absent, which is invalid like a nil amount in Go. */
 function coinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const amount = fields.member("amount");
   if (!amount.isPresent()) return undefined;
   return { denom: fields.member("denom").asText(), amount: asInteger(amount).toString() };
 }
 
-/** The deployed binding converts the amount to a 64-bit integer. */
+/** Reads a coin whose amount the deployed binding converts to a 64-bit integer. */
 function smallCoinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const coin = coinOf(fields);
   if (coin !== undefined && BigInt.asIntN(64, BigInt(coin.amount)) !== BigInt(coin.amount))
