@@ -117,9 +117,7 @@ function fieldsSchema(secrets: SecretSource) {
           .meta({ commentedOut: true }),
         value: valueSchema()
           .optional()
-          .describe(
-            "value of one display unit. If it is set, the page and the reports also show the value of amounts",
-          )
+          .describe("value of one display unit, which the page and the reports then also show")
           .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
@@ -155,9 +153,7 @@ function fieldsSchema(secrets: SecretSource) {
       .array(connectionSchema(secrets))
       .min(1)
       .max(64)
-      .describe(
-        "connections to serve. Each has its own workers, so a slow remote chain does not delay the others",
-      )
+      .describe("connections to serve; a slow remote chain does not delay the others")
       .meta({
         example: [{ id: "connection-0", chain_id: "cosmoshub-4", rpc: ["http://127.0.0.1:26757"] }],
       }),
@@ -223,10 +219,7 @@ function fieldsSchema(secrets: SecretSource) {
       .prefault({})
       .describe("the /metrics page"),
     links: linksSchema,
-    log: logSchema()
-      .prefault({})
-      .describe("the log's level, format and destinations")
-      .meta({ reload: "process" }),
+    log: logSchema().prefault({}).describe("the log").meta({ reload: "process" }),
   });
 }
 
