@@ -69,7 +69,7 @@ const account = z.strictObject({
   name: z
     .string()
     .regex(/^[\w-]{1,50}$/)
-    .describe("account name in this file and for --from"),
+    .describe("the account's name, in this file and for --from"),
   mnemonic: z
     .string()
     .min(1)
@@ -77,15 +77,21 @@ const account = z.strictObject({
   balances: z
     .array(coinField())
     .optional()
-    .describe(`amounts with their denominations; default: ${TEST_BALANCE} of the chain's denomination`),
+    .describe(`the account's coins, e.g. "5untrn"; default: ${TEST_BALANCE} of the chain's denomination`),
 });
 
 const validator = z.strictObject({
-  power: z.int().min(1).max(1_000_000_000).describe("voting power; the stake is a million times this number"),
+  power: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .describe("the validator's voting power; its stake is a million times this number"),
   operator: z
     .string()
     .optional()
-    .describe("account that operates the validator, by name or address; default: an account without a key"),
+    .describe(
+      "the account that operates the validator, by name or address; default: an account without a key",
+    ),
 });
 
 const moduleState = z.record(z.string(), z.record(z.string(), z.unknown()));
@@ -99,82 +105,86 @@ function chainFields(part: ChainPart) {
       .string()
       .regex(/^[\w-]{1,50}$/)
       .default(chain.chainId)
-      .describe("chain id"),
+      .describe("the chain's id"),
     bech32_prefix: z
       .string()
       .regex(/^[a-z]{1,20}$/)
       .default(chain.bech32Prefix)
-      .describe("account address prefix"),
+      .describe("the bech32 prefix of account addresses"),
     denom: z
       .string()
       .refine(isDenom, { error: issueText("is not a denomination", 'text, e.g. "untrn"') })
       .default(chain.denom)
-      .describe("denomination for stake, fees and deposits"),
+      .describe("the denomination for stake, fees and deposits"),
     accounts: z
       .array(account)
       .min(1)
       .max(1_000)
       .prefault(accounts)
-      .describe("genesis accounts, in account number order")
+      .describe("the genesis accounts, in the order of their account numbers")
       .meta({ initial: accounts }),
     denom_metadata: z
       .array(z.record(z.string(), z.unknown()))
       .max(1_000)
       .default([])
-      .describe("denomination metadata, as in the module bank"),
+      .describe("the metadata of denominations, in the format of the bank module"),
     min_gas_prices: z
       .array(priceField())
       .max(100)
       .prefault([])
       .meta({ initial: [] })
       .describe(
-        'minimum gas prices in the mempool while the fee market is disabled (modules.feemarket.params.enabled: false), e.g. "0.0025untrn"; paying one of them is enough',
+        'the minimum gas prices that the mempool requires while the fee market is disabled (modules.feemarket.params.enabled: false), e.g. "0.0025untrn"; a transaction has to pay only one of them',
       ),
     simulation_gas: z
       .string()
       .regex(/^[1-9]\d{0,17}$/)
       .transform((text) => BigInt(text))
       .optional()
-      .describe("maximum gas per simulation; default: the fee market's limit per block")
+      .describe("the maximum gas for a simulation; default: the fee market's limit per block")
       .meta({ commentedOut: true, example: "30000000" }),
     query_time: durationField(10)
       .prefault(`${DEFAULT_QUERY_TIME_MS}ms`)
       .describe(
-        "processor time limit for a query or simulation; while it runs, the node serves no other request and makes no block",
+        "the maximum processor time for a query or simulation; until it ends, the node serves no other request and makes no block",
       ),
     validators: z
       .array(validator)
       .min(1)
       .max(200)
       .default([{ power: 10, operator: first }])
-      .describe("genesis validators, in creation order"),
+      .describe("the genesis validators, in the order in which they are created"),
     genesis_transactions: z
       .boolean()
       .default(false)
       .describe(
-        "true: operators create the validators with transactions after the genesis of all modules, so that contracts receive the staking hooks; false: the validators are in the staking genesis",
+        "true: operators create the validators with transactions once all modules are initialized, so that contracts receive the staking hooks; false: the staking genesis contains the validators",
       ),
     consensus: z
       .strictObject({
-        max_bytes: whole(chain.settings.consensusParams.maxBytes).describe("maximum bytes per block"),
+        max_bytes: whole(chain.settings.consensusParams.maxBytes).describe(
+          "the maximum size of a block, in bytes",
+        ),
         max_gas: whole(chain.settings.consensusParams.maxGas).describe(
-          'maximum gas per block; "-1": no limit',
+          'the maximum gas for a block; "-1" means no limit',
         ),
       })
       .prefault({})
-      .describe("consensus parameters"),
+      .describe("the consensus parameters"),
     modules: moduleState
       .default({})
       .describe(
-        "module genesis, merged into what the other keys define; missing params keep the module's defaults. In wasm.gen_msgs, a wasm_byte_code of file:NAME is replaced by the file's content",
+        "the genesis state of modules, merged into the state that the other keys define; missing params keep the module's defaults. In wasm.gen_msgs, set wasm_byte_code to file:NAME to insert a code file",
       ),
     modules_from: z
       .strictObject({
-        file: z.string().min(1).describe("genesis document, JSON"),
-        modules: z.array(z.string().min(1)).min(1).describe("module names"),
+        file: z.string().min(1).describe("the path of the genesis document (JSON)"),
+        modules: z.array(z.string().min(1)).min(1).describe("the modules to copy"),
       })
       .optional()
-      .describe("takes module genesis from a genesis document; the modules key takes precedence")
+      .describe(
+        "copy the genesis state of some modules from a genesis document; the modules key overrides it",
+      )
       .meta({ commentedOut: true, example: { file: "genesis.json", modules: ["wasm", "harpoon"] } }),
   };
 }
@@ -195,26 +205,28 @@ const fileSchema = z.strictObject({
     .enum(PROFILE_NAMES)
     .default("specification")
     .describe(
-      "how both chains behave where the specification and the deployed chain differ; relaywatch localnet profile lists the differences",
+      "whether both chains follow the specification or the deployed chain where the two differ; relaywatch localnet profile lists the differences",
     ),
-  block_time: durationField(50).prefault("1s").describe("time between two blocks"),
+  block_time: durationField(50).prefault("1s").describe("the time between two blocks"),
   code_dir: z
     .string()
     .min(1)
     .default(".")
-    .describe("folder with the code files for file:NAME, relative to this file's folder or to --chain-dir"),
-  ports: ports.prefault({}).describe("ports on this machine, to which --port-offset is added"),
+    .describe(
+      "the folder that contains the code files for file:NAME, relative to this file's folder or to --chain-dir",
+    ),
+  ports: ports.prefault({}).describe("the servers' ports on this machine; --port-offset is added to each"),
   relayers: z
     .strictObject({
       icq: name
         .default(DEFAULT_ROLES.icqRelayer)
-        .describe("local-chain account with which the relayer of relaywatch up signs"),
+        .describe("the account on the local chain that the relayer of relaywatch up signs with"),
       ibc_local: name
         .default(DEFAULT_ROLES.ibcRelayer.local)
-        .describe("local-chain account with which the IBC relayer signs"),
+        .describe("the account on the local chain that the IBC relayer signs with"),
       ibc_remote: name
         .default(DEFAULT_ROLES.ibcRelayer.remote)
-        .describe("remote-chain account with which the IBC relayer signs"),
+        .describe("the account on the remote chain that the IBC relayer signs with"),
     })
     .prefault({})
     .describe("the relayers' accounts"),
@@ -224,35 +236,36 @@ const fileSchema = z.strictObject({
       admins: z
         .array(name)
         .default([...CHAINS.local.settings.admins])
-        .describe("who may submit adminmodule proposals: account names or addresses, including contracts"),
+        .describe("the accounts and contracts that may submit adminmodule proposals, by name or address"),
       built_in_contracts: z
         .boolean()
         .default(true)
         .describe(
-          "include the contracts icq-consumer, echo, rate-limiter and gas-burner, with the first code ids",
+          "include the contracts icq-consumer, echo, rate-limiter and gas-burner; they get the first code ids",
         ),
       more_clients: z
         .array(
           z.strictObject({
-            trusting_period: durationField(1_000).describe(
-              "time after which a client expires unless it is updated",
-            ),
+            trusting_period: durationField(1_000).describe("how long a client stays valid without an update"),
           }),
         )
         .max(100)
         .prefault([])
         .meta({ initial: [] })
         .describe(
-          "additional light clients of the remote chain, without a connection: 07-tendermint-1, and so on",
+          "additional light clients of the remote chain; they get the ids 07-tendermint-1 and up, but no connection",
         ),
       first_query: z
         .boolean()
         .default(true)
-        .describe("register query 1, owned by icq-consumer, for alice's balance on the remote chain"),
+        .describe("register query 1 for alice's balance on the remote chain; icq-consumer owns it"),
     })
     .prefault({})
-    .describe("the local chain, with the interchain queries and contracts"),
-  remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which is queried"),
+    .describe("the local chain, which runs the interchain queries and contracts"),
+  remote: z
+    .strictObject(chainFields("remote"))
+    .prefault({})
+    .describe("the remote chain, which the interchain queries read"),
 });
 
 export type ChainFile = z.output<typeof fileSchema>;
