@@ -244,7 +244,7 @@ export function durationNs(duration: Duration | undefined): bigint {
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
 }
 
-/** An existing client, its id and its store. */
+/** An existing client and its store. */
 export interface OpenClient {
   readonly client: StoredClient;
   readonly store: ClientStore;

@@ -102,8 +102,8 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
 }
 
 /**
- * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. Signatures in misbehaviour are only
- * checked in a block, because the sender must pay before they are verified.
+ * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks skip signatures in
+ * misbehaviour, because the sender must pay before they are verified.
  */
 interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer"> {
   readonly packed: Any | undefined;
