@@ -21,7 +21,7 @@ const PREFIXES = {
 
 export type VmErrorCode = keyof typeof PREFIXES;
 
-/** One frame of a WebAssembly stack: the function's index, and its name if the module defines one. */
+/** One frame of a WebAssembly stack, which starts with the innermost: the function's index, and its name if there is one. */
 export interface WasmFrame {
   readonly index: number;
   readonly name: string | undefined;
