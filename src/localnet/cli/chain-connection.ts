@@ -70,7 +70,7 @@ function isForOptionalModule(context: CliContext): context is OptionalModuleCont
   return "ifAbsent" in context;
 }
 
-/** Returns whether an error means that the chain lacks a module. */
+/** Matches a chain's error for a query or message to a module that it lacks. */
 const NO_MODULE = /unknown query path|no message handler found for/;
 
 function explained(error: unknown, context: CliContext): unknown {

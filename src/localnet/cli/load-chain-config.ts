@@ -138,7 +138,7 @@ async function keyOf(
   { name: own, mnemonic, balances }: ChainSection["accounts"][number],
   { bech32_prefix: prefix, chain_id: chainId }: ChainSection,
 ): Promise<localnet.ChainKey> {
-  // This does not throw, because the test accounts' addresses are known.
+  // Look the test accounts up instead of deriving their addresses, because these are known.
   const known = localnet.CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
   const addressHex = known?.addressHex ?? (await addressOf({ name: own, mnemonic, prefix, chainId }));
   return {
