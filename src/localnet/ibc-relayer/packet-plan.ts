@@ -92,8 +92,7 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // Check the current state too, because a packet may have been relayed after the last header and a node rejects redundant
-  // messages.
+  // Check the current state too, because a packet may have been relayed since, and a node rejects redundant messages.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),

@@ -67,10 +67,7 @@ export interface NodeDeps {
   readonly logger: Logger;
   /** Creates the application for a genesis document's chain, with the document's profile. */
   readonly createApp: (storage: StateStorage, genesis: GenesisDoc) => Application;
-  /**
-   * Returns the chain's genesis document. If it differs from `stored`, the document in the home, the node fails with `NodeError`
-   * `other-genesis`.
-   */
+  /** Returns the chain's genesis document. If it differs from `stored` in the home, the node fails with `other-genesis`. */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
   /** Called before the first new block with the time of the last block or, on a new chain, the genesis time. */
   readonly onLoad?: (lastTimeNs: bigint) => void;

@@ -129,10 +129,7 @@ type G2Point = typeof G2.Point.BASE;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/**
- * Decodes a compressed point. Ignores other bytes if the infinity flag is set. Returns undefined for a point outside the
- * subgroup.
- */
+/** Decodes a compressed point. With the infinity flag, ignores other bytes. Undefined for a point outside the subgroup. */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,

@@ -45,10 +45,7 @@ export interface Host {
   set(key: Uint8Array, value: Uint8Array): bigint;
   /** Changes the storage. Returns the VM gas used. */
   remove(key: Uint8Array): bigint;
-  /**
-   * Opens an iterator over the keys from `start` to `end` (exclusive). Returns its id, which contracts see; ids start at 0 in
-   * each call.
-   */
+  /** Opens an iterator over keys from `start` to `end` (exclusive). Returns the id that contracts see, from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
   /** Advances an iterator and returns the entry that it leaves, or undefined after the last entry. */
   next(iterator: number): Metered<StorageEntry | undefined>;

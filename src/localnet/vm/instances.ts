@@ -215,10 +215,7 @@ function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
 
-/**
- * Clears a part of a memory. It compares first, because most of a memory was never written to and comparing is faster than
- * filling.
- */
+/** Clears a part of a memory. Compares first, because most of it was never written to and comparing is faster than filling. */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }

@@ -23,10 +23,7 @@ function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   return new DataView(buffer, address, REGION_SIZE);
 }
 
-/**
- * Reads and validates the region at a pointer. `buffer` must be the memory's current one, because it changes when the memory
- * grows.
- */
+/** Reads and validates the region at a pointer. `buffer` must be the current one, because growing the memory replaces it. */
 export function regionAt(buffer: ArrayBuffer, pointer: number): Region {
   const view = descriptionAt(buffer, pointer);
   const region = {

@@ -258,10 +258,7 @@ function queryContext(machine: Machine, view: multiStore.StoreView, interrupt?: 
   );
 }
 
-/**
- * Returns the view at a committed height. The multistore already has a finalized height before its commit; queries must not see
- * it.
- */
+/** Returns the view at a committed height. Queries must not see a finalized height, which the multistore already contains. */
 function committedView(machine: Machine, height: bigint): multiStore.StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.view(height);
 }

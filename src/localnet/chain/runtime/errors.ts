@@ -122,10 +122,7 @@ export const ErrInvalidSigner = registerError(
   "expected gov account as only signer for proposal message",
 );
 
-/**
- * Runs `work`. Prepends words to any `ModuleError`, like Go's `errorsmod.Wrap`, or converts it with the function. Panics pass
- * through unchanged.
- */
+/** Runs `work`. Prepends words to a `ModuleError` (Go's `errorsmod.Wrap`) or converts it. Panics pass through unchanged. */
 export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
     return work();

@@ -193,10 +193,7 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
  */
 export type Interrupt = () => void;
 
-/**
- * Thrown to interrupt work outside a block. It is not a `ModuleError` or `QueryError`, because no module or contract may handle
- * it.
- */
+/** Thrown to interrupt work outside a block. Not a `ModuleError` or `QueryError`, because nothing on the chain may handle it. */
 export class InterruptedError extends Error {
   constructor(text: string) {
     super(text);

@@ -65,10 +65,7 @@ export function pageOf<K, V, T>(
   });
 }
 
-/**
- * Pages through a map's matching values like {@link paginateFiltered}. `convert` returns undefined for a value that doesn't
- * match.
- */
+/** Pages through a map's matching values like {@link paginateFiltered}. `convert` returns undefined for all others. */
 export function filteredPageOf<V, T>(
   range: MapRange<unknown, V>,
   request: PageRequest | undefined,

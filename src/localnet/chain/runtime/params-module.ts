@@ -8,10 +8,7 @@ import type { ModuleParams, UpdateOptions } from "./params.ts";
 /** The names and the authority that a module with parameters needs. */
 export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/**
- * Checks MsgUpdateParams for the chain's own modules: the authority's address, then the params if there is a check for them.
- * Errors name the message.
- */
+/** Checks MsgUpdateParams in the chain's own modules: the authority's address, then any params check. Errors name the message. */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void = () => undefined,

@@ -80,10 +80,7 @@ interface TxRun extends TxScope {
   anteEvents: readonly ChainEvent[];
 }
 
-/**
- * Decodes a transaction. As in the SDK, a decoding error is complete in a simulation, lacks its code in CheckTx, and has no
- * details in a block.
- */
+/** Decodes a transaction. As in the SDK, an error lacks its code in CheckTx and its details in a block. */
 function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
   try {
     return decodeTx(bytes, rules.codec);

@@ -33,10 +33,7 @@ export interface CacheStore extends KVStore {
 /** Up to this many changes since the last iteration update the sorted list; beyond that, sorting again is faster. */
 const MAX_CHANGES = 64;
 
-/**
- * Creates an empty cache layer above `parent`. Each layer adds a map lookup to a read. An iteration after many writes first sorts
- * the pending keys.
- */
+/** Creates an empty layer above `parent`. It adds a map lookup to each read. An iteration after many writes sorts first. */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
@@ -53,10 +50,7 @@ class Layer implements CacheStore {
   /** The first store below this layer that is not a layer itself. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /**
-   * The writes in `pending` in key order, or undefined if unsorted. Never modified, so that an iteration doesn't see later
-   * writes.
-   */
+  /** The pending writes in key order, or undefined if unsorted. Never modified, so that iterations don't see later writes. */
   sorted: Sorted | undefined = undefined;
   /** Number of changes to `sorted` since the last iteration. */
   changes = 0;
@@ -160,10 +154,7 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/**
- * Iterates over a range. Without pending writes, uses the parent's iterator directly, because a step through each layer costs
- * more than the reads.
- */
+/** Iterates over a range. Without pending writes, uses the parent's iterator, which saves a step through each layer. */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -266,10 +257,7 @@ export interface Pending {
   readonly value: Uint8Array | undefined;
 }
 
-/**
- * Writes in key order, divided into parts. A change copies only one part and the list of parts, so that open iterations share
- * nearly everything.
- */
+/** Writes in key order, in parts. A change copies only one part and the list, so that open iterations share nearly everything. */
 export type Sorted = readonly (readonly Pending[])[];
 
 const PART_LENGTH = 128;

@@ -97,8 +97,7 @@ export function signCommit(
     };
   });
   const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
-  // An unsigned commit is enough here, because the sign bytes cover height, round, block id, time and chain id, but no
-  // signatures.
+  // An unsigned commit is enough, because the sign bytes cover height, round, block id, time and chain id, but no signatures.
   const signBytes = hashes.commitSignBytes(state.chainId, commit);
   const signatures = unsigned.map((one, index) => {
     const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);

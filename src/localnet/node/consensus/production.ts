@@ -112,8 +112,7 @@ interface BlockMakerDeps {
 /** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
   let open: { readonly steps: BlockSteps } | undefined;
-  // Blocks that are on disk but not published, in height order. There can be two, because `makeNow` may add one during the last
-  // pause of `makeInSteps`.
+  // Blocks on disk that are not published yet. There can be two, because `makeNow` may run in the last pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
   /** Runs one step. Returns the block after the last step, or undefined before that. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {

@@ -42,10 +42,7 @@ export interface UnaryReply {
   readonly height: bigint | undefined;
 }
 
-/**
- * All unary methods of the application and the node. Neither function throws; both log bugs of the node and hide them from
- * callers.
- */
+/** All unary methods of the application and the node. The functions never throw; they log bugs and hide them from callers. */
 export interface CallRouter {
   /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];

@@ -165,8 +165,7 @@ function reflectionHandler(
     const stream = openStream();
     call.on("data", (request: ServerReflectionRequest) => {
       if (call.write(stream.respond(request))) return;
-      // Pause, because a response is many times larger than its request. Otherwise, a client that does not read could fill the
-      // memory.
+      // Pause, because responses are much larger than requests and a client that does not read could fill the memory.
       call.pause();
       call.once("drain", () => call.resume());
     });

@@ -175,10 +175,7 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     return attempt;
   };
   return {
-    /**
-     * Sends a request once the sidecar is connected. `requestSignal` ends only the wait, `lifeSignal` also the attempts to
-     * connect.
-     */
+    /** Sends a request once the sidecar is connected. `requestSignal` ends only the wait; `lifeSignal` ends the attempts too. */
     get: async (
       path: string,
       requestSignal: AbortSignal,

@@ -210,10 +210,7 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
   return Number(page);
 }
 
-/**
- * Returns the requested height, or `latest` if absent. Throws `RpcError` with CometBFT's text if it is not within [lowest,
- * latest].
- */
+/** Returns the requested height, or `latest` if absent. Throws `RpcError` with CometBFT's text outside [lowest, latest]. */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
   if (requested <= 0n) throw internal(`height must be greater than 0, but got ${requested}`);

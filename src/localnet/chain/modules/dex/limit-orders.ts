@@ -177,10 +177,7 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
   tranches.saveTranche(context, chainName, tranches.withAmounts(tranche, amounts));
 }
 
-/**
- * Counts a JIT order. Throws dex/1156 if the count is at the limit; as in the deployed module, a count above a lowered limit
- * passes.
- */
+/** Counts a JIT order. Throws dex/1156 at the limit. As in the deployed module, a count above a lowered limit passes. */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
   if (count === moduleParams.get(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();

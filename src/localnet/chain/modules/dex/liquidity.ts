@@ -208,8 +208,7 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
-  // The limit is one tick better than the pool side that the token joins, because at that side's tick a swap is no better than
-  // the deposit.
+  // Stop one tick before the pool side that the token joins, because at that tick a swap is no better than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = pools.buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });

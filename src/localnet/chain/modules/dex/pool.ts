@@ -186,8 +186,7 @@ function calcShares(
   const existing = valueOf(reserves, price);
   // The first deposit gets one share per unit of value in token0.
   if (existing <= 0n) return checkInt(truncatePrec(value));
-  // The fee goes to the earlier owners, because it raises the pool's value without issuing shares. Rounding down favours them
-  // too.
+  // The earlier owners earn the fee, because it raises the pool's value without new shares. Rounding down favours them too.
   return checkInt(truncatePrec(quoPrec(mulPrecInt(value, supply), addPrec(existing, feeValue))));
 }
 

@@ -117,10 +117,7 @@ export const ErrEmptyKeyID = register(1119, "key id is empty");
 export const ErrTooManyKVQueryKeys = register(1120, "too many keys");
 export const ErrUnexpectedQueryTypeGenesis = register(1121, "unexpected query type");
 
-/**
- * Wraps an error with `words` and its own text: "words: text: text". Go formats the inner error into its own wrap, so its text
- * occurs twice.
- */
+/** Wraps an error as "words: text: text". The text occurs twice because Go formats the inner error into its own wrap. */
 export function wrapTwice(words: string, error: ModuleError): ModuleError {
   return error.wrap(`${words}: ${error.message}`);
 }

@@ -10,10 +10,7 @@ import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
-/**
- * Lets other modules read and punish validators. `consensus` is the consensus key's address (20 bytes), `operator` the
- * operator's.
- */
+/** Other modules' access to validators. `consensus` is the consensus key's address (20 bytes), `operator` the operator's. */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
 /** A validator's tokens, and its delegators' shares. */

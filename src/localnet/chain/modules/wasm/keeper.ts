@@ -199,10 +199,7 @@ export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(0x09, creator.length), creator);
 }
 
-/**
- * Writes a new contract's indexes and history. The number and order of the store accesses match wasmd's, because each consumes
- * gas.
- */
+/** Writes a new contract's indexes and history. The store accesses match wasmd's, because each one consumes gas. */
 export function indexContract(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },

@@ -78,10 +78,7 @@ export function encodeReply(reply: Reply): Uint8Array {
   );
 }
 
-/**
- * Decodes a reply in any spelling that Go accepts. Returns undefined without a result or error; throws a plain error for other
- * bytes.
- */
+/** Decodes a reply in any spelling that Go accepts. Returns undefined if it is empty. Throws a plain error for other bytes. */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");

@@ -111,10 +111,7 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
   return true;
 }
 
-/**
- * Sends a packet by storing its commitment, which a relayer proves to the counterparty. Returns its sequence. Throws
- * `ModuleError`.
- */
+/** Stores a packet's commitment, which a relayer proves to the counterparty. Returns its sequence. Throws `ModuleError`. */
 export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   const { source } = outgoing;
   const channel = channelStore.requireChannel(context, source, source.channelId);
@@ -226,10 +223,7 @@ function isCommitted(context: Context, packet: Packet): boolean {
   );
 }
 
-/**
- * Verifies that a packet was not received: an unordered channel has no receipt, and an ordered one expects it or an earlier
- * packet.
- */
+/** Verifies that a packet was not received. An ordered channel must still expect it; an unordered one must lack its receipt. */
 function verifyUnreceived(
   context: Context,
   { connection, ordering }: { readonly connection: ConnectionEnd; readonly ordering: Order },

@@ -197,8 +197,7 @@ export function verifyRemoteAbsence(
 
 function verify({ clientId }: ConnectionEnd, { name }: ProvenPath, check: () => void): void {
   errors.wrapErrors((error) => {
-    // Errors about the client itself do not get the verification's words, because ibc-go checks the client before the
-    // verification.
+    // Errors about the client do not get the verification's words, because ibc-go checks the client before it verifies.
     const isOfClient = error.codespace === "client" && (error.code === 4 || error.code === 29);
     const isOfPrefix = error.codespace === "commitment" && error.code === 3;
     return isOfClient || isOfPrefix
