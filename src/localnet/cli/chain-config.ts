@@ -162,9 +162,7 @@ function chainFields(part: ChainPart) {
       ),
     consensus: z
       .strictObject({
-        max_bytes: whole(chain.settings.consensusParams.maxBytes).describe(
-          "the maximum size of a block, in bytes",
-        ),
+        max_bytes: whole(chain.settings.consensusParams.maxBytes).describe("the maximum block size in bytes"),
         max_gas: whole(chain.settings.consensusParams.maxGas).describe(
           'the maximum gas for a block; "-1" means no limit',
         ),

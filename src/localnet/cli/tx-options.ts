@@ -41,32 +41,18 @@ export function addTxOptions(command: Command): Command {
         (text) => (text === "auto" ? text : parseUint64(text)),
       ),
     )
+    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the gas needed", "1.3"))
     .addOption(
-      decimal(
-        "--gas-adjustment <factor>",
-        "factor by which to multiply the expected gas to get the gas limit",
-        "1.3",
-      ),
-    )
-    .addOption(
-      new Option(
-        "--gas-prices <price>",
-        "price per unit of gas, e.g. 0.01untrn; default: the chain's price plus 10 %",
-      )
+      new Option("--gas-prices <price>", "gas price, e.g. 0.01untrn; default: the chain's price plus 10 %")
         .argParser(parseGasPrice)
         .conflicts("fees"),
     )
     .addOption(
-      new Option(
-        "--fees <coin>",
-        "the whole fee, e.g. 2500untrn; default: the gas limit times the price",
-      ).argParser(parseFee),
-    )
-    .addOption(
-      new Option("--fee-denom <denom>", "denomination in which to pay the chain's gas price").default(
-        "untrn",
+      new Option("--fees <coin>", "the whole fee, e.g. 2500untrn; default: gas limit times price").argParser(
+        parseFee,
       ),
     )
+    .addOption(new Option("--fee-denom <denom>", "denomination in which to pay the gas").default("untrn"))
     .addOption(decimal("--max-gas-price <price>", "maximum price per unit of gas", "1"))
     .option("--note <text>", "transaction memo", "")
     .addOption(
@@ -78,10 +64,7 @@ export function addTxOptions(command: Command): Command {
         .default("block"),
     )
     .option("--dry-run", "simulate the transaction and print the result without sending it")
-    .option(
-      "--generate-only",
-      "print the unsigned transaction instead of sending it; --from may then be an address",
-    )
+    .option("--generate-only", "print the unsigned transaction; --from may be an address")
     .option("-y, --yes", "accepted but ignored, because commands never ask for confirmation")
     .addHelpText(
       "after",

@@ -16,8 +16,8 @@ export interface KVStore {
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. Without a bound, that end is open. The iteration does
-   * not see writes made after the call.
+   * Iterates over the entries with start <= key < end in ascending order. An absent bound leaves that end open. The iteration
+   * does not see writes made after the call.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range in descending order. */

@@ -54,7 +54,7 @@ export const txStakingCommand = messageCommands({
         ],
         min_self_delegation: [
           "--min-self-delegation <amount>",
-          "new minimum self-delegation; it can only increase",
+          "new minimum; it can only increase",
           parseUint64,
         ],
       },
