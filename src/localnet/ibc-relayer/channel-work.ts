@@ -31,9 +31,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/**
- * Returns the next step of one channel. `own` is the end that `theirs` names; in its first state, it does not name `theirs` yet.
- */
+/** Returns a channel's next step. `own` is the end that `theirs` names; in its first state, it does not name `theirs` yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];

@@ -28,9 +28,7 @@ export interface LocalnetDaemonOptions
   readonly keepBlocks: number | undefined;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /**
-   * Gas that simulated users' transactions use in each block of the local chain, which must run in this process. Default: none.
-   */
+  /** Gas that other users' transactions use per block of the local chain, which must run in this process. Default: none. */
   readonly trafficGas?: bigint | undefined;
   /** Who may access the chains' HTTP servers. `origins` applies only to RPC and REST. */
   readonly access: Required<HttpAccess>;

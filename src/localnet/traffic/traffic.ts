@@ -80,9 +80,7 @@ const PAYOUT_GAS = 37_300n;
 const FIRST_OVERHEAD = 133_000n;
 /** Part of the gas limit that covers changes in the overhead. */
 const LIMIT_MARGIN = 20_000n;
-/**
- * Even the heaviest traffic stays below the block's maximum by more than the overhead can change, because a block above it fails.
- */
+/** Even the heaviest traffic stays below a block's maximum by more than the overhead can change, as a block above it fails. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
 /** Without a block, e.g. while the chain is halted, the loop runs after this time. */

@@ -289,9 +289,7 @@ export function createNames({ customSections, bytes }: WasmModule): (index: numb
   };
 }
 
-/**
- * Reads the function names. If the section is malformed, returns the names before the error, because no check depends on them.
- */
+/** Reads the function names. No check depends on them, so a malformed section yields the names before the error. */
 function readNames(content: Uint8Array): Map<number, string> {
   const names = new Map<number, string>();
   const reader = new ByteReader(content);

@@ -78,9 +78,7 @@ class Replies<T> {
   }
 }
 
-/**
- * A host that records its replies and repeats them after `rewind`, so that a call's second run does not access the chain again.
- */
+/** A host that records its replies and repeats them after `rewind`, so that a second run does not access the chain again. */
 export class RecordedHost implements Host {
   private readonly host: Host;
   private readonly gets = new Replies<Metered<Uint8Array | undefined>>();

@@ -142,9 +142,7 @@ export interface Operator {
   opcode: number;
   /** Offset of the opcode. */
   start: number;
-  /**
-   * The operator's index or depth. A `br_table` has its default depth here, and a block its type index or -1 (see `blockType`).
-   */
+  /** The operator's index or depth. A `br_table` has its default depth here, a block its type index or -1 (see `blockType`). */
   index: number;
   /** Result type of a block without a type index, or `EMPTY_BLOCK`. */
   blockType: number;

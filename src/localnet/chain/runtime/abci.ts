@@ -98,9 +98,7 @@ export interface Application {
   /** CheckTx. After each block, the node checks the transactions still in the mempool again, with `recheck` set. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
-  /**
-   * Makes the finalized block the latest state. The node writes the returned changes and the block to disk in one transaction.
-   */
+  /** Makes the finalized block the latest state. The node writes the changes and the block to disk in one transaction. */
   readonly commit: () => CommitChanges;
   /** Reopens the state after the storage has been rolled back. Drops everything checked or finalized since then. */
   readonly reload: () => void;

@@ -60,9 +60,7 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
 
 /** Maximum gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/**
- * Size that a simulation assumes for a missing signature. As in the SDK: an amino StdSignature with its key (106 bytes), plus 6.
- */
+/** Size that a simulation assumes for a missing signature, as in the SDK: an amino StdSignature and key (106 bytes), plus 6. */
 const SIMULATED_SIGNATURE_BYTES = 112n;
 /** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) and the number of transactions (4 bytes), big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
@@ -129,9 +127,7 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
     throw errors.ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
-/**
- * Limits the memo's length in bytes. Like the SDK, reads the parameters only for a non-empty memo, because the read consumes gas.
- */
+/** Limits the memo's length in bytes. Like the SDK, reads the parameters only for a non-empty memo, because reads cost gas. */
 const checkMemo: AccountStep = (accounts, context, tx) => {
   const length = new TextEncoder().encode(tx.body.memo).length;
   if (length === 0) return;

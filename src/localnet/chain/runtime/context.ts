@@ -220,9 +220,7 @@ export interface BlockInput {
   readonly appHash?: Uint8Array;
 }
 
-/**
- * Runs an encoded transaction from a genesis document, without a fee or gas limit. Keeps its writes if the returned code is 0.
- */
+/** Runs an encoded transaction from a genesis document, without a fee or gas limit. Keeps the writes if the code is 0. */
 export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
 /** The chain's names, as passed to its modules. */

@@ -51,9 +51,7 @@ function wrapsBefore(text: string, description: string): readonly string[] {
  */
 export class ChainPanic extends ModuleError {}
 
-/**
- * Creates an error of a registered kind. The text of `ErrX()` is the description, and `ErrX("words")` is "words: description".
- */
+/** Creates an error of a registered kind. `ErrX()` has the description as its text, `ErrX("words")` "words: description". */
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**

@@ -39,9 +39,7 @@ export interface BlockRules {
 /** A block's outcome before its app hash is known. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/**
- * Runs a decided block on its branch. A failed transaction yields a result; any other exception is a bug and stops the machine.
- */
+/** Runs a decided block on its branch. A failed transaction has a result; any other exception is a bug and stops the machine. */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,

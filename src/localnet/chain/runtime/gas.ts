@@ -11,9 +11,7 @@ export interface GasMeter {
    * ("ReadFlat", "WritePerByte", "txSize", …), which is included in the error text.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /**
-   * Consumes a small amount. It is a number because store accesses call this many times per transaction, and bigints are slower.
-   */
+  /** Consumes a small amount. Store accesses call this many times per transaction, and numbers are faster than bigints. */
   readonly charge: (amount: number, location: string) => void;
   /** Receives each consumption while a transaction is profiled. */
   readonly observer?: GasObserver;

@@ -140,9 +140,7 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
   for (const [key, value] of range) yield [key.subarray(prefix.length), value];
 }
 
-/**
- * Returns the second key at or after `start`, or `end`. As an exclusive bound, it makes a reverse page include `start` itself.
- */
+/** Returns the second key at or after `start`, or `end`. As an exclusive bound, it makes a reverse page include `start`. */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);
   walk.next();

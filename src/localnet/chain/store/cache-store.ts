@@ -284,9 +284,7 @@ interface Place {
   readonly index: number;
 }
 
-/**
- * Returns the position of the first write at or above `text`. The position is in the last part that starts at or below `text`.
- */
+/** Returns the position of the first write at or above `text`. It is in the last part that starts at or below `text`. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };

@@ -151,9 +151,7 @@ function commitTrees(
   };
 }
 
-/**
- * Creates the view at a height. `stores` lists the stores that exist there; undefined means all. Any other store reads as empty.
- */
+/** Creates the view at a height. `stores` lists the stores that exist there; undefined means all. Other stores read as empty. */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
   height: bigint,

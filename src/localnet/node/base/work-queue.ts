@@ -1,9 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
-/**
- * Thrown if a request waits too long or too many requests wait. HTTP servers then return 503, and the gRPC server Unavailable.
- */
+/** Thrown if a request waits too long or too many requests wait. HTTP servers then return 503, the gRPC server Unavailable. */
 export class BusyError extends Error {
   constructor() {
     super("the node is busy with other requests; try again later");

@@ -99,9 +99,7 @@ export function createMempool(
       bytes = 0;
       cache.clear();
     },
-    /**
-     * Returns as many transactions from the front as fit both limits, without removing them. A `maxGas` of -1 means no gas limit.
-     */
+    /** Returns as many transactions from the front as fit both limits. Does not remove them. A `maxGas` of -1 means no limit. */
     reap: (maxBytes: bigint, maxGas: bigint): readonly Uint8Array[] =>
       reap([...pool.values()], maxBytes, maxGas),
     txs: (): readonly Uint8Array[] => [...pool.values()].map(({ tx }) => tx),

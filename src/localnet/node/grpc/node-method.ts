@@ -72,9 +72,7 @@ export function nodeMethods(
 /** Metadata key with which a request selects a height and a response reports the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
-/**
- * Returns the requested height. As in baseapp, unless there is exactly one value, it is 0 (latest). Throws `ModuleError` sdk/18.
- */
+/** Returns the requested height or, as in baseapp, 0 (latest) unless there is exactly one value. Throws `ModuleError` sdk/18. */
 export function blockHeightOf(values: readonly string[]): bigint {
   const [value] = values;
   if (value === undefined || values.length !== 1) return 0n;

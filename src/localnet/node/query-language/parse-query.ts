@@ -240,9 +240,7 @@ export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
 }
 
-/**
- * Flattens events into values by tag, in order, and appends `base`. As in CometBFT, includes attributes without an index flag.
- */
+/** Flattens events into values by tag, in order, and appends `base`. Like CometBFT, includes attributes without index flag. */
 export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [string, string]>): TagValues {
   const tags = new Map<string, string[]>();
   const add = (tag: string, value: string): void => {

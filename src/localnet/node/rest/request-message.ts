@@ -277,9 +277,7 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/**
- * Converts base64 from the URL alphabet to the standard one. `+` and `/` are invalid there, so they become an invalid character.
- */
+/** Converts base64 from the URL alphabet to the standard one. `+` and `/` become an invalid character, as in that alphabet. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }

@@ -246,9 +246,7 @@ export class RpcError extends Error {
   }
 }
 
-/**
- * Creates an `RpcError` with code -32603 "Internal error", which CometBFT uses for all method errors, even for a wrong parameter.
- */
+/** Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for all method errors, even a wrong parameter. */
 export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }

@@ -60,9 +60,7 @@ interface Client {
 
 /** About how long notifications may delay blocks and requests. */
 const SLICE_MS = 5;
-/**
- * Limits for a client's turn. A full block's notification alone exceeds the byte limit, so a client gets one of those per turn.
- */
+/** Limits for a client's turn. A full block's notification exceeds the byte limit alone, so a client gets one per turn. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;

@@ -173,9 +173,7 @@ function updateParams(
 /** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains it. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 
-/**
- * Creates the simulation queries. They take no payment, store nothing, emit no events, and work even while the module is paused.
- */
+/** Creates the simulation queries. They take no payment, store nothing, emit no events and work while the module is paused. */
 function simulations(keepers: DexKeepers) {
   return {
     SimulateDeposit: simulation(OPERATIONS.deposit, keepers),

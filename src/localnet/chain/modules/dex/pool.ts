@@ -82,9 +82,7 @@ export function isUpperSide({ makerDenom, takerDenom }: types.TradePairId): bool
   return takerDenom < makerDenom;
 }
 
-/**
- * Fills in missing sides. As in the deployed module, one takes its price from the other; a new pool starts from its token1 side.
- */
+/** Adds missing sides. As in the deployed module, one takes its price from the other; a new pool starts with its token1 side. */
 function completeSides(
   lower: types.PoolReserves | undefined,
   upper: types.PoolReserves | undefined,

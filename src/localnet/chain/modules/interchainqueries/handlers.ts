@@ -144,9 +144,7 @@ function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
 }
 
-/**
- * Builds `query_updated` for a registration or an update. Its type is the chain's name (chain-extension-modules.md, "Events").
- */
+/** Builds `query_updated` for a registration or update. Its type is the chain's name (chain-extension-modules.md, "Events"). */
 export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
   return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
 }

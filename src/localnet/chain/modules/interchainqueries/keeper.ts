@@ -65,9 +65,7 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 /** Name of the module, its store and its escrow account. */
 export const MODULE_NAME = "interchainqueries";
 
-/**
- * The module's limits and deposit. As in Go, all fields are zero until genesis sets them; the README explains what zero means.
- */
+/** The module's limits and deposit. As in Go, all are zero until genesis sets them; the README explains what zero means. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x05),

@@ -138,9 +138,7 @@ function requireRoot(
   return root;
 }
 
-/**
- * Verifies one value and returns the value to store. Checks in Go's order: the proof's presence, the key, the path, the proof.
- */
+/** Verifies a value and returns the value to store. Checks in Go's order: the proof's presence, the key, the path, the proof. */
 function verifyStorageValue(
   proofs: ProofVerifier,
   root: Uint8Array,

@@ -171,9 +171,7 @@ interface OpenIterator {
   at: Entry | undefined;
 }
 
-/**
- * Creates the virtual machine's interface to the chain for one call. Each access immediately consumes gas from the chain's meter.
- */
+/** Creates the virtual machine's interface to the chain for one call. Each access immediately consumes the chain's gas. */
 export function createVmHost({ context, bech32Prefix, storage, query, accessScale }: HostScope): Host {
   const iterators: OpenIterator[] = [];
   const metered = <T>(work: () => T): Metered<T> => {

@@ -271,9 +271,7 @@ export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
-/**
- * Calls IBC entry points with JSON. A call only costs the gas it uses and emits no event of its own. Methods throw `ModuleError`.
- */
+/** Calls IBC entry points with JSON. A call costs only the gas it uses and emits no event itself. Methods throw `ModuleError`. */
 export interface IbcCalls {
   /**
    * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. As on the deployed

@@ -192,9 +192,7 @@ export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(Uint8Array.of(0x06), uint64BigEndian(codeId));
 }
 
-/**
- * Returns the key prefix for a creator's contracts, in creation order: `0x09 | length | creator`. Position and address follow it.
- */
+/** Returns the key prefix for a creator's contracts, in creation order: `0x09 | length | creator`, then position and address. */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(0x09, creator.length), creator);
 }

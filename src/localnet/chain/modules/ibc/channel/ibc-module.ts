@@ -29,10 +29,7 @@ export interface RelayedPacket extends Packet {
   readonly relayer: Uint8Array;
 }
 
-/**
- * The application behind a port (ICS-26). Every method may throw `ModuleError` to fail the message. Middleware is an application
- * that wraps another one.
- */
+/** The application behind a port (ICS-26). A method can throw `ModuleError` to fail the message. Middleware wraps another application. */
 export interface IBCModule {
   /** Name of the module that owns the ports and channels. */
   readonly moduleName: string;

@@ -200,9 +200,7 @@ export function validateUpdateHeader(header: Header): void {
   checkOwnValidators(header, signed);
 }
 
-/**
- * Checks the header's own validator set against `validators_hash`. The trusted set is checked later against the client's state.
- */
+/** Checks a header's own validators against `validators_hash`. The trusted set is checked later against the client's state. */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
   const set = ibcErrors.asModuleError("validator set is not tendermint validator set", () =>

@@ -30,9 +30,7 @@ export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/**
- * Decodes a client state from its Any. Throws `ModuleError` if it is absent, has an unsupported type, or cannot be decoded.
- */
+/** Decodes a client state from its Any. Throws `ModuleError` if it is absent, cannot be decoded or has an unsupported type. */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {

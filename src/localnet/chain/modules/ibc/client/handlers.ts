@@ -161,7 +161,8 @@ function validateClientMessage(
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
 /**
- * Stateless checks of a client state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws `ModuleError`.
+ * Checks a client state without the chain's state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws
+ * `ModuleError`.
  */
 function validateClientState(client: ClientState): void {
   validateChainId(client.chainId);
