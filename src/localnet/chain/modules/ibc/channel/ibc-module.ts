@@ -29,7 +29,7 @@ export interface RelayedPacket extends Packet {
   readonly relayer: Uint8Array;
 }
 
-/** The application behind a port (ICS-26). Methods throw `ModuleError` to fail a message. Middleware wraps another application. */
+/** A port's application (ICS-26). Methods throw `ModuleError` to fail a message. Middleware wraps another application. */
 export interface IBCModule {
   /** Name of the module that owns the ports and channels. */
   readonly moduleName: string;
