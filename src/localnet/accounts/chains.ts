@@ -15,7 +15,7 @@ export interface DenomAmount {
 
 const HD_PATH = "m/44'/118'/0'/0/0";
 
-/** Coins of each test account, in micro units: 10^9 whole coins. */
+/** The coins of each test account in micro units, i.e. 10^9 whole coins. */
 export const TEST_BALANCE = "1000000000000000";
 
 /** An account in the genesis. PUBLIC TEST KEY. */
@@ -83,7 +83,7 @@ export interface ChainProfile {
   readonly chainName: string;
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
-  /** Gas prices, any one of which a transaction must pay to enter the mempool while the fee market is disabled. Default: none. */
+  /** Gas prices for the mempool while the fee market is disabled. A transaction must pay one of them. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
   /** Maximum gas for a simulation. Default: the gas that the fee market lets a block use. */
   readonly simulationGas?: bigint | undefined;
@@ -103,9 +103,9 @@ interface GenesisSettings {
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that submit proposals to the `adminmodule` module. Local chain only. */
   readonly admins: readonly string[];
-  /** The localnet's contracts, such as icq-consumer. Local chain only. */
+  /** Adds the localnet's contracts, such as icq-consumer. Local chain only. */
   readonly builtInContracts: boolean;
-  /** Query 1, owned by the contract icq-consumer. Only on a local chain with the localnet's contracts. */
+  /** Adds query 1, which the contract icq-consumer owns. Only on a local chain with the localnet's contracts. */
   readonly firstQuery: boolean;
   /** Trusting periods, in nanoseconds, of additional clients for the remote chain, which have no connection. Local chain only. */
   readonly moreClients: readonly bigint[];
@@ -113,7 +113,7 @@ interface GenesisSettings {
   readonly modules: JsonObject;
 }
 
-/** `local` receives query results; `remote` is the chain they come from. */
+/** The chain `local` receives query results from the chain `remote`. */
 export type ChainPart = "local" | "remote";
 
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;

@@ -40,13 +40,13 @@ const WRONG_SEQUENCE = 32;
 export function createLocalAccount(chain: ChainProfile, name: string) {
   const { address, mnemonic } = accountNamed(chain, name);
   let signer: Promise<Signer> | undefined;
-  // Calls run one at a time. The next sequence is known only when the previous transaction is in the mempool.
+  // Run one call at a time, because the next sequence is known only once the previous transaction is in the mempool.
   let last: Promise<unknown> = Promise.resolve();
-  // Unlike the committed account, this sequence counts transactions in the mempool. It may stay ahead for several blocks, because a
-  // block in progress does not include a transaction that arrives now.
+  // Unlike the committed account's, this sequence counts transactions in the mempool. It may be ahead for several blocks, because
+  // a block in progress does not include a transaction that arrives now.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
-    // Derive the key at the first transaction, because that takes longer than a signature.
+    // Derive the key only at the first transaction, because this takes longer than a signature.
     signer ??= createSigner({ kind: "mnemonic", mnemonic: new Secret(mnemonic) }, chain.bech32Prefix);
     const { accountNumber, sequence: committed } = readAccount(view, address);
     const sequence = maxInt(nextSequence, committed);
@@ -64,8 +64,8 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     /** bech32 */
     address,
     /**
-     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. A rejection by CheckTx still
-     * resolves. Rejects with {@link LocalAccountError} or `MempoolError`.
+     * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Resolves even if CheckTx
+     * rejects the transaction. Rejects with {@link LocalAccountError} or `MempoolError`.
      */
     broadcast: (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
       const sent = last.then(() => broadcast(view, draft));

@@ -55,19 +55,19 @@ import type { RevenueDeps, RevenueOptions } from "./modules/revenue/keeper.ts";
 import { createRevenueModule } from "./modules/revenue/module.ts";
 
 export interface AppOptions {
-  /** `local`: a chain with interchain queries and contracts. `remote`: a chain without them, which other chains query. */
+  /** A `local` chain has interchain queries and contracts. A `remote` chain has neither; other chains query it. */
   readonly kind: "local" | "remote";
   /** Denomination used for fees and deposits. */
   readonly denom: string;
   /** Prefix of the type URLs and REST paths of the chain's own modules. Default: `neutron`. */
   readonly chainName?: string;
-  /** Default: `specification`. Must not change during the chain's lifetime. */
+  /** The chain's profile, which must never change. Default: `specification`. */
   readonly profile?: ProfileName | undefined;
   /** Bech32 prefix for account addresses. Default: `neutron`. */
   readonly bech32Prefix?: string;
   /** Version reported by `abci_info` and `/app/version`. Default: 6.0.3. */
   readonly version?: string;
-  /** Number of recent heights that can be queried. Default: 1000. */
+  /** How many recent heights can be queried. Default: 1000. */
   readonly keepRecent?: number;
   /** Burns a local chain's fees at the end of each block, as on the deployed chain. Default: false. */
   readonly burnsFees?: boolean;
@@ -87,7 +87,7 @@ export interface AppDeps {
   readonly storage?: StateStorage;
 }
 
-/** Release of the deployed modules that this application follows. */
+/** The release of the deployed modules that this application follows. */
 const VERSION = "6.0.3";
 
 /** Contracts that every genesis may instantiate. */
@@ -177,13 +177,13 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     auth,
     bank,
     feemarket,
-    // The deployed chain sets the bank's hooks only after giving staking a copy of the bank without them.
+    // Staking gets a bank without hooks, because the deployed chain sets the hooks only after it has given staking its copy.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     modules: [createConsensusModule(names), auth, vesting, bank, feemarket],
   };
 }
 
-// Modules that call each other receive functions, which look up the later module only when called.
+// Modules that call each other receive functions that look up the later module only on a call.
 
 function remoteChain(base: Base): Chain {
   const { names, bank } = base;
@@ -262,8 +262,8 @@ function localChain(
       ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
-  // From the outside in. A memo for a contract changes the receiver before the limiter sees it. On a timeout, the quota is
-  // restored, the transfer is refunded, and then its contract is called.
+  // Listed from the outside in. A memo for a contract changes the receiver before the limiter sees it. After a timeout, the quota
+  // is restored, the transfer is refunded, and then its contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),

@@ -9,7 +9,7 @@ import type { WasmModule } from "./modules/wasm/module.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
 import type { Context, ChainModule, ChainNames, FindMessage, QueryHandler } from "./runtime/context.ts";
 
-/** The names and keepers of the local chain that additional modules build on. */
+/** What additional modules can use: the local chain's names and keepers. */
 export interface ChainParts {
   readonly names: ChainNames;
   readonly bank: BankKeeper;
@@ -30,11 +30,11 @@ export interface ModuleBindings {
 /** Modules, and the points at which they hook into other modules. */
 export interface AddedModules {
   readonly modules: readonly ChainModule[];
-  /** Called before payments. */
+  /** Hooks that the bank calls before payments. */
   readonly bankHooks?: BankHooks;
-  /** Relayer fees for packets that contracts send. */
+  /** Charges relayer fees for packets that contracts send. */
   readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
-  /** Called at the end of each block on a chain that burns its fees. */
+  /** Burns coins at the end of each block, on a chain that burns its fees. */
   readonly burnFees?: (context: Context, feeRecipient: string) => void;
   /** Wrappers for the transfer application, one inside the limiter and one outside it. */
   readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;

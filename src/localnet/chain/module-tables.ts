@@ -35,13 +35,13 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   [GOV_NAME]: ["burner"],
 };
 
-/** Module accounts that genesis creates on a local chain, as on the deployed chain; all others are created on first use. */
+/** Module accounts that genesis creates on a local chain, as on the deployed chain. All others are created on first use. */
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**
- * A local chain's modules in genesis order. The contracts' genesis runs messages handled by the modules before it. harpoon's
- * subscriptions refer to contracts, and the staking genesis calls the subscribers. `tokenfactory` records the escrow accounts of
- * the channels.
+ * A local chain's modules in genesis order. The contracts come after the modules that handle their genesis messages. harpoon
+ * follows, because its subscriptions refer to contracts, and then staking, because its genesis calls the subscribers.
+ * `tokenfactory` records the channels' escrow accounts.
  */
 const LOCAL_ORDER =
   "consensus auth vesting bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(

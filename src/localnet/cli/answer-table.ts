@@ -36,9 +36,9 @@ export const PARAMS_TABLE: AnswerTable = {
 };
 
 /**
- * Columns as a module writes them: "CODE code_id, HASH data_hash". Each column consists of a title and the path of its field in
- * the record; a title alone selects the record itself. Alternatively, an object that maps each title to a path or to a function
- * that returns the cell.
+ * Columns as a module writes them, e.g. "CODE code_id, HASH data_hash". A column has a title and the path of its field in the
+ * record; a title alone selects the record itself. An object can map each title to a path or to a function that returns the cell
+ * instead.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 

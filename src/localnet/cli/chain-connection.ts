@@ -23,7 +23,7 @@ export async function withChain<T>(
     {
       clock: systemClock,
       random: Math.random,
-      // It logs nothing that ends a command, and loading the logger's library takes a long time.
+      // Use no logger, because it logs nothing that ends a command and its library takes long to load.
       logger: silentLogger,
       observer: silentObserver,
     },
@@ -38,9 +38,8 @@ export async function withChain<T>(
 }
 
 /**
- * Makes V8 optimize WebAssembly only after about 50 times as much use as by default. The HTTP client's parser is one huge
- * function. After two responses, V8 would start to optimize it in the background, which takes 80 ms of processor time, and the
- * process could not exit before that had finished.
+ * Makes V8 optimize WebAssembly about 50 times later than by default. Otherwise, V8 would optimize the HTTP client's huge parser
+ * in the background after two responses. This takes 80 ms of processor time, and the process cannot exit before it ends.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
@@ -58,7 +57,7 @@ function toCliError(error: unknown): unknown {
 }
 
 interface OptionalModuleContext extends CliContext {
-  /** Advice in case the chain does not have the module. */
+  /** Advice for users of a chain that lacks the module. */
   readonly ifAbsent: string;
 }
 
@@ -71,7 +70,7 @@ function isForOptionalModule(context: CliContext): context is OptionalModuleCont
   return "ifAbsent" in context;
 }
 
-/** The error that a chain returns for a query or message to a module that it does not have. */
+/** Matches a chain's error for a query or message to a module that it lacks. */
 const NO_MODULE = /unknown query path|no message handler found for/;
 
 function explained(error: unknown, context: CliContext): unknown {

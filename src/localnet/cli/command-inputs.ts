@@ -31,7 +31,7 @@ const FIELD_WORDS: FieldTable = {
   validator_address: "<validator> operator address",
 };
 
-/** A message's command-line inputs. `plan.name` is a field of the message that the field `plan` contains. */
+/** A message's command-line inputs. A path such as `plan.name` selects a field of a nested message. */
 export interface Inputs {
   /** Fields that become arguments, in order. Default: all fields except flags, pages, the signer and the fields in `options`. */
   readonly takes?: readonly string[];
@@ -154,7 +154,7 @@ export function requiredOption(flags: string, description: string, parse?: Parse
   return () => toOption([flags, description, parse]).makeOptionMandatory();
 }
 
-/** Accepts a number whose text is only checked when the message is encoded. */
+/** Accepts a number without a check, because encoding the message checks it. */
 export function unchecked(text: string): string {
   return text;
 }
@@ -180,7 +180,7 @@ export function parseAddress(text: string): string {
   return text;
 }
 
-/** Runs a parser. If it throws, the argument is invalid: for this reason, which may contain the error's. */
+/** Runs a parser. If it throws, reports the argument as invalid with this reason, which may include the error's text. */
 export function parsing<T>(parse: () => T, reason: string | ((error: unknown) => string)): T {
   try {
     return parse();

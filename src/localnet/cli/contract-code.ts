@@ -9,16 +9,16 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Limits how much is read of a file given by mistake. */
+/** Limits how much is read if a file is given by mistake. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** The problem, in the deployed chain's words; undefined if there is none. */
+  /** The problem in the deployed chain's words, or undefined if there is none. */
   readonly problem: string | undefined;
 }
 
-/** Properties of a contract's code that can be determined without running it. */
+/** What can be said about a contract's code without running it. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;

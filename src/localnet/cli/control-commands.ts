@@ -78,14 +78,14 @@ export function timeCommand(context: CliContext): Command {
     )
     .addCommand(
       localnetCommand("set")
-        .description("move the time ahead to a given time")
+        .description("move the chains' time ahead to a given time")
         .argument("<time>", 'time in UTC, e.g. "2027-01-31T23:59:00Z"')
         .action((to: string, options: LocalnetOptions) => ask({ set: to }, options)),
     )
     .addCommand(
       localnetCommand("add")
         .description(
-          "move the time ahead by a duration; a light client expires if it exceeds the client's trusting period",
+          "move the chains' time ahead by a duration; a duration above a light client's trusting period expires the client",
         )
         .argument("<duration>", 'duration, e.g. "21d" or "5m30s", at most 366 days', parseDuration)
         .action((ms: number, options: LocalnetOptions) => ask({ add: durationText(ms) }, options)),
@@ -95,7 +95,7 @@ export function timeCommand(context: CliContext): Command {
         .description("make time pass faster or slower")
         .argument(
           "<factor>",
-          "chain seconds per second on this machine; 0 stops the time, 1 is normal",
+          "how many seconds pass on the chains per second on this machine; 0 stops the time, 1 is normal",
           parseFactor,
         )
         .action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),
@@ -173,7 +173,7 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
 /** `relaywatch localnet faucet ADDRESS AMOUNT`. */
 export function faucetCommand(context: CliContext): Command {
   const command = localnetCommand()
-    .argument("<address>", "account on one of the chains, identified by its prefix", parseRecipient)
+    .argument("<address>", "account that receives the coins; its prefix selects the chain", parseRecipient)
     .argument("<amount>", "amount in the chain's base unit, e.g. 1000000");
   return command.action(async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
     const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
@@ -240,7 +240,7 @@ export function snapshotCommand(context: CliContext): Command {
     .addCommand(
       localnetCommand("remove")
         .description("remove a snapshot")
-        .argument("<id>", "its number", parseId)
+        .argument("<id>", "snapshot number", parseId)
         .action(async (id: number, options: LocalnetOptions) =>
           printList(await askLocalnet("/snapshots/remove", { id }, options, context), options),
         ),

@@ -17,7 +17,7 @@ export const PROFILE_FORMATS = ["json", "speedscope", "folded"] as const;
 
 /** Options of commands that call contracts. */
 export interface ProfileOptions {
-  /** The file to which the profile is written. If undefined, no profile is made. */
+  /** The file to write the profile to. If undefined, there is no profile. */
   readonly profile?: string;
   readonly profileFormat?: string;
   readonly json?: true;

@@ -15,7 +15,7 @@ import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Limits how much is read of a file given by mistake. */
+/** Limits how much is read if a file is given by mistake. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
@@ -138,7 +138,7 @@ async function keyOf(
   { name: own, mnemonic, balances }: ChainSection["accounts"][number],
   { bech32_prefix: prefix, chain_id: chainId }: ChainSection,
 ): Promise<localnet.ChainKey> {
-  // The addresses of the test accounts are known.
+  // Look the test accounts up instead of deriving their addresses, because these are known.
   const known = localnet.CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
   const addressHex = known?.addressHex ?? (await addressOf({ name: own, mnemonic, prefix, chainId }));
   return {

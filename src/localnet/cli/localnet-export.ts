@@ -69,7 +69,7 @@ function withHome(command: Command): Command {
   return command
     .option(
       "--home <dir>",
-      "the directory passed to `localnet start --home`; default: the state directory for parts started separately",
+      "the home directory, as for `localnet start --home`; default: the state directory for parts started separately",
     )
     .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
     .option("--chain-config <file>", "the localnet's configuration file")

@@ -48,7 +48,7 @@ const REHEARSALS = {
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
-    .option("--keep", "keep the chains' final state, and the snapshot from the start")
+    .option("--keep", "keep the chains' final state and the initial snapshot instead of reverting the chains")
     .addHelpText(
       "after",
       "\nSee docs/rehearsals.md for what each rehearsal shows and what to watch while it runs. Both chains must run in one process (relaywatch up).",

@@ -42,7 +42,7 @@ export async function runQuery(
     return [read, await readUnits(client, unitNames(table, read), context.signal)] as const;
   });
   if (table !== undefined) return context.print(formatAnswer(withDisplayUnits(table, units), response));
-  // It loads the YAML library.
+  // Import this only here, because it loads the YAML library.
   const { printResponse } = await import("../../platform/cli/print-response.ts");
   printResponse(response, options, context);
 }
@@ -94,7 +94,7 @@ function displayText(amount: string, unit: DisplayUnit): string {
 /** Number of fractional digits in a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/** The response is the coins, and their units only an addition, so it is not an error if a node does not return the units. */
+/** A node that does not return the units is no error, because they only supplement the coins. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

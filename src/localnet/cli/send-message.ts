@@ -134,7 +134,7 @@ function responseOf(
     const [first] = TxMsgData.decode(confirmation.data).msgResponses;
     return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
   } catch {
-    // The transaction is in a block nevertheless, so its outcome must be printed.
+    // Print the outcome anyway, because the transaction is in a block.
     return undefined;
   }
 }
@@ -177,7 +177,7 @@ async function simulateGas(
   const { client, sender, options, context } = sending;
   const simulated = await sender.simulate(messages, context.signal);
   if (simulated.ok) return simulated.gasUsed;
-  // Another run, for a profile or the stacks, would fail in the same way.
+  // Do not run it again for a profile or the stacks, because it would fail in the same way.
   if (endedAtDeadline(simulated)) throw refused("the chain would reject the transaction", simulated);
   const request = await simulationOf(messages, sending);
   // A dry run ends here, and its profile shows the failure.

@@ -37,24 +37,22 @@ interface Coin {
 export function addTxOptions(command: Command): Command {
   return addAccountOptions(command)
     .addOption(
-      new Option("--gas <limit>", 'gas limit; "auto" (default): estimate by simulation').argParser((text) =>
-        text === "auto" ? text : parseUint64(text),
+      new Option("--gas <limit>", 'gas limit; "auto" (default) estimates it by simulation').argParser(
+        (text) => (text === "auto" ? text : parseUint64(text)),
       ),
     )
-    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
+    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the gas needed", "1.3"))
     .addOption(
-      new Option("--gas-prices <price>", "price per unit of gas: 0.01untrn; default: the chain's plus 10 %")
+      new Option("--gas-prices <price>", "gas price, e.g. 0.01untrn; default: the chain's price plus 10 %")
         .argParser(parseGasPrice)
         .conflicts("fees"),
     )
     .addOption(
-      new Option("--fees <coin>", "the whole fee: 2500untrn; default: gas limit times price").argParser(
+      new Option("--fees <coin>", "the whole fee, e.g. 2500untrn; default: gas limit times price").argParser(
         parseFee,
       ),
     )
-    .addOption(
-      new Option("--fee-denom <denom>", "fee denomination for the chain's gas price").default("untrn"),
-    )
+    .addOption(new Option("--fee-denom <denom>", "denomination in which to pay the gas").default("untrn"))
     .addOption(decimal("--max-gas-price <price>", "maximum price per unit of gas", "1"))
     .option("--note <text>", "transaction memo", "")
     .addOption(
@@ -67,7 +65,7 @@ export function addTxOptions(command: Command): Command {
     )
     .option("--dry-run", "simulate the transaction and print the result without sending it")
     .option("--generate-only", "print the unsigned transaction; --from may be an address")
-    .option("-y, --yes", "no effect: commands never ask for confirmation")
+    .option("-y, --yes", "accepted but ignored, because commands never ask for confirmation")
     .addHelpText(
       "after",
       "\nExits 1 if the chain rejects the transaction, and 75 if no block includes it before its timeout height.",

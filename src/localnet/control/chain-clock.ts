@@ -6,7 +6,7 @@ import type { RunningNode } from "../node/create-node.ts";
 
 /**
  * The time that both chains share. Headers, light clients, unbonding, expiry and the sidecar's prices use only this time. It
- * starts as the machine's time, and can be moved ahead and sped up. Waits and durations use the machine's clock.
+ * starts as the machine's time and can be moved ahead and sped up. Waits and durations use the machine's clock.
  */
 export type ChainClock = ReturnType<typeof createChainClock>;
 
@@ -26,11 +26,11 @@ export function createChainClock(machine: Clock) {
     nowMs,
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
-    /** Chain seconds per machine second; 0 stops the chains' time. */
+    /** Returns how many seconds pass on the chains per second on the machine; 0 means that the chains' time stands still. */
     rate: () => anchor.rate,
     /**
-     * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` if that is more than 100 years ahead of
-     * the machine, or in the chains' past, since no block may be earlier than the previous one.
+     * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` for a time more than 100 years ahead of
+     * the machine or in the chains' past, because no block may be earlier than the one before.
      */
     set: (timeMs: number) => {
       const presentMs = nowMs();
@@ -40,12 +40,12 @@ export function createChainClock(machine: Clock) {
         throw badTime("the time may be at most 100 years ahead of this machine's");
       moveTo(timeMs, anchor.rate);
     },
-    /** Sets the rate. Throws `NodeError` `bad-time` unless it is from 0 to 10,000,000. */
+    /** Sets the rate. Throws `NodeError` `bad-time` if it is not between 0 and 10,000,000. */
     setRate: (rate: number) => {
       if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
       moveTo(nowMs(), rate);
     },
-    /** How far the time is ahead of the machine's, in ms; negative if it is behind. */
+    /** Returns how far the time is ahead of the machine's, in ms; negative if it is behind. */
     aheadMs: () => nowMs() - machine.nowMs(),
     /** Resets the time to `aheadMs` ahead of the machine's, as it was at the block to which the chains have been reverted. */
     goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
@@ -64,7 +64,7 @@ interface Mining {
   readonly count: number;
   /** How far to move the time ahead before each block. */
   readonly everyMs: number;
-  /** Called before each. */
+  /** Called before each block. */
   readonly beforeEach?: () => Promise<void>;
 }
 
@@ -79,11 +79,11 @@ export async function mineBlocks(
     // Stop the time, so that the blocks are exactly the interval apart.
     if (everyMs > 0) clock.setRate(0);
     for (let left = count; left > 0; left -= 1) {
-      // Without an interval, time runs on, and a time just read is already past.
+      // Set the time only if there is an interval. Otherwise, time runs on, and the time just read is already past.
       if (everyMs > 0) clock.set(clock.nowMs() + everyMs);
       await beforeEach?.();
       for (const { control } of nodes) control.produce(1);
-      // The IBC relayer, which keeps the clients alive, also runs.
+      // Let the IBC relayer run too, because it keeps the clients alive.
       await setImmediate();
     }
   } finally {

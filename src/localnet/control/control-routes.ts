@@ -17,7 +17,7 @@ import { type ChainClock, mineBlocks } from "./chain-clock.ts";
 import { CHAIN_API } from "./control-api.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
-/** A chain that the control API can control. `ready` resolves with its node. */
+/** A chain under the API's control. `ready` resolves with its node. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;
@@ -26,7 +26,7 @@ export interface ControlledChain {
 /** Thrown for an invalid request body; the response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
-/** Limit for `count`, because one request's blocks are made without a pause. */
+/** Maximum `count` of a request, because its blocks are made without a pause. */
 const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
@@ -191,7 +191,7 @@ function readBody(request: RouteRequest): JsonField {
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Reads an integer from `least` to `most`; an absent field means `least`. */
+/** Reads an integer from `least` to `most`. An absent field means `least`. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -210,7 +210,7 @@ function duration(field: JsonField): number {
   return ms;
 }
 
-/** Returns a time in ms. */
+/** Reads a point in time, in ms since the Unix epoch. */
 function instant(field: JsonField): number {
   const timeMs = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text(field)) ? Date.parse(text(field)) : Number.NaN;
   if (Number.isNaN(timeMs)) throw field.error(field.path, 'a time in UTC, e.g. "2027-01-31T23:59:00Z"');
@@ -245,7 +245,7 @@ function addressOf(field: JsonField): Uint8Array {
   throw field.error(field.path, "an address of 40 hex digits");
 }
 
-/** Returns a validator's seed: the given 64 hex digits, the hash of any other text, or the seed of the test validator `index`. */
+/** Returns a validator's seed. It is given as 64 hex digits, as another text to hash, or as the `index` of a test validator. */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");
   if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));
@@ -268,7 +268,7 @@ const FEE_AMOUNT = 10_000n;
 
 /** Creates a chain's faucet. It pays from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile) {
-  // A custom chain may have no such account and thus no faucet.
+  // A custom chain may lack this account and so have no faucet.
   let account: LocalAccount | undefined;
   const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {

@@ -21,10 +21,10 @@ interface LocalnetSnapshot {
 /** The snapshots of both chains. The methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/** Each snapshot retains the tree nodes that have since changed. */
+/** Maximum number of snapshots, because each one retains the tree nodes that have changed since. */
 const MAX_SNAPSHOTS = 20;
 
-/** Heights, by chain id, to which a home's chains are being reverted. It exists until both chains are. */
+/** File with the heights, by chain id, to which a home's chains are being reverted. It exists until both chains are. */
 const REVERT_FILE = "revert.json";
 
 /** Creates the snapshots of both chains. `home` is the parent directory of their homes; if undefined, they are in memory. */
@@ -32,7 +32,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
-    // A state that only one chain has is not a snapshot: the process ended while taking it, or the other chain pruned the block.
+    // List only states that both chains have. The process may have ended while taking one, or a chain may have pruned its block.
     return (first?.snapshots ?? [])
       .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
       .map(({ id }) => describe(id));
@@ -108,7 +108,7 @@ export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;
   const heights = parseJson(readFileSync(path, "utf8"));
-  // The file is incomplete, so no chain has been reverted yet.
+  // If the file is incomplete, no chain has been reverted yet.
   for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
     const store = openBlockStore(join(home, chainId));
     try {

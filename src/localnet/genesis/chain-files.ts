@@ -26,7 +26,7 @@ export interface ChoosingGenesis {
   readonly appState: JsonObject;
 }
 
-/** Returns the modules if the chain has them: named in genesis or saved state, a deployed profile, or its own contracts. */
+/** Returns a set of modules if the chain has them by its genesis, its saved state, the deployed profile or its own contracts. */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,
@@ -45,7 +45,7 @@ function isSaved({ names }: ModuleSet, storage: StateStorage | undefined): boole
   return storage.roots(height).some(({ store }) => names.includes(store));
 }
 
-/** A localnet's built-in contracts are written in TypeScript, so their codes have no bytes. */
+/** A localnet's built-in contracts have no code bytes, because they are written in TypeScript. */
 function hasOwnContracts(wasm: JsonValue): boolean {
   const has = (list: string, member: string): boolean => {
     const entries = isRecord(wasm) ? wasm[list] : undefined;

@@ -32,7 +32,7 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time. Both chains share it, because the remote chain's client for the local chain contains it. */
+  /** The genesis time. Both chains share it because the remote chain's client for the local chain contains it. */
   readonly timeNs: bigint;
   /** At least one. */
   readonly validatorPowers: readonly bigint[];
@@ -47,7 +47,7 @@ export interface LocalnetGenesisOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts on the local chain, added after the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each contract when the genesis is created. */
+  /** Receives each contract's place when the genesis is created. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
@@ -64,14 +64,14 @@ const FIRST_QUERY_PERIOD = 2;
 
 const DAYS = 86_400n * NS_PER_SECOND;
 
-/** Client settings for the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
+/** Client settings for the remote chain. As on real networks, the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
-/** The local chain before its first block, as the remote chain's client needs it. */
+/** What the remote chain's client needs to know about the local chain before its first block. */
 interface FutureLocalChain {
   /** Voting powers of its validators. */
   readonly powers: readonly bigint[];
@@ -112,9 +112,9 @@ export function remoteGenesis(
 }
 
 /**
- * A client's state for the local chain's first header, which does not exist yet. The header's validators are test keys, its time is
- * both chains' genesis time, and its app hash is the hash of an empty state, because the genesis becomes part of the state only
- * after block 1.
+ * Returns the client's state for the local chain's first header, which does not exist yet. The header's validators are test keys,
+ * and its time is both chains' genesis time. Its app hash is that of an empty state, because the genesis only becomes part of the
+ * state after block 1.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -133,8 +133,8 @@ function firstLocalHeader(
 
 /**
  * Creates the local chain's genesis. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
- * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: alice's balance on the
- * remote chain.
+ * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1 for alice's balance on
+ * the remote chain.
  */
 export function localGenesis(
   options: LocalnetGenesisOptions,
@@ -250,7 +250,7 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
 /** Genesis state of the wasm module: the codes, the consumer contract, and the message that registers query 1. */
 function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
   if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
-  // The first code's first instance has this address. `gen_msgs` creates the contract before it is called.
+  // The first code's first instance has this address. `gen_msgs` creates the contract before the call.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
   return {

@@ -24,7 +24,7 @@ const REWARD = {
   treasury: "700000000000",
 };
 
-/** The deployed programme: the specification's thresholds, and a mean price available even on a chain a few minutes old. */
+/** The deployed programme has the specification's thresholds, and a mean price even on a chain that is a few minutes old. */
 const PROGRAMME: JsonObject = {
   reward_asset: REWARD.denom,
   reward_quote: { amount: "3000", asset: "USD" },

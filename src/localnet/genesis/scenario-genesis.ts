@@ -10,7 +10,7 @@ import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "../accounts/chains.ts";
 
-/** Hook types that the `voting-power` contract needs. */
+/** The hook types that the `voting-power` contract subscribes to. */
 const POWER_HOOKS: readonly HookType[] = [
   HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED,
   HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED,
@@ -79,7 +79,7 @@ const BALANCE = 1_000_000_000_000_000n;
 const MICRO = 1_000_000n;
 const THIRTY_DAYS_S = 30n * 86_400n;
 
-/** Alice's pools: token0, token1, centre, fee, whole coins. 1 ATOM costs about 10 NTRN or 5 USDC. */
+/** Alice's pools, each with token0, token1, centre, fee and whole coins. 1 ATOM costs about 10 NTRN or 5 USDC. */
 const POOLS = [
   [ATOM, "untrn", -23_027n, 5n, 1_000n, 10_000n],
   [ATOM, "untrn", -23_027n, 20n, 5_000n, 50_000n],
@@ -88,7 +88,7 @@ const POOLS = [
   [ATOM, USDC, -16_095n, 10n, 10_000n, 50_000n],
 ] as const;
 
-/** Bob's orders: token to sell, token to buy, tick from in to out, whole coins. */
+/** Bob's orders, each with the token to sell, the token to buy, the tick from in to out, and whole coins. */
 const ORDERS = [
   ["untrn", ATOM, 22_900n, 3_000n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
   ["untrn", ATOM, 22_800n, 4_000n, wire.LimitOrderType.GOOD_TIL_TIME],

@@ -17,8 +17,8 @@ export interface BothEnds {
 }
 
 /**
- * Returns the next handshake steps for one chain: steps that the other chain has proven and this chain lacks. Since they depend
- * only on the state of both chains, an IBC relayer that was killed continues where it left off.
+ * Returns a chain's next handshake steps, which the other chain has proven and this chain lacks. They depend only on the state of
+ * both chains, so that a killed IBC relayer continues where it left off.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
   return proven.flatMap((theirs) => {
@@ -31,7 +31,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/** `own` is the end that `theirs` names. In its first state, `own` does not name `theirs` yet. */
+/** Returns a channel's next step. `own` is the end that `theirs` names; in its first state, it does not name `theirs` yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];
@@ -68,7 +68,7 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Returns true if a channel is for transfers at both ends, since a contract may also have a channel to the transfer port. */
+/** Returns whether both ends of a channel are for transfers, because a contract may also have a channel to the transfer port. */
 export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }

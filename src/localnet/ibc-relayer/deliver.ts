@@ -12,7 +12,7 @@ import { IbcRelayerError } from "./errors.ts";
 import type { IbcChain, Snapshot } from "./ibc-chain.ts";
 import { proveWork, type Work } from "./work.ts";
 
-/** The chain that receives messages, and the backoff for messages it has rejected. */
+/** The chain that receives messages, and the backoff for messages that it has rejected. */
 export interface Target {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -31,8 +31,8 @@ interface Load {
 }
 
 /**
- * Sends the next part of the work in one transaction, preceded by the light-client update that its proofs require. A message that
- * the chain rejects is left out and backs off. Returns the work that is now on the chain. Rejects with `ClientError`,
+ * Sends the next part of the work in one transaction, which starts with the light-client update that its proofs need. Leaves out
+ * a message that the chain rejects and retries it later. Returns the work that is now on the chain. Rejects with `ClientError`,
  * `RelayError` or `IbcRelayerError`.
  */
 export async function deliver(
@@ -76,7 +76,7 @@ async function clientUpdate(
   return updateClientMessage(clientId, header, sender.address);
 }
 
-/** Takes messages up to {@link MAX_BYTES}, but at least one: for a message that is too large, the chain returns its own error. */
+/** Takes messages up to {@link MAX_BYTES}, but at least one, so that the chain returns its own error if it is too large. */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
   return loads.filter(({ message }, index) => {
@@ -106,7 +106,7 @@ async function sendLoads(
   return [];
 }
 
-/** Why a transaction had no effect. `failedMessage`: the index of the message that caused it to fail. */
+/** Why a transaction had no effect. `failedMessage` is the index of the message that made it fail. */
 interface Refusal {
   readonly failedMessage: number | undefined;
   readonly log: string;
@@ -130,7 +130,7 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
       return undefined;
     case "failed":
     case "refused":
-      // ibc-go's ErrRedundantTx: another relayer has already relayed all packets in the transaction.
+      // This is ibc-go's ErrRedundantTx, because another relayer has already relayed all packets in the transaction.
       return confirmation.codespace === "channel" && confirmation.code === 22
         ? undefined
         : { failedMessage: failedMessageIndex(confirmation.log), log: confirmation.log };
@@ -146,12 +146,12 @@ const UPDATE_GAS = 1_000_000n;
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Creates updates for light clients whose newest header is older than a third of their trusting period. Without packets, nothing
- * else would update them, and an expired client makes its connection unusable. A newer client is not read again until it reaches
- * that age.
+ * Updates light clients whose newest header is older than a third of their trusting period. Without packets, nothing else would
+ * update them, and a connection is unusable once its client has expired. A newer client is not read again until it reaches that
+ * age.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** Keyed by the chain that has the client: the other chain's header time from which the client may be that old. */
+  /** For each chain, the other chain's header time from which this chain's client may be that old. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;
@@ -196,7 +196,7 @@ export interface RefusedWork {
 const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
-/** Delays retries of rejected work, so that it does not block other work. Each cycle calls `retain` to bound its size. */
+/** Delays retries of rejected work, so that it does not block other work. Each cycle calls `retain` to limit its size. */
 export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
 
 export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number) {
@@ -210,12 +210,12 @@ export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => nu
       const retryAtMs = clock.nowMs() + backoffMs(attempts - 1, BACKOFF, random);
       entries.set(name, { name, reason: reason.slice(0, MAX_REASON), attempts, retryAtMs });
     },
-    /** Removes all entries except these, because the chains no longer need the other work. */
+    /** Removes all entries but these, because the chains no longer need the other work. */
     retain: (names: ReadonlySet<string>) => {
       for (const name of entries.keys()) if (!names.has(name)) entries.delete(name);
     },
     list: (): readonly RefusedWork[] => [...entries.values()],
-    /** Number of rejections since the start. */
+    /** Returns the number of rejections since the start. */
     refusals: () => refusals,
   };
 }

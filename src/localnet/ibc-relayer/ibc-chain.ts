@@ -48,7 +48,7 @@ export interface Snapshot {
   readonly latest: readonly ChannelView[];
 }
 
-/** Nodes serve proofs from height 2 onwards. */
+/** The first height whose header can prove state, because nodes serve proofs from height 2 on. */
 const FIRST_PROVING_HEIGHT = 3n;
 
 /**

@@ -15,7 +15,7 @@ export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "orderi
   readonly counterparty: ChannelEnd;
 }
 
-/** Packets of one end. */
+/** Some packets of one channel end. */
 type Packets = ChannelEnd & { readonly sequences: readonly bigint[] };
 
 const PAGE_LIMIT = 1_000n;
@@ -42,7 +42,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
         const { commitments, pagination } = await query("PacketCommitments", request, signal, height);
         return { items: commitments.map(({ sequence }) => sequence), next: pagination?.nextKey };
       });
-      // The chain sorts them as text: 10 before 9.
+      // The chain sorts them as text, with 10 before 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
     },
     /** Returns the `sequences` that this end has not received. */
@@ -69,7 +69,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       height: bigint,
       signal: AbortSignal,
     ): Promise<ReadonlySet<bigint>> => {
-      // Without sequences, the chain would list all.
+      // Ask only if there are sequences, because the chain would otherwise list all.
       if (sequences.length === 0) return new Set();
       const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
       const { acknowledgements } = await query("PacketAcknowledgements", request, signal, height);

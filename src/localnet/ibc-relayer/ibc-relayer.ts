@@ -31,7 +31,7 @@ export interface IbcRelayerDeps {
   readonly logger: Logger;
 }
 
-/** The sender gives up on a transaction after 30 s, and a cycle sends one to each chain. */
+/** Deadline for a cycle. It sends a transaction to each chain, and the sender gives up on one after 30 s. */
 const CYCLE_DEADLINE_MS = 120_000;
 /** Time between two polls of the chains' heights. */
 const POLL_MS = 200;
@@ -231,7 +231,7 @@ async function serve(
   return sent;
 }
 
-/** Waits for both even if one rejects, because a pending transaction must not outlive its cycle. Then throws the first error. */
+/** Waits for both even if one rejects, because a pending transaction must not outlive its cycle. Throws the first error. */
 async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const results = await Promise.allSettled(work);
   return results.map((result) => {
@@ -241,8 +241,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Returns once a chain has a block newer than `seen`, or after {@link IDLE_MS}. Waits at least {@link POLL_MS}, because a chain
- * that is too young to prove anything is polled as well.
+ * Waits until a chain has a block newer than `seen`, for at most {@link IDLE_MS}. It waits for at least {@link POLL_MS}, because
+ * it also polls a chain that is too young to prove anything.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

@@ -14,10 +14,10 @@ interface PacketSearch {
   readonly sequences: readonly bigint[];
 }
 
-/** Number of packets cached in memory. A packet may be needed twice: to receive it, and to time it out. */
+/** Number of packets to cache, because a packet may be needed twice, to receive it and to time it out. */
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
-/** Maximum number of pages to search after the first missing packet; the next cycle continues the search. */
+/** Maximum number of pages to search from the first missing packet on. The next cycle continues the search. */
 const MAX_PAGES = 10;
 /** Maximum number of packets that one call searches for by sequence. */
 const MAX_SEARCHES = 10;
@@ -54,18 +54,18 @@ export function createPacketFinder(comet: BlockSearches) {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Failed searches per packet. Packets with the fewest failures come first, so that pruned packets do not starve the others. */
+  /** Failed searches per packet. Packets with the fewest come first, so that pruned packets do not starve the others. */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
-  /** Searches one page of transactions. Returns the height of the first transaction, and whether there are more pages. */
+  /** Searches a page of transactions. Returns the first one's height and whether there are more pages. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
     for (const { result } of txs) if (result.code === 0) cacheAll(result.events, type);
     return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
   };
-  /** A contract called during block processing, outside any transaction, can also send packets. */
+  /** Searches blocks, because a contract can also send packets in a block's hooks, outside any transaction. */
   const searchBlocks = async (query: string, type: PacketEventType, signal: AbortSignal): Promise<void> => {
     const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
     for (const { block } of blocks) {
@@ -73,7 +73,7 @@ export function createPacketFinder(comet: BlockSearches) {
       cacheAll(results.finalizeBlockEvents, type);
     }
   };
-  /** Searches for the first missing packet, then for all from its block on: the others are often in the next blocks. */
+  /** Searches for the first missing packet, then for all from its block on, because they are often in the next blocks. */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
     const one = queryOf(type, end, first);

@@ -16,11 +16,11 @@ export interface PacketPlan {
   readonly pending: number;
   /** Names of the pending packets with the lowest sequences on each channel. */
   readonly oldest: readonly string[];
-  /** Pending packets that cannot be relayed because the block containing the packet or its acknowledgement is pruned. */
+  /** Number of pending packets that cannot be relayed, because the block with the packet or its acknowledgement is pruned. */
   readonly unreadable: number;
 }
 
-/** Maximum number of packets per channel in one cycle; the next cycle handles the rest. */
+/** Maximum number of packets per channel in one cycle. The next cycle handles the rest. */
 const PACKETS_PER_CYCLE = 1_000;
 
 /** Plans the packets on all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
@@ -75,11 +75,11 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
 
 /** The state of a channel's packets. All sequences belong to packets that the source has proven to have sent. */
 interface PacketState {
-  /** Not received now. */
+  /** Packets that the destination has not received by now. */
   readonly missing: readonly bigint[];
   /** Packets not received at the height that the destination can prove. */
   readonly provenMissing: ReadonlySet<bigint>;
-  /** Packets received at that height. */
+  /** Packets received at the height that the destination can prove. */
   readonly received: readonly bigint[];
   readonly nextReceive: bigint;
 }
@@ -92,8 +92,7 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // Also check the current state: a packet relayed after the last header must not be relayed again, because a node rejects
-  // redundant messages.
+  // Check the current state too, because a packet may have been relayed since, and a node rejects redundant messages.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),
@@ -108,7 +107,7 @@ async function readPacketState(
   };
 }
 
-/** An application may write an acknowledgement later. Until then, its packet is unacknowledged, but not unreadable. */
+/** Plans acknowledgements. An application may write one later; until then, its packet is unacknowledged, but not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -152,7 +151,7 @@ async function planMissing(
   return { toDestination, toSource, unreadable: missing.length - found.size };
 }
 
-/** Adds the work for one packet. Returns true if this work receives the packet. */
+/** Adds the work for one packet. Returns whether this work receives the packet. */
 function planOne(
   { packet }: PacketRecord,
   destination: Destination,
@@ -174,7 +173,7 @@ function planOne(
   }
 }
 
-/** The packets' destination, as far as its state can be proven. */
+/** The provable state of the packets' destination. */
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
@@ -186,8 +185,9 @@ export interface Destination {
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
- * Decides what to do with a packet that its destination has not received. `isProvenMissing`: the packet was also missing at the
- * proof height. From the timeout onwards, a destination rejects the packet; proving the timeout requires a header at or after it.
+ * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the packet was also
+ * missing at the proof height. From the timeout on, the destination rejects the packet. To prove the timeout, a header at or
+ * after it is needed.
  */
 export function packetAction(
   packet: Packet,
@@ -202,7 +202,7 @@ export function packetAction(
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 
-/** A timeout of 0 means that the packet never times out. */
+/** Returns whether a timeout has passed. A timeout of 0 never passes. */
 function hasElapsed(
   { timeoutHeight, timeoutTimestamp }: Packet,
   { revision, height, timeNs }: Moment,
@@ -214,7 +214,7 @@ function hasElapsed(
   return isHeightOver || (timeoutTimestamp !== 0n && timeNs >= timeoutTimestamp);
 }
 
-/** The destination receives a packet; the source proves that it sent the packet. */
+/** Work in which the destination receives a packet. The source proves that it sent the packet. */
 export function receive(packet: Packet): Work {
   return {
     kind: "receive",
@@ -228,7 +228,7 @@ export function receive(packet: Packet): Work {
   };
 }
 
-/** The source receives the acknowledgement; the destination proves that it wrote the acknowledgement. */
+/** Work in which the source receives an acknowledgement. The destination proves that it wrote it. */
 export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   return {
     kind: "acknowledge",
@@ -243,7 +243,7 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   };
 }
 
-/** The source takes a packet back; the destination proves that it did not receive the packet before the timeout. */
+/** Work in which the source takes a packet back. The destination proves that it did not receive it before the timeout. */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -281,7 +281,7 @@ function missingPath(packet: Packet, { end }: Destination): string {
     : packetPath("receipts", end, packet.sequence);
 }
 
-/** The message requires a sequence above 0 even for an unordered channel, which has no next sequence. */
+/** Returns the next sequence. The message needs one above 0 even for an unordered channel, which has none. */
 function nextReceiveOf({ nextReceive }: Destination): bigint {
   return nextReceive === 0n ? 1n : nextReceive;
 }

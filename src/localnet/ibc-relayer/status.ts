@@ -50,7 +50,7 @@ export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"]
 
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
-/** Failing: an error, or half a minute without a cycle. Blocked: a chain rejects a packet, or a packet cannot be read. */
+/** Returns the health: failing after an error or half a minute without a cycle; blocked by a rejected or unreadable packet. */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,
   nowMs: number,

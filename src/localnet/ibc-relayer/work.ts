@@ -32,7 +32,7 @@ interface Proven {
   readonly signer: string;
 }
 
-/** The inputs for building a channel-package message, other than its subject. */
+/** What a channel-package message needs in addition to its subject. */
 interface Proof {
   /** Encoded `MerkleProof`s of the first and the second path. */
   readonly first: Uint8Array;
@@ -54,7 +54,7 @@ export function channelMessage<Message>(
   });
 }
 
-/** A chain height at which state can be proven: the header at `height` contains the state root at `height` - 1. */
+/** A height at which a chain's state can be proven. Its header contains the state root at `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;

@@ -37,7 +37,7 @@ import {
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-/** The contents of a new chain's genesis. The scenario and the contracts are the local chain's. */
+/** What a new chain's genesis contains. Only the local chain has the scenario and the contracts. */
 type NewChainOptions = Pick<
   LocalnetGenesisOptions,
   "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"
@@ -59,11 +59,11 @@ export interface LocalnetOptions {
   readonly profiles?: LocalnetChains;
   /** Parent directory of the homes `local-1` and `remote-1`. If absent, the chains are stored in memory. */
   readonly home?: string;
-  /** Number of recent blocks that a chain keeps; 0 keeps all. Default: the node's. */
+  /** How many recent blocks a chain keeps; 0 means all. Default: the node's. */
   readonly keepBlocks?: number;
   /** Time between the starts of consecutive blocks. */
   readonly blockTimeMs: number;
-  /** The remote chain's RPC URL if it runs in another process. A new local chain reads a header and the genesis time from it. */
+  /** RPC URL of a remote chain in another process. A new local chain reads a header and the genesis time from it. */
   readonly remoteRpcUrl: string;
   /** The local chain's price sidecar. */
   readonly oracle?: OracleOptions;
@@ -83,7 +83,7 @@ export interface LocalnetDeps {
   /** The chains' clock. Default: a new one that starts at the time of `clock`. */
   readonly chainClock?: ChainClock;
   readonly logger: Logger;
-  /** Returns a chain's servers other than RPC and metrics: REST, gRPC. */
+  /** Returns a chain's servers other than RPC and metrics, i.e. REST and gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
   /** Returns the parts that are added to a chain from outside the localnet. Default: none. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
@@ -186,7 +186,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/** Returns an existing chain's genesis: the home's, or the one to start from. Throws `NodeError` for another profile. */
+/** Returns an existing chain's genesis, i.e. the home's or the one to start from. Throws `NodeError` for another profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,
@@ -201,7 +201,7 @@ function existingGenesis(
   );
 }
 
-/** Only the first start reads from the remote chain. Later starts use the genesis document stored in the home. */
+/** Creates the local chain. Only its first start reads from the remote chain; later ones use the home's genesis document. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,

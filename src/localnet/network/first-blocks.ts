@@ -44,7 +44,7 @@ export async function fetchRemoteStart(
           const header = checkChain(parseSignedHeader(commit["signed_header"]), remote.chainId);
           return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
         } catch (error) {
-          // An RPC of another chain is a configuration error. Any other error may go away once the remote chain has started.
+          // The RPC of a wrong chain is a configuration error. Any other error may go away once the remote chain has started.
           if (error instanceof RemoteChainError || inner.aborted) throw error;
           lastError = error;
         }
@@ -90,7 +90,7 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
   );
 }
 
-/** Nodes serve proofs from height 2 onwards. Block 3's header contains height 2's root, so the first proof takes three blocks. */
+/** The first proof takes three blocks, because nodes serve proofs from height 2 on, whose root is in block 3's header. */
 const FIRST_PROVING_BLOCK = 3n;
 
 /** Makes a new chain's first blocks without pausing, so that relayers can prove its state immediately. */

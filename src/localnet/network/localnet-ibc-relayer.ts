@@ -18,11 +18,11 @@ import { IBC_RELAYER_ROUTE, ibcRelayerJson } from "../ibc-relayer/status.ts";
 import * as localnet from "../accounts/chains.ts";
 
 const CONNECTION = "connection-0";
-/** The IBC relayer pays up to this price, since it must work even when blocks are full. */
+/** The highest gas price that the IBC relayer pays. It is high because the relayer must work even when blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
 const DEFAULT = { chains: localnet.CHAINS, roles: localnet.DEFAULT_ROLES };
-/** A block takes a second. The IBC relayer polls more often, because it waits for its transactions. */
+/** Shorter than the block time of one second, because the IBC relayer waits for its transactions. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
 

@@ -28,11 +28,11 @@ export interface LocalnetDaemonOptions
   readonly keepBlocks: number | undefined;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Gas that other users' transactions use in each block of the local chain, which must run in this process. Undefined: none. */
+  /** Gas that other users' transactions use per block of the local chain, which must run in this process. Default: none. */
   readonly trafficGas?: bigint | undefined;
   /** Who may access the chains' HTTP servers. `origins` applies only to RPC and REST. */
   readonly access: Required<HttpAccess>;
-  /** Token for the control API. If undefined, there is no control API. */
+  /** The control API's token. If undefined, there is no control API. */
   readonly controlToken: Secret | undefined;
   /** Pages of neighbouring daemons, to which the localnet's own page links. If absent, they are unknown. */
   readonly links?: PublicLinks;

@@ -33,7 +33,7 @@ export interface OverviewDeps {
   /** The chains in this process that have already started. */
   readonly chains: () => readonly Pick<RunningNode, "view" | "control">[];
   readonly faults: FaultControl;
-  /** Undefined if the IBC relayer does not run in this process. */
+  /** Returns the IBC relayer's status. Undefined if it does not run in this process. */
   readonly ibcRelayer: (() => IbcRelayerStatus) | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
   readonly accounts: readonly LocalnetAccount[];
@@ -63,7 +63,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** Time without a block, as measured by the chain's clock, after which a chain is considered to have stopped making blocks. */
+/** After this time without a block by its own clock, a chain is considered to have stopped making blocks. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -140,7 +140,7 @@ export const OVERVIEW_PAGE = {
   about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
 };
 
-/** A localnet's first page: one row per part, and the most frequently needed information for developers. */
+/** Creates a localnet's first page. It has a row per part, and what developers need most often. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {
@@ -174,7 +174,7 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
 function headlineOf(worst: PartRow | undefined): string {
   if (worst === undefined || worst.tone === "good") return "All parts are working";
   const what = `${worst.name}: ${worst.verdict}`;
-  // Something that is merely not known yet is not actionable.
+  // Nobody can act on something that is merely not known yet.
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 
@@ -293,7 +293,7 @@ function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
   )}</ul></details>`;
 }
 
-/** Exponent of the display unit: one display unit is a million base units. */
+/** Exponent of the display unit, which is a million base units. */
 const EXPONENT = 6;
 
 function accountSection(accounts: readonly LocalnetAccount[]): Html {

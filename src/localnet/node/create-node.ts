@@ -42,15 +42,15 @@ export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
   /** First part of the type URLs of the chain's own modules: "neutron". */
   readonly chainName: string;
-  /** Directory for the database. If absent, the chain is stored in memory. */
+  /** Directory of the database. If absent, the chain is only in memory. */
   readonly home?: string;
-  /** Number of recent blocks that remain readable; 0 keeps all. Default 100,000 with a home, 10,000 in memory. */
+  /** How many recent blocks stay readable; 0 means all. Default: 100,000 with a home, 10,000 in memory. */
   readonly keepBlocks?: number;
-  /** Time between the starts of consecutive blocks. Default 1 s. */
+  /** Time from the start of a block to the start of the next. Default: 1 s. */
   readonly blockTimeMs?: number;
-  /** Processor time after which a query or simulation ends with an error. Default 500 ms. */
+  /** Processor time after which a query or simulation fails. Default: 500 ms. */
   readonly queryTimeMs?: number | undefined;
-  /** Makes no blocks until `resume` is called. */
+  /** If true, the node makes no blocks until `resume` is called. */
   readonly startHalted?: boolean;
   /** 32-byte seeds of the validators that sign on this node. */
   readonly validatorSeeds: readonly Uint8Array[];
@@ -65,22 +65,19 @@ export interface NodeOptions extends RpcServerOptions {
 export interface NodeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Creates the application for the chain that the genesis document starts, with the profile that the document names. */
+  /** Creates the application for a genesis document's chain, with the document's profile. */
   readonly createApp: (storage: StateStorage, genesis: GenesisDoc) => Application;
-  /**
-   * Returns the chain's genesis document. `stored` is the document in the home, if any; if the returned document differs from it,
-   * the node fails with `NodeError` `other-genesis`.
-   */
+  /** Returns the chain's genesis document. If it differs from `stored` in the home, the node fails with `other-genesis`. */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
   /** Called before the first new block with the time of the last block or, on a new chain, the genesis time. */
   readonly onLoad?: (lastTimeNs: bigint) => void;
-  /** Servers in addition to RPC and metrics: REST, gRPC. */
+  /** Servers in addition to RPC and metrics, e.g. REST and gRPC. */
   readonly servers?: readonly ServerFactory[];
-  /** Returns `abci_query` paths that supplement the application's. Default: none. */
+  /** Returns `abci_query` paths in addition to the application's. Default: none. */
   readonly queries?: ((parts: QueriedParts) => NodeQueries) | undefined;
 }
 
-/** The parts that a node's own `abci_query` paths read. */
+/** What the node's own `abci_query` paths can read. */
 interface QueriedParts {
   readonly app: Application;
   readonly store: BlockStore;
@@ -106,9 +103,9 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
-/** At 14 kB per block, this amounts to 1.4 GB. */
+/** About 1.4 GB at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
-/** At 14 kB per block, this amounts to 140 MB. */
+/** About 140 MB at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
@@ -155,7 +152,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       });
       await parts.production.run(signal);
     } finally {
-      // One server's `listen` may have failed, and only the servers before it are open.
+      // If a server's `listen` failed, only the servers before it are open.
       await Promise.all(servers.filter((server) => ports.has(server.name)).map((server) => server.close()));
     }
   };
@@ -229,7 +226,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     clock: deps.clock,
     logger: deps.logger,
     beforeBlock,
-    // Returns after the I/O events that are pending now, so one pause handles the requests that have arrived.
+    // Resolves after the currently pending I/O events, so that one pause handles all requests that have arrived.
     pause: () => setImmediate(),
     onBlock,
   });
@@ -262,7 +259,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     production,
     metrics,
     view,
-    /** Continues from an earlier height, to which the store has already been reverted. */
+    /** Continues from an earlier height. The store must already be at that height. */
     goBack,
   };
 }
@@ -285,7 +282,7 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   return { ...mempool, add };
 }
 
-/** Validators whose votes are counted. */
+/** The validators whose votes the metrics count. */
 interface Voters {
   /** The first validator, or undefined if the chain has no validators. */
   readonly own: Uint8Array | undefined;
@@ -295,8 +292,8 @@ interface Voters {
 }
 
 /**
- * Returns the step that precedes a block: it requests prices from the sidecar and counts the result. Does nothing without an
- * oracle. The sidecar belongs to the first validator, because a real node runs one validator.
+ * Returns the step before a block, which requests prices from the sidecar and counts the result. Does nothing without an oracle.
+ * The sidecar belongs to the first validator, because a real node has only one.
  */
 function createOracleVote(
   options: NodeOptions,

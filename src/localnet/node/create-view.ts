@@ -33,7 +33,7 @@ interface ViewDeps {
   readonly queries: NodeQueries;
 }
 
-/** Number of validator sets cached in memory: computing a set takes up to 64 rotations, and light clients repeat requests. */
+/** How many validator sets to cache, because computing one takes up to 64 rotations and light clients repeat requests. */
 const CACHED_SETS = 256;
 
 export function createSetCache(): ViewDeps["sets"] {
@@ -104,7 +104,7 @@ function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus 
 
 type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
-/** Listeners for new blocks. */
+/** The functions to call after each new block. */
 type BlockListeners = ReturnType<typeof createBlockListeners>;
 
 export function createBlockListeners(logger: Logger) {
@@ -142,7 +142,7 @@ export function createNodeControl(deps: {
   return {
     halt: production.halt,
     resume: production.resume,
-    /** Requests the prices for the votes on the next block, as is done before each timed block. Rejects only on abort. */
+    /** Requests the prices for the next block's votes, as before each timed block. Rejects only on abort. */
     vote: production.vote,
     isHalted: production.isHalted,
     /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
@@ -171,11 +171,11 @@ export function createNodeControl(deps: {
       }),
     /** Replaces the list of absent validators (20-byte addresses). From now on, they do not sign; all others do. */
     setAbsent: validators.setAbsent,
-    /** Addresses of the absent validators, in lower-case hex. */
+    /** Returns the absent validators' addresses in lower-case hex. */
     absent: validators.absent,
     /**
-     * Adds to the next block the evidence that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-     * `bad-evidence` if the address is not in that block's set or belongs to the only validator that is not accused.
+     * Adds evidence to the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
+     * `bad-evidence` if the validator was not in the last block's set or is the only one not accused.
      */
     reportDoubleSign: (address: Uint8Array): void =>
       validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),

@@ -14,7 +14,7 @@ import type { Mempool } from "./consensus/mempool.ts";
 /** A node's metrics, with the names, types and help texts of a CometBFT node. */
 export type NodeMetrics = ReturnType<typeof createNodeMetrics>;
 
-/** The chain and the start time of the process. */
+/** What a node's metrics need to know about the chain and the process. */
 export interface NodeMetricsOptions {
   readonly chainId: string;
   readonly startTimeMs: number;
@@ -28,7 +28,7 @@ export function createNodeMetrics(options: NodeMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
   families.startTime.set(options.startTimeMs / 1000);
-  // The height in consensus, as CometBFT counts it: the next block.
+  // CometBFT counts the height in consensus, which is the next block.
   families.height.set(chain, Number(options.height) + 1);
   families.mempoolFailed.inc(chain, 0);
   families.mempoolRechecked.inc(chain, 0);
@@ -88,7 +88,7 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
   families.missingPower.set(chain, Number(totalPower(missing)));
   families.byzantine.set(chain, 0);
   families.byzantinePower.set(chain, 0);
-  // CometBFT shows these three only for the node's own validator. Here the node signs for all validators.
+  // CometBFT shows these three only for the node's own validator. Here, the node signs for all of them.
   for (const { address, power } of validators) {
     const labels = { ...chain, validator_address: upperHex(address) };
     families.validatorPower.set(labels, Number(power));

@@ -1,4 +1,4 @@
-/** Faults that can be injected, and their visible effects. */
+/** Faults that can be injected into a sidecar, and what users see. */
 export const SIDECAR_FAULTS = {
   "sidecar-down":
     "the process is stopped: it drains for 7.75 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",

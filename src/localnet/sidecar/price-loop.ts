@@ -6,7 +6,7 @@ import type { SidecarFamilies } from "./sidecar-families.ts";
 export interface PriceLoopOptions {
   readonly markets: readonly Market[];
   readonly seed: number;
-  /** Maximum age of a feed's price. Older prices are not used. */
+  /** Maximum age of a feed's price. Older prices are ignored. */
   readonly maxPriceAgeMs: number;
   /** Pairs without a price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
@@ -23,9 +23,9 @@ export interface PriceSnapshot {
 
 interface LoopState {
   readonly walk: PriceWalk;
-  /** Sorted by pair. */
+  /** The markets, sorted by pair. */
   readonly markets: readonly Market[];
-  /** In market order. */
+  /** Each provider's feeds, in market order. */
   readonly feedsByProvider: ReadonlyMap<string, readonly Feed[]>;
   /** Time of the last price for each feed key. */
   readonly feedUpdatedMs: Map<string, number>;
@@ -94,7 +94,7 @@ function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
   return groups;
 }
 
-/** Records one exchange with a provider. Returns false if no exchange took place. */
+/** Records one exchange with a provider. Returns whether there was one. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
@@ -263,7 +263,7 @@ interface SocketState {
 /** Time from a failed dial to the next attempt. */
 const RECONNECT_MS = 10_000;
 
-/** Number of times that a deployed sidecar reads from a lost connection before giving up (`MaxReadErrorCount`). */
+/** How often a deployed sidecar reads from a lost connection before it gives up (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
 /** Records a WebSocket provider's message, or a failed dial if its connection is lost. Returns false if neither occurred. */
@@ -308,7 +308,7 @@ interface ProviderFailure {
   readonly disconnected?: true;
 }
 
-/** Failures that each affect a single provider, with their faults. */
+/** The failures that affect a single provider, with the faults that cause them. */
 const SINGLE: readonly (readonly [FaultName, string, ProviderFailure])[] = [
   ["provider-rate-limited", "kraken_api", { code: "1", text: "rate limit exceeded", httpStatus: 429 }],
   ["provider-blocked", "kraken_api", { code: "451", text: "unknown error", httpStatus: 451 }],

@@ -11,14 +11,14 @@ import { MODULE_NAME as AUTHORITY } from "../chain/modules/adminmodule/module.ts
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 
-/** Number of blocks from the plan to its height: two hours at one block per second. */
+/** How many blocks ahead the upgrade is planned, i.e. two hours at one block per second. */
 const AHEAD = 7_200n;
-/** Each plan needs a new name, because a name can be used only once. */
+/** Start of the plans' names. Each plan gets a new one, because a name can be used only once. */
 const NAME_PREFIX = "fault-";
 const GAS_LIMIT = 400_000n;
-/** More than the fee costs when the fee market is full. */
+/** The fee offered, which is enough even when the fee market is full. */
 const FEE_AMOUNT = 1_000_000n;
-/** Number of blocks after which a transaction has either been included or been lost. */
+/** After this many blocks, a transaction has been either included or lost. */
 const WAIT_BLOCKS = 5n;
 
 /** Keeps the chain's upgrade plan in step with the fault. Call it after each block. */

@@ -68,9 +68,9 @@ export interface Traffic extends Service {
 }
 
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of pending transactions. The second one lets the block after a full block catch up. */
+/** Maximum number of pending transactions. With two, the block after a full block can catch up. */
 const MAX_PENDING = 2;
-/** Lets the price rise by an eighth twice before a pending transaction pays too little. The rest is the proposer's tip. */
+/** The price may rise by an eighth twice before a pending transaction pays too little. The excess is the proposer's tip. */
 const PRICE_MARGIN = parseDec18("1.3");
 /** Maximum price that the traffic pays, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
@@ -80,12 +80,12 @@ const PAYOUT_GAS = 37_300n;
 const FIRST_OVERHEAD = 133_000n;
 /** Part of the gas limit that covers changes in the overhead. */
 const LIMIT_MARGIN = 20_000n;
-/** A block above the maximum fails, so even the heaviest traffic stays below it by more than the overhead can change. */
+/** Even the heaviest traffic stays below a block's maximum by more than the overhead can change, as a block above it fails. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
-/** The loop also runs after this time if there is no block, e.g. while the chain is halted. */
+/** Without a block, e.g. while the chain is halted, the loop runs after this time. */
 const MAX_WAIT_MS = 10_000;
-/** Number of blocks after which a transaction that is neither in a block nor in the mempool is treated as lost. */
+/** After this many blocks, a transaction that is neither in a block nor in the mempool is considered lost. */
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
@@ -173,7 +173,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** A fault must not stop the localnet: without the contract, the fault has no effect. */
+  /** Without the contract, the fault has no effect, because a fault must not stop the localnet. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);
@@ -250,7 +250,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
 
 function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
   if (sent.length === 0) return new Set();
-  // The mempool is in the same process and holds the arrays that were added to it.
+  // Compare by identity, because the mempool is in this process and holds the arrays that were added to it.
   const inMempool = new Set(view.unconfirmed(Number.POSITIVE_INFINITY).txs);
   return new Set(sent.filter(({ bytes }) => inMempool.has(bytes)));
 }

@@ -5,7 +5,7 @@ const MAX_STRING_LENGTH = 100_000;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads the binary format between two offsets. Errors have the deployed parser's words and state the offset. */
+/** Reads the binary format between two offsets. Errors have the deployed parser's texts and offsets. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   position: number;
@@ -61,7 +61,7 @@ export class ByteReader {
     }
   }
 
-  /** Checks a signed integer of `bits` bits (32, 33 or 64) without computing its value, on which no check depends. */
+  /** Checks a signed integer of `bits` bits (32, 33 or 64). Does not compute its value, because no check needs it. */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
     for (let shift = 0; ; shift += 7) {
@@ -133,7 +133,7 @@ export class ByteWriter {
   /** Appends the bytes of `source` from `start` to `end`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     this.reserve(end - start);
-    // For the few bytes between two accounting operators, a loop is faster than a view.
+    // A loop is faster than a view for the few bytes between two accounting operators.
     if (end - start > 32) this.buffer.set(source.subarray(start, end), this.length);
     else for (let at = start; at < end; at++) this.buffer[this.length + at - start] = source[at] ?? 0;
     this.length += end - start;

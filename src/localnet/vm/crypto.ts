@@ -40,11 +40,11 @@ const CURVES = { secp256k1, secp256r1: p256 } as const;
 
 export interface EcdsaSignature {
   readonly hash: Uint8Array;
-  /** r and s, 64 bytes in total. */
+  /** The signature's r and s, 64 bytes in total. */
   readonly signature: Uint8Array;
 }
 
-/** Verifies a signature for a hash, accepting high or low s. Returns a code. */
+/** Verifies a signature of a hash. Accepts a high or a low s. Returns a code. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -93,7 +93,7 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
   return isValid({ message, signature, publicKey }) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 
-/** Verifies signatures for a single message or one message each, and by a single key or one key each. Returns a code. */
+/** Verifies signatures, all of the same message or one each, and all by the same key or one each. Returns a code. */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
   signatures: readonly Uint8Array[],
@@ -109,7 +109,7 @@ export function verifyEd25519Batch(
     message: (hasAll || hasOneKey ? messages[at] : messages[0]) ?? NOTHING,
     publicKey: (hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0]) ?? NOTHING,
   }));
-  // A malformed item is an error before any signature is verified.
+  // Check all items first, because a malformed item is an error before any signature is verified.
   for (const { signature, publicKey } of signed) {
     if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
     if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
@@ -129,7 +129,7 @@ type G2Point = typeof G2.Point.BASE;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/** Decodes a compressed point. If the infinity flag is set, other bytes are ignored. Undefined if not a point in the subgroup. */
+/** Decodes a compressed point. With the infinity flag, ignores other bytes. Undefined for a point outside the subgroup. */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,
@@ -153,7 +153,7 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Called before each point in a long list. Throwing an exception ends the work. */
+/** Called before each point in a long list. It can throw to end the work. */
 type BeforePoint = () => void;
 
 function addPoints<
@@ -190,7 +190,7 @@ export interface PairingEquality {
   readonly s: Uint8Array;
 }
 
-/** Number of pairs whose pairings are computed together. */
+/** How many pairings are computed together. */
 const PAIRS = 16;
 
 /** Checks whether the product of the pairings (ps, qs) equals the pairing (r, s). Returns a code. */
@@ -251,7 +251,7 @@ function hashToField(message: Uint8Array, tag: Uint8Array, count: number): bigin
   );
 }
 
-/** The library's types describe the mapped point as affine, but its code returns a point object. */
+/** Returns the mapped point. The library's types call it affine, but its code returns a point object. */
 function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) => P): P {
   return mapped instanceof group ? mapped : unreachable("a mapped element is not a point");
 }

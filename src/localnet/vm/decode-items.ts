@@ -34,7 +34,7 @@ export function typeOfFunction(module: wasm.WasmModule, index: number, offset: n
   return type;
 }
 
-/** Reads a value type. A type from a disabled feature is an error at `offset`, where the item starts. */
+/** Reads a value type. A disabled feature's type is an error at `offset`, where the item starts. */
 function readValueType(reader: ByteReader, offset: number): number {
   const byte = reader.peek();
   if (byte === 0x7b) throw moduleError("SIMD support is not enabled", offset);

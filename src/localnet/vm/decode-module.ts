@@ -5,7 +5,7 @@ import { moduleError, vmError } from "./errors.ts";
 import { SECTION, WasmModule } from "./module.ts";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
-/** Required order of the sections; custom sections may occur anywhere. */
+/** The required order of the sections. Custom sections may occur anywhere. */
 const SECTION_ORDER: readonly number[] = [
   SECTION.type,
   SECTION.import,
@@ -23,9 +23,8 @@ const SECTION_ORDER: readonly number[] = [
 ];
 
 /**
- * Decodes a module and checks everything except function bodies and the chain's own rules, in the same order and words as the
- * deployed VM (wasmparser 0.121 with the deployed features). Takes time linear in the length of `bytes`; counts are checked
- * before memory is allocated.
+ * Decodes a module and checks everything except function bodies and the chain's own rules. Checks and texts match the deployed VM
+ * (wasmparser 0.121 with the deployed features). Takes linear time, and checks counts before it allocates memory.
  */
 export function decodeModule(bytes: Uint8Array): WasmModule {
   const module = new WasmModule(bytes);
@@ -272,13 +271,13 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section that is read to name functions in error stacks. */
+/** Maximum size of a name section that is read for the function names in error stacks. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
 /** Returns a function that looks up function names in the custom section `name`, which is read on first use. */
 export function createNames({ customSections, bytes }: WasmModule): (index: number) => string | undefined {
   const range = customSections.find(({ name }) => name === "name")?.range;
-  // Don't reference the module's bytes, so that only the names stay in memory.
+  // Copy the section instead of referencing the module's bytes, so that only the names stay in memory.
   const content =
     range === undefined || range.end - range.start > MAX_NAMES
       ? new Uint8Array()
@@ -290,7 +289,7 @@ export function createNames({ customSections, bytes }: WasmModule): (index: numb
   };
 }
 
-/** Reads the function names. If the section is malformed, returns the names before the error, since no check depends on them. */
+/** Reads the function names. No check depends on them, so a malformed section yields the names before the error. */
 function readNames(content: Uint8Array): Map<number, string> {
   const names = new Map<number, string>();
   const reader = new ByteReader(content);

@@ -21,7 +21,7 @@ const PREFIXES = {
 
 export type VmErrorCode = keyof typeof PREFIXES;
 
-/** One frame of a WebAssembly stack, innermost first: the function's index, and its name if the module defines one. */
+/** One frame of a WebAssembly stack, which starts with the innermost: the function's index, and its name if there is one. */
 export interface WasmFrame {
   readonly index: number;
   readonly name: string | undefined;
@@ -54,7 +54,7 @@ export function moduleError(message: string, offset: number): VmError {
   );
 }
 
-/** Failures that a host reports to the VM. They end the call, except for an address failure, which is returned as a value. */
+/** Failures that a host reports to the VM. They end the call, except for an address failure, which the contract receives. */
 export type HostFailure =
   | { readonly kind: "out-of-gas" }
   | { readonly kind: "panic" }

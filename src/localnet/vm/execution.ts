@@ -6,7 +6,7 @@ import type { Instance, StartState, WasmExports } from "./instances.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
 
-/** Maximum nesting depth of calls to exported functions: an entry point, and `allocate` called by a host function. */
+/** Maximum nesting depth of calls to exported functions, because a host function in an entry point can call `allocate`. */
 const MAX_CALL_DEPTH = 2;
 
 /** Maximum size of a result, in bytes. */
@@ -24,19 +24,19 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["Maximum call stack size exceeded", "call stack exhausted"],
 ];
 
-/** Facts about a module that error texts need. */
+/** What error texts need to know about a module. */
 export interface ResolvedExports {
   readonly otherExports: ReadonlySet<string>;
-  /** Exported functions that have a parameter other than i32, which nothing calls. */
+  /** Exported functions with a parameter other than i32. Nothing calls them. */
   readonly mistypedFunctions: ReadonlySet<string>;
   /** Returns the name of a function in the module, if it has one. */
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** VM gas between two interrupt calls. An endless loop uses it in a tenth of a millisecond, host functions in a few. */
+/** VM gas between two interrupt calls. A loop uses it up in a tenth of a millisecond, host functions in a few milliseconds. */
 const SLICE = 100_000_000n;
 
-/** Thrown by a call whose code V8 has not optimized yet, so that it is run again from its beginning. */
+/** Thrown by a call whose code V8 has not optimized yet. The call then runs again from its beginning. */
 export class ColdCode extends Error {}
 
 /** The pointer that a call's first allocation returned, and the VM gas that it used. */
@@ -47,17 +47,17 @@ export class Execution {
   readonly host: Host;
   readonly costs: GasCosts;
   readonly isReadOnly: boolean;
-  /** VM gas used outside the VM: storage and queries. */
+  /** VM gas used outside the VM, by storage and queries. */
   external = 0n;
-  /** If undefined, the call is not traced. */
+  /** The call's trace; undefined if it is not traced. */
   trace: CallTrace | undefined;
   private readonly instance: Instance;
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;
   private readonly interrupt: (() => void) | undefined;
-  /** Most VM gas that the module's counter holds. */
+  /** Maximum VM gas in the module's counter. */
   private readonly slice: bigint;
-  /** VM gas that is moved to the module's counter later. */
+  /** VM gas that will be moved to the module's counter. */
   private reserve: bigint;
   private callDepth = 0;
   private hasCalledHost = false;
@@ -72,7 +72,7 @@ export class Execution {
       /** VM gas. */
       readonly limit: bigint;
       readonly interrupt: (() => void) | undefined;
-      /** VM gas after which operators throw `ColdCode`. Undefined: they never do. */
+      /** VM gas after which operators throw `ColdCode`; undefined means never. */
       readonly coldGas: bigint | undefined;
     },
   ) {
@@ -91,7 +91,7 @@ export class Execution {
 
   /**
    * Writes the arguments, calls the entry point, reads the result and frees the result's region. `onStart` receives the first
-   * allocation if it happened here and depended only on its length.
+   * allocation if this run made it and it depended only on its length.
    */
   run(
     entryPoint: string,
@@ -129,7 +129,7 @@ export class Execution {
     return left < 0n ? 0n : left;
   }
 
-  /** Called when the module's counter is below zero. Moves gas to it from the reserve, or ends the call. */
+  /** Called when the module's gas counter is below zero. Refills it from the reserve or ends the call. */
   refill(): void {
     if (this.exports.gas.value + this.reserve < 0n) throw vmError("gas");
     this.moveReserve();

@@ -33,7 +33,7 @@ export const GAS_COSTS = {
   hostCall: 18_000n,
   regionBase: 200_000n,
   regionByte: 115n,
-  /** Per byte of a region larger than 8,000,000 bytes; replaces the two costs above. */
+  /** Replaces the two costs above for a region larger than 8,000,000 bytes. Per byte. */
   largeRegionByte: 520n,
   stringBase: 28_700n,
   stringByte: 1_400n,
@@ -47,7 +47,7 @@ export const GAS_COSTS = {
   ed25519Verify: 35_000_000n,
   ed25519BatchBase: 24_000_000n,
   ed25519BatchItem: 21_000_000n,
-  /** With exactly one public key. */
+  /** The base cost if there is exactly one public key. */
   ed25519OneKeyBase: 36_000_000n,
   ed25519OneKeyItem: 10_000_000n,
   blsG1Base: 68_000_000n,
@@ -64,7 +64,7 @@ export const GAS_COSTS = {
 
 export type GasCosts = Readonly<typeof GAS_COSTS>;
 
-/** Maximum size of a region that can be read for a base cost and a small cost per byte. */
+/** Up to this size, reading a region costs a base cost and a small cost per byte. */
 const LARGE_REGION = 8_000_000;
 
 /** Returns the VM gas charged for reading a region of `length` bytes. */

@@ -19,7 +19,7 @@ export interface TracedCall {
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** Traces one contract call to find out where its gas was used. The trace changes neither the gas nor the result. */
+/** Records where one contract call uses its gas, without changing the gas or the result. */
 export interface CallTrace {
   /** Called when a function in the module begins. */
   enter(functionIndex: number): void;
@@ -41,9 +41,9 @@ declare const WebAssembly: {
 };
 
 /**
- * The use for which a module is compiled. `plain` code has no hooks: with them, a small loop takes half as long again, which is
- * too slow in a block. In `interruptible` code, a gas counter below zero calls a hook, which may refill it. `traced` code also
- * calls the other hooks.
+ * What a module is compiled for. `plain` code has no hooks, because a small loop takes half as long again with them, which is too
+ * slow in a block. In `interruptible` code, a gas counter below zero calls a hook, which may refill it. `traced` code also calls
+ * the other hooks.
  */
 export type Variant = "plain" | "interruptible" | "traced";
 
@@ -72,8 +72,8 @@ function named(name: string, ...rest: readonly number[]): Uint8Array {
 }
 
 /**
- * Returns a module that exports the hooks that it imports. This is needed because a table accepts only WebAssembly functions, and
- * an import in the contract itself would change the indices of all functions.
+ * Returns a module that exports the hooks that it imports. It is needed because a table accepts only WebAssembly functions, and
+ * an import in the contract would change all function indices.
  */
 function bridge(): Uint8Array {
   const out = new ByteWriter(128);
@@ -114,7 +114,7 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** Hook positions in a rewritten module: the index of the hook table, and the index of the first of the two hook types. */
+/** Where a rewritten module has its hooks: the hook table's index, and the index of the first of the two hook types. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;

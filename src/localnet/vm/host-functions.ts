@@ -29,7 +29,7 @@ const MAX = {
   blsTag: 5 * KIB,
 } as const;
 
-/** Native stack bytes that the host's own frames may use before it calls another contract. */
+/** How many native stack bytes the host's own frames may use before it calls another contract. */
 const QUERY_STACK = 24 * KIB;
 
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
@@ -125,7 +125,7 @@ function aggregateWith(group: crypto.BlsGroup): HostFunction {
   };
 }
 
-/** Returns a part of an iterator's next entry; 0 after the last one. */
+/** Returns the key or value of an iterator's next entry, or 0 after the last entry. */
 function nextPart(part: 0 | 1): HostFunction {
   return (execution, [iterator = 0]) => {
     const entry = execution.ask((host) => host.next(iterator >>> 0));
@@ -230,7 +230,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     return crypto.verifyEd25519Batch(messages, signatures, keys);
   },
 
-  // The deployed chain has no handler for debug texts, so the region is not read.
+  // Do not read the region, because the deployed chain has no handler for debug texts.
   debug: () => undefined,
 
   query_chain: (execution, [pointer = 0]) => {

@@ -18,7 +18,7 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value, and the VM gas used outside the VM to obtain it. This gas is deducted from the contract's remaining gas. */
+/** A value from the host, and the VM gas that it cost outside the VM. The contract pays for this gas. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
@@ -27,9 +27,9 @@ export interface Metered<T> {
 /** An entry in a contract's storage. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** A contract's remaining limits when it queries the chain. */
+/** The gas and stack that remain to a contract's query. */
 export interface QueryLimits {
-  /** VM gas. */
+  /** The remaining VM gas. */
   readonly gas: bigint;
   /** Native stack bytes available for calls to other contracts on the same stack. */
   readonly stack: number;
@@ -41,28 +41,28 @@ export interface QueryLimits {
  */
 export interface Host {
   get(key: Uint8Array): Metered<Uint8Array | undefined>;
-  /** Returns the VM gas used. */
+  /** Changes the storage. Returns the VM gas used. */
   set(key: Uint8Array, value: Uint8Array): bigint;
-  /** Returns the VM gas used. */
+  /** Changes the storage. Returns the VM gas used. */
   remove(key: Uint8Array): bigint;
-  /** Returns a new iterator over keys from `start` to `end` (exclusive). Contracts see its id; ids count from 0 in each call. */
+  /** Opens an iterator over keys from `start` to `end` (exclusive). Returns the id that contracts see, from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
   /** Advances an iterator and returns the entry that it leaves, or undefined after the last entry. */
   next(iterator: number): Metered<StorageEntry | undefined>;
   /** Returns the encoded response to an encoded query, as the contract receives it. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
-  /** Explains to the contract why a string is not an address; undefined if it is an address. */
+  /** Returns why a string is not an address, or undefined if it is one. */
   validateAddress(text: string): string | undefined;
   canonicalizeAddress(text: string): Result<Uint8Array, string>;
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
 }
 
-/** Replies of one host method, in order. */
+/** One host method's recorded replies, in order. */
 class Replies<T> {
   private list: T[] | undefined;
   private at = 0;
 
-  /** Returns the next recorded reply; undefined if the host must be called. */
+  /** Returns the next recorded reply, or undefined if the host must be called. */
   next(): T | undefined {
     return this.list?.[this.at++];
   }
@@ -78,7 +78,7 @@ class Replies<T> {
   }
 }
 
-/** A host that records its replies and repeats them after `rewind`, so a second run of a call accesses the chain only once. */
+/** A host that records its replies and repeats them after `rewind`, so that a second run does not access the chain again. */
 export class RecordedHost implements Host {
   private readonly host: Host;
   private readonly gets = new Replies<Metered<Uint8Array | undefined>>();

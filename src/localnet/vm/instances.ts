@@ -7,14 +7,14 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
-/** Maximum memory of a reusable instance, in bytes. A larger memory takes longer to restore than to create. */
+/** Maximum memory of a reusable instance, in bytes. Restoring a larger memory takes longer than creating it. */
 const MAX_MEMORY = 4 * 1024 * 1024;
-/** Maximum number of start states per module. The lengths of a chain's first arguments differ by a few bytes. */
+/** Maximum number of start states per module. A few are enough, because the lengths of first arguments differ little. */
 const MAX_STARTS = 8;
 /** Maximum number of idle instances per module. Several are needed when a contract's calls are nested in its own calls. */
 const MAX_IDLE = 4;
 
-/** A call's requirements for its instance: the length of its first argument, and its native stack bytes. */
+/** What a call needs from its instance: the length of its first argument, and its native stack bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;
@@ -28,15 +28,15 @@ interface Reusable {
 }
 
 /**
- * Gives each call an instance that is as good as new. Creating an instance takes longer than most calls, so the memory and
- * globals of instances from finished calls are restored instead. Nothing else in an instance can change, because no operator
- * writes to a table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
+ * Gives each call an instance that is as good as new. Creating an instance takes longer than most calls, so it restores the
+ * memory and globals of used ones instead. Nothing else in an instance can change, because no operator writes to a table or drops
+ * a segment. It discards an instance if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
   private readonly hooks: Hooks;
   private readonly maxBytes: number;
-  /** Keyed by module, least recently used first. */
+  /** Instances and start states by module, least recently used first. */
   private readonly reusable = new Map<Instantiable, Reusable>();
   private total = 0;
 
@@ -157,25 +157,25 @@ export interface WasmExports {
 /** The source of instances. */
 export interface Instantiable {
   readonly compiled: object;
-  /** Indices of the contract's mutable globals, which are restored. Undefined if the contract's instances cannot be reused. */
+  /** Indices of the mutable globals to restore. Undefined if the contract's instances cannot be reused. */
   readonly restoredGlobals: readonly number[] | undefined;
 }
 
-/** Size, in bytes, of the block next to the image that is cleared as a whole. */
+/** Size in bytes of the block next to the image that is always cleared. */
 const CLEARED = 16 * 1024;
 const ZEROS = Buffer.alloc(256 * 1024);
 
 /**
  * The state of a fresh instance after its first call, `allocate(length)`. If this call uses no host function, the state depends
- * only on the length. Nearly every contract grows its memory during this call but not later, and a memory cannot shrink, so this
- * is the state to which an instance can be restored.
+ * only on the length. Instances are restored to this state because a memory cannot shrink, and nearly every contract grows its
+ * memory during this call but not later.
  */
 export interface StartState {
   /** What `allocate` returned. */
   readonly pointer: number;
   /** VM gas that `allocate` used. */
   readonly gas: bigint;
-  /** Number of native stack bytes that sufficed for `allocate`. */
+  /** How many native stack bytes were enough for `allocate`. */
   readonly stackLimit: number;
   readonly memoryLength: number;
   /** The memory without the zeros at its start and end, and the address at which this part begins. */
@@ -195,7 +195,7 @@ export interface Instance {
   start: StartState | undefined;
 }
 
-/** Restores a used instance, whose memory must have the same size, to the start state. */
+/** Restores a used instance to the start state. Its memory must have the same size. */
 function restore(instance: Instance, start: StartState): Instance {
   const { image, imageStart, globals } = start;
   const memory = new Uint8Array(instance.exports.memory.buffer);
@@ -210,12 +210,12 @@ function restore(instance: Instance, start: StartState): Instance {
   return instance;
 }
 
-/** Calls write near the image (stack below, heap above), so the parts that are checked grow with their distance from it. */
+/** Returns the size of the next part to check. Parts grow with their distance from the image, because calls write near it. */
 function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
 
-/** Most of a memory has never been written to, and comparing is faster than filling. */
+/** Clears a part of a memory. Compares first, because most of it was never written to and comparing is faster than filling. */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }

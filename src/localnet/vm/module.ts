@@ -24,7 +24,7 @@ interface ModuleImport {
   readonly module: string;
   readonly name: string;
   readonly kind: Kind;
-  /** Type index; for functions only. */
+  /** Index of the function's type. Only functions have one. */
   readonly type: number;
 }
 
@@ -41,7 +41,7 @@ export interface ByteRange {
 
 /** An active segment of a table or memory. */
 interface Segment {
-  /** First index or address. Undefined if an imported global determines it. */
+  /** The segment's first index or address. Undefined if an imported global determines it. */
   readonly offset: number | undefined;
   readonly length: number;
 }
@@ -52,7 +52,7 @@ interface ElementSegment extends Segment {
   readonly items: number;
 }
 
-/** A decoded module: everything that checks and the rewriter need. Parts that are only copied are stored as byte ranges. */
+/** A decoded module, with everything that the checks and the rewriter need. Parts that are only copied are byte ranges. */
 export class WasmModule {
   readonly bytes: Uint8Array;
   readonly types: FunctionType[] = [];

@@ -1,7 +1,7 @@
 import type { ByteReader } from "./byte-reader.ts";
 import { moduleError } from "./errors.ts";
 
-/** Value types, as encoded. `UNKNOWN` is the type of a value popped from an empty stack in unreachable code. */
+/** Value types, as encoded. In unreachable code, a value popped from an empty stack has the type `UNKNOWN`. */
 export const I32 = 0x7f;
 export const I64 = 0x7e;
 export const F32 = 0x7d;
@@ -142,7 +142,7 @@ export interface Operator {
   opcode: number;
   /** Offset of the opcode. */
   start: number;
-  /** Index or depth; for `br_table`, the default depth; for blocks, the type index, or -1 if `blockType` applies. */
+  /** The operator's index or depth. A `br_table` has its default depth here, a block its type index or -1 (see `blockType`). */
   index: number;
   /** Result type of a block without a type index, or `EMPTY_BLOCK`. */
   blockType: number;
@@ -250,7 +250,7 @@ function readBlockType(reader: ByteReader, into: Operator): void {
   else into.index = readTypeIndex(reader);
 }
 
-/** A type index is encoded as a signed 33-bit integer, to distinguish it from the value types. */
+/** Reads a type index. It is a signed 33-bit integer, to distinguish it from the value types. */
 function readTypeIndex(reader: ByteReader): number {
   const start = reader.position;
   reader.skipSigned(33);

@@ -1,6 +1,6 @@
 import { vmError, type VmError } from "./errors.ts";
 
-/** Bytes in a contract's memory that the contract and the host exchange: the pointer leads to the offset, capacity and length. */
+/** Bytes in a contract's memory that it exchanges with the host. A pointer leads to the region's offset, capacity and length. */
 export interface Region {
   readonly offset: number;
   readonly capacity: number;
@@ -10,8 +10,8 @@ export interface Region {
 const REGION_SIZE = 12;
 
 /**
- * Returns a view of a region's description. V8 passes an i32 as a signed number, while an address is unsigned, so `pointer` may
- * be either. Sums of addresses and lengths stay far below 2^53.
+ * Returns a view of a region's description. `pointer` may be signed or unsigned, because V8 passes an i32 as a signed number
+ * while addresses are unsigned. Sums of addresses and lengths stay far below 2^53.
  */
 function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   const address = pointer >>> 0;
@@ -23,7 +23,7 @@ function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   return new DataView(buffer, address, REGION_SIZE);
 }
 
-/** Reads and validates the region at a pointer. The buffer is the memory's current one, which changes when the memory grows. */
+/** Reads and validates the region at a pointer. `buffer` must be the current one, because growing the memory replaces it. */
 export function regionAt(buffer: ArrayBuffer, pointer: number): Region {
   const view = descriptionAt(buffer, pointer);
   const region = {
@@ -56,7 +56,7 @@ export function writeRegion(buffer: ArrayBuffer, pointer: number, data: Uint8Arr
     throw vmError("communication", `Region too small. Got ${region.capacity}, required ${data.length}`);
   if (region.offset + data.length > buffer.byteLength) throw accessError(region, buffer);
   new Uint8Array(buffer, region.offset, data.length).set(data);
-  // The contract may have placed the region over its own description, so the last write wins.
+  // Write this last, because the contract may have placed the region over its own description.
   const view = descriptionAt(buffer, pointer);
   view.setUint32(0, region.offset, true);
   view.setUint32(4, region.capacity, true);

@@ -20,7 +20,7 @@ export interface Helper {
 
 /** Indices of the globals and hooks appended by the rewriter. */
 export interface Globals {
-  /** If undefined, a gas counter below zero ends the call. */
+  /** Where the hooks are. If undefined, a gas counter below zero ends the call. */
   readonly hooks: HookPlaces | undefined;
   readonly gas: number;
   readonly stack: number;
@@ -99,8 +99,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * For each `memory.grow`, even by zero pages, V8 creates a new buffer in JavaScript; for growth beyond the maximum, it still
- * requests memory from the system. Both take thousands of times as long as their gas pays for, so neither reaches V8.
+ * Keeps two cases of `memory.grow` away from V8, because they take thousands of times as long as their gas pays for. Even for
+ * zero pages, V8 creates a new buffer in JavaScript. Beyond the maximum, it still requests memory from the system.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -121,7 +121,7 @@ function writeCanonicalF64(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x61, OP.select);
 }
 
-/** V8 reports "unrepresentable" for both a NaN and an out-of-range number, but the deployed VM has separate errors. */
+/** Writes a truncation with separate errors for a NaN and an out-of-range number, because V8 does not distinguish them. */
 function writeTruncate(
   writer: ByteWriter,
   { notANumber }: Globals,
@@ -133,8 +133,8 @@ function writeTruncate(
 }
 
 /**
- * `promote` and `demote` keep a NaN's sign and the upper bits of its payload, and set its quiet bit. WebAssembly leaves the
- * payload unspecified, so the bits are computed with integers.
+ * `promote` and `demote` keep a NaN's sign and the upper bits of its payload, and set its quiet bit. They compute the bits with
+ * integers, because WebAssembly leaves the payload unspecified.
  */
 function writePromote(writer: ByteWriter): void {
   const bits = [...LOCAL_0, 0xbc, 0xad] as const; // i32.reinterpret_f32, i64.extend_i32_u
@@ -162,7 +162,7 @@ function writeDemote(writer: ByteWriter): void {
   writeBytes(writer, 0x72, 0xbe, OP.end); // f32.reinterpret_i32
 }
 
-/** Returns the helper that makes an operator with an undetermined NaN exact. It is called after the operator or instead of it. */
+/** Returns the helper that makes an operator with an undetermined NaN exact. It runs after the operator or instead of it. */
 export function floatHelper(
   opcode: number,
 ): { readonly name: string; readonly isInstead: boolean } | undefined {
@@ -198,8 +198,8 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the import `debug`, which does nothing, since a call to JavaScript would take twenty times as long as its
- * gas pays for. Undefined if the import has a different type, in which case no instance is created.
+ * Returns the index of the import `debug`. Calls to it are skipped, because a call to JavaScript would take twenty times as long
+ * as its gas pays for. Undefined if the import has a different type, because no instance is created then.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
   const index = module.imports

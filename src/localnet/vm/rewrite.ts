@@ -15,20 +15,20 @@ export const REWRITER_VERSION = 5;
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** Exists only if the module is not plain. */
+  /** The table of hooks, which plain modules lack. */
   hooks: "hooks",
   gas: "gas",
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Precedes the index of a mutable global in a contract with reusable instances. */
+  /** Comes before a mutable global's index in a contract with reusable instances. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
-/** Length in bytes from which a body pays for its gas by calling a function, so that it grows at most fourfold. */
+/** From this length in bytes, a body pays for its gas by calling a function, so that it grows at most fourfold. */
 const LARGE_BODY = 64 * 1024;
-/** A function that makes no calls and has a smaller frame is not counted, because any recursion ends there. */
+/** A function without calls is not counted if its frame is smaller than this, because any recursion ends there. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
@@ -38,10 +38,10 @@ export interface RewriteOptions {
 }
 
 /**
- * Returns a module for Node's own `WebAssembly` that does the same and also counts: each basic block's gas just before the
- * block's accounting operator (like wasmer's metering), and each frame's stack bytes. It produces canonical NaNs, and has at most
- * 512 pages of memory. Function, type, global and table indices do not change. `shapes` contains each body's validation results.
- * All variants use the same gas.
+ * Returns a module for Node's own `WebAssembly` that does the same but also counts gas and stack bytes. Like wasmer's metering,
+ * it counts a basic block's gas just before the block's accounting operator. It produces canonical NaNs and has at most 512 pages
+ * of memory. Function, type, global and table indices do not change. `shapes` contains each body's validation results. All
+ * variants use the same gas.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -58,7 +58,7 @@ class Rewriter {
   private readonly helpers = new Map<string, number>();
   /** Hooks to which functions report their beginning and end, for a trace. */
   private readonly reportTo: HookPlaces | undefined;
-  /** Index of the import `debug` if calls to it do not leave the module. In a trace, the calls are shown instead. */
+  /** Index of the import `debug` if calls to it do not leave the module. They do in a trace, which shows them. */
   private readonly silent: number | undefined;
   private readonly hostCall: number;
 
@@ -211,8 +211,8 @@ class Rewriter {
   }
 
   /**
-   * Writes the table's content after all segments, each element only once, because segments may overlap and each instance would
-   * write them again. If a segment is out of range, no instance can be created.
+   * Writes the table's content after all segments with each element only once, because overlapping segments would be written
+   * again for each instance. If a segment is out of range, no instance can be created.
    */
   private writeElements(): void {
     const { elementSegments, tables, bytes } = this.module;
@@ -268,7 +268,7 @@ class Rewriter {
     const size = frameSize(shape);
     const index = module.importedFunctions + bodyIndex;
     const isCounted = shape.calls || size > UNCOUNTED_FRAME;
-    // The code after the block runs wherever the function returns.
+    // The code after the block runs for every return of the function.
     const hasBlock = isCounted || reportTo !== undefined;
     const writer = new ByteWriter((end - start) * 3 + 64);
     writer.copy(module.bytes, start, shape.code);
@@ -360,7 +360,7 @@ class Rewriter {
     this.callHelper(writer, rewriteHelpers.CHARGE);
   }
 
-  /** V8 uses the same error for an empty element and a wrong signature. The index distinguishes the two. */
+  /** Records the table index, because V8 reports the same error for an empty element and a wrong signature. */
   private noteTableIndex(writer: ByteWriter): void {
     rewriteHelpers.globalAccess(writer, OP.globalSet, this.globals.tableIndex);
     rewriteHelpers.globalAccess(writer, OP.globalGet, this.globals.tableIndex);

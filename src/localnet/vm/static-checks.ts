@@ -3,7 +3,7 @@ import { vmError } from "./errors.ts";
 import type { WasmModule } from "./module.ts";
 import { I32, I64 } from "./operators.ts";
 
-/** Functions that a contract may import from `env`, in deployed order: number of parameters (all i32), and result. */
+/** Functions that a contract may import from `env`, in deployed order, with their number of parameters (all i32) and result. */
 export const HOST_FUNCTIONS = {
   abort: [1, undefined],
   db_read: [1, I32],
@@ -67,7 +67,7 @@ const CAPABILITY_PREFIX = "requires_";
 /** Maximum length, in bytes, of a list of names in an error. */
 const MAX_LIST_LENGTH = 200;
 
-/** One of the chain's rules for contracts. It returns how a module violates the rule, in the deployed words. */
+/** One of the chain's rules for contracts. It returns the deployed text on how a module violates the rule. */
 export interface StaticCheck {
   readonly name: string;
   readonly problem: (module: WasmModule) => string | undefined;
@@ -185,7 +185,7 @@ function quotedList(names: readonly string[]): string {
   return `[${names.map((name) => `"${name}"`).join(", ")}]`;
 }
 
-/** Formats a set of names in sorted order, omitting as many at the end as necessary to stay within the limit. */
+/** Formats a set of names in sorted order. Omits as many at the end as the length limit requires. */
 function limitedSet(names: readonly string[]): string {
   const quoted = [...new Set(names)].toSorted(compareBytes).map((name) => `"${name}"`);
   const starts: number[] = [];

@@ -4,18 +4,18 @@ import { type FunctionType, functionType, isValueType, typeName, type WasmModule
 import * as operators from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
-/** Number of locals that are looked up by index; others by group, since a few bytes may declare 50,000. */
+/** How many locals are looked up by index. Others are found by group, because a few bytes can declare 50,000. */
 const LISTED_LOCALS = 256;
 
-/** Information about a valid function for the rewriter. */
+/** What the rewriter needs to know about a valid function. */
 export interface FunctionShape {
   /** Offset of the first operator. */
   readonly code: number;
-  /** Parameters and locals. */
+  /** Number of parameters and locals. */
   readonly locals: number;
   /** Maximum height of the operand stack, in values. */
   readonly height: number;
-  /** True if the function calls another and may therefore be part of a recursion. */
+  /** True if the function calls another, so that it may be part of a recursion. */
   readonly calls: boolean;
   /** Maximum number of parameters in any function that it calls. */
   readonly arguments: number;
@@ -39,8 +39,8 @@ const ONE_TYPE: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Checks the function body with this index in the code section: operand stack types, labels, indices. Errors have the deployed
- * words and offsets. Memory use is linear in the body's size: a block takes a frame, an operator at most one operand.
+ * Checks the types on the operand stack, the labels and the indices in a function body of the code section. Errors have the
+ * deployed texts and offsets. Memory use is linear in the body's size.
  */
 export function validateFunction(module: WasmModule, bodyIndex: number): FunctionShape {
   const range = module.bodies[bodyIndex];
@@ -156,7 +156,7 @@ class FunctionValidator {
     for (const type of types) this.operands.push(type);
   }
 
-  /** The code up to the end of the block is unreachable, so its stack provides whatever values the operators expect. */
+  /** Marks the code up to the end of the block as unreachable. Its stack then provides whatever the operators expect. */
   private leave(): void {
     const frame = this.frame();
     frame.isUnreachable = true;
@@ -342,7 +342,7 @@ class FunctionValidator {
   private checkEnd(): void {
     let frame = this.popFrame();
     if (frame.kind === operators.OP.if) {
-      // For an `if` without `else`, the parameters must equal the results.
+      // The parameters of an `if` without `else` must equal its results.
       this.enter(operators.OP.else, frame.params, frame.results);
       frame = this.popFrame();
     }
@@ -352,7 +352,7 @@ class FunctionValidator {
   private checkBranchTable({ index, targets }: operators.Operator): void {
     this.pop(operators.I32);
     const defaults = this.labelTypes(index);
-    // Only the first of equal label types can fail, so a table of 131,072 equal targets is checked once.
+    // Check equal label types only once, because a table may have 131,072 of them.
     const checked = new Set<readonly number[]>();
     for (const target of targets) {
       const types = this.labelTypes(target);
@@ -372,8 +372,8 @@ class FunctionValidator {
 const FRAME_OVERHEAD = 48;
 
 /**
- * Returns the maximum number of native stack bytes in a function's frame: V8 gives each local and operand 8 bytes or less, and
- * passes about the first four arguments in registers.
+ * Returns the maximum size of a function's frame on the native stack. V8 gives each local and operand at most 8 bytes, and passes
+ * about the first four arguments in registers.
  */
 export function frameSize(shape: FunctionShape): number {
   return FRAME_OVERHEAD + 8 * (shape.locals + shape.height + Math.max(0, shape.arguments - 4));

@@ -13,7 +13,7 @@ import { rewriteModule, type RewriteOptions, REWRITER_VERSION } from "./rewrite.
 import { checkStatically, isHostFunction } from "./static-checks.ts";
 import { validateFunction } from "./validate-function.ts";
 
-/** Maximum VM gas that a counter can hold. If the chain sets no limit, it passes 2^64 - 1. */
+/** Maximum VM gas that a counter can hold. Without a limit, the chain passes 2^64 - 1. */
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**

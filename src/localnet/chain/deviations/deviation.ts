@@ -6,7 +6,7 @@ import type { FieldChange } from "../../../cosmos/proto/variant.ts";
  */
 export interface Deviation {
   readonly subject: string;
-  /** Absent if the specification is silent. */
+  /** What the specification says. Absent if it says nothing. */
   readonly specification?: string;
   readonly deployed: string;
   /** How a chain with the `specification` profile behaves, and why. If the deviation has no switch, every chain does this. */

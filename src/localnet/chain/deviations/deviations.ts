@@ -9,7 +9,7 @@ import {
   TRANSFER_DEVIATIONS,
 } from "./other-deviations.ts";
 
-/** Whether a chain follows the specification or the deployed chain where they differ. The genesis document fixes the profile. */
+/** Says whether a chain follows the specification or the deployed chain where they differ. The genesis document fixes it. */
 export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
@@ -59,7 +59,7 @@ export const DEVIATION_AREAS: readonly DeviationArea[] = [
 /** A deviation as shown by `relaywatch localnet profile` and in `docs/conformance.md`. */
 interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
   readonly area: string;
-  /** "–" if the specification is silent. */
+  /** What the specification says, or "–" if it says nothing. */
   readonly specification: string;
   /** Identifier of the switch; null if all chains behave the same for this deviation. */
   readonly switch: string | null;

@@ -3,22 +3,22 @@ import type { JsonObject } from "../../../platform/base/json.ts";
 import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
 import type { Interrupt } from "./gas.ts";
 
-/** Outcome of one transaction (ABCI `ExecTxResult`). */
+/** The result of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
-  /** 0: success. */
+  /** 0 means success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** The encoded `TxMsgData`; empty after a failure. */
+  /** The encoded `TxMsgData`, or empty if the transaction failed. */
   readonly data: Uint8Array;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
   readonly events: readonly ChainEvent[];
 }
 
-/** A consensus validator. A power of 0 removes it. */
+/** A consensus validator and its power. A power of 0 removes it from the set. */
 export interface ValidatorPower {
-  /** Ed25519, 32 bytes. */
+  /** The validator's Ed25519 public key, 32 bytes. */
   readonly publicKey: Uint8Array;
   readonly power: bigint;
 }
@@ -42,7 +42,7 @@ export interface FinalizeBlockRequest
 
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
-  /** Events from the hooks. Those from begin and end hooks have the attribute `mode` (BeginBlock or EndBlock), as in the SDK. */
+  /** Events from the block's hooks. As in the SDK, the attribute `mode` names the hook: BeginBlock or EndBlock. */
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
   /** State root after this block. The header at the next height contains it. */
@@ -56,7 +56,7 @@ export interface FinalizeBlockResult {
 export interface QueryRequest {
   readonly path: string;
   readonly data: Uint8Array;
-  /** 0: latest. */
+  /** Height of the state to read; 0 means the latest. */
   readonly height: bigint;
   readonly prove: boolean;
 }
@@ -95,24 +95,20 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** CheckTx. The node sets `recheck` for transactions that are still in the mempool after a block. */
+  /** CheckTx. After each block, the node checks the transactions still in the mempool again, with `recheck` set. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
-  /**
-   * Makes the finalized block the latest state. The node writes the returned changes to disk in one transaction with the block,
-   * or not at all.
-   */
+  /** Makes the finalized block the latest state. The node writes the changes and the block to disk in one transaction. */
   readonly commit: () => CommitChanges;
   /** Reopens the state after the storage has been rolled back. Drops everything checked or finalized since then. */
   readonly reload: () => void;
-  /** `interrupt` may end the query, even during a simulation; the response code is then DeadlineExceeded. */
+  /** Runs a query. `interrupt` can end it, even during a simulation; the response's code is then DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
   /** Simulates an encoded Tx. Signatures may be missing. Throws any error thrown by `interrupt`. */
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /**
-   * Reruns a block's transactions, the last one inside `around`, which is not called if the block has no gas left for that
-   * transaction. Returns undefined if the state before the block is not stored. Changes nothing. Throws any error thrown by
-   * `interrupt`.
+   * Reruns a block's transactions without changing the state. `around` runs the last one, unless the block has no gas left for
+   * it. Returns undefined if the state before the block is no longer stored. Throws any error thrown by `interrupt`.
    */
   readonly rerun: (
     block: FinalizeBlockRequest,

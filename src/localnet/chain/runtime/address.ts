@@ -10,13 +10,13 @@ const CHECKSUM_LENGTH = 6;
 const MAX_LENGTH = 1023;
 const MAX_ADDRESS_BYTES = 255;
 
-// Recently used addresses in both directions. A transaction converts each of its addresses about twenty times, and bech32 would
-// take most of the time. An entry depends only on its key, so the caches cannot change a result.
+// Caches of recent conversions in both directions. A transaction converts each of its addresses about twenty times, and bech32
+// would take most of its time. Each entry depends only on its key, so the caches cannot change a result.
 const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
-/** The text for an address array shared by these caches, with the prefix last requested. */
+/** The bech32 text of an address array from these caches, and the prefix for which it was last requested. */
 const sharedTexts = createObjectSlot<Uint8Array, { readonly prefix: string; readonly text: string }>(
   "text of the address",
 );
@@ -26,7 +26,7 @@ export type AddressErrorFacts =
   | { readonly code: "not-an-address" }
   | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
 
-/** The text is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
+/** Thrown for a text that is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
 /** Returns a module account's address: the first 20 bytes of the SHA-256 hash of its name. Do not modify the array. */
@@ -55,7 +55,7 @@ export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
 }
 
-/** Runs `parse`. As in the SDK's address codec, a wrong prefix throws sdk/35; any other invalid text throws `AddressError`. */
+/** Runs `parse` and throws like the SDK's address codec: sdk/35 for a wrong prefix, `AddressError` for any other invalid text. */
 export function withSdkErrors<T>(parse: () => T): T {
   try {
     return parse();
@@ -100,7 +100,7 @@ function readAddress(prefix: string, text: string): Uint8Array {
   return decoded.bytes;
 }
 
-/** Decodes bech32 (BIP-173), with the same checks, in the same order and with the same texts as btcutil's `bech32.Decode`. */
+/** Decodes bech32 (BIP-173). The checks, their order and the error texts match btcutil's `bech32.Decode`. */
 function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   checkForm(text);
   const lower = text.toLowerCase();
@@ -157,7 +157,7 @@ function polymod(values: readonly number[]): number {
   }, 1);
 }
 
-/** Converts 5-bit digits to bytes. At most 4 bits may be left over, and all of them must be zero. */
+/** Converts 5-bit digits to bytes. At most 4 bits may be left over, and they must all be zero. */
 function regroup(digits: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   let buffer = 0;

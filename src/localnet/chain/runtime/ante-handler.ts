@@ -16,21 +16,21 @@ export interface AnteOptions {
   readonly accounts: AnteAccounts;
   /** Moves the fee into escrow. */
   readonly takeFee: AnteStep;
-  /** Store in which the contract host counts transactions. Absent on chains without contracts. */
+  /** Name of the store that counts transactions for contracts. Absent on chains without contracts. */
   readonly txCounterStore?: string;
-  /** Checks relayers' messages before they reach a block. */
+  /** Rejects redundant relayer messages before they reach a block. */
   readonly relayCheck?: AnteStep;
 }
 
 /**
- * Creates the ante handler: the steps before the messages, with the order and error texts of the SDK's ante decorators in the
+ * Creates the ante handler, whose steps run before the messages. Their order and error texts match the ante decorators of the
  * deployed release.
  *
- * The order determines which error a bad transaction gets and how much gas it has used by then; both are part of the result.
- * Cheap stateless checks come first. The fee is taken before signatures are verified, because verification is the most expensive
- * step: a transaction that cannot pay does not reach it. Keys precede signatures, because an account's first transaction provides
- * its key. Sequences follow: they advance only for a transaction that has passed all checks except the check for relayed packets,
- * which costs as much as the messages themselves.
+ * The order matters because it determines which error a bad transaction gets and how much gas it has used by then. Cheap
+ * stateless checks come first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never
+ * reaches the most expensive step. Keys are stored before signatures are verified, because an account's first transaction
+ * provides its key. Sequences advance only after all these checks have passed. Only the check for relayed packets comes later,
+ * because it costs as much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
@@ -60,14 +60,14 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
 
 /** Maximum gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/** Size that a simulation assumes for a missing signature, as in the SDK: an amino StdSignature with key (106 bytes) plus 6. */
+/** Size that a simulation assumes for a missing signature, as in the SDK: an amino StdSignature and key (106 bytes), plus 6. */
 const SIMULATED_SIGNATURE_BYTES = 112n;
 /** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) and the number of transactions (4 bytes), big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
- * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). The count restarts at 0 at each new
- * height, so it needs no reset at the end of a block. Simulations are not counted.
+ * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). The count starts at 0 at each new
+ * height, so nothing has to reset it at the end of a block. Simulations are not counted.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {
@@ -94,7 +94,7 @@ const rejectExtensionOptions: AnteStep = (_context, tx) => {
   if (tx.body.extensionOptions.length > 0) throw errors.ErrUnknownExtensionOptions();
 };
 
-/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them, because they have already passed. */
+/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them because they have passed before. */
 const validateBasic: AccountStep = (accounts, context, tx) => {
   if (context.mode === "recheck") return;
   checkFee(tx, accounts);
@@ -127,7 +127,7 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
     throw errors.ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
-/** Limits the memo's length in bytes. Like the SDK, reads parameters only if the memo is not empty, because reads consume gas. */
+/** Limits the memo's length in bytes. Like the SDK, reads the parameters only for a non-empty memo, because reads cost gas. */
 const checkMemo: AccountStep = (accounts, context, tx) => {
   const length = new TextEncoder().encode(tx.body.memo).length;
   if (length === 0) return;
@@ -148,7 +148,7 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    // Consumes the gas for reading the account. The SDK reads the key type here, but this chain has only one.
+    // This read only consumes gas. The SDK reads the account for its key type, but this chain has only one type.
     accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }

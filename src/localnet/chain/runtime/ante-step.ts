@@ -11,7 +11,7 @@ export interface Account {
   readonly vesting?: Vesting;
 }
 
-/** Accounts and parameters that the ante steps read and write. Implemented by the auth module. */
+/** The accounts and parameters that the ante steps access. The auth module implements this interface. */
 export interface AnteAccounts {
   readonly params: (context: Context) => Params;
   readonly get: (context: Context, address: Uint8Array) => Account | undefined;
@@ -20,7 +20,7 @@ export interface AnteAccounts {
   readonly parseAddress: (text: string) => Uint8Array;
 }
 
-/** Block properties on which fees and limits depend. */
+/** Properties of the block that determine fees and limits. */
 export interface TxEnvironment {
   /** Proposer's address (20 bytes). The proposer receives the tips. */
   readonly proposerAddress: Uint8Array;
@@ -30,7 +30,7 @@ export interface TxEnvironment {
   readonly simulationGas?: bigint | undefined;
 }
 
-/** One step before or after the messages. Throws `ModuleError` to reject the transaction. */
+/** One step that runs before or after a transaction's messages. Throws `ModuleError` to reject the transaction. */
 export type AnteStep = (context: Context, tx: DecodedTx, environment: TxEnvironment) => void;
 
 /** An {@link AnteStep} that reads or writes accounts. */

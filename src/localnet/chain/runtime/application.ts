@@ -28,9 +28,9 @@ export interface ApplicationOptions {
   readonly chainName: string;
   /** Default: `specification`. */
   readonly profile?: Profile;
-  /** The modules, in the order in which genesis and genesis export run. */
+  /** The modules, in the order in which their genesis is read and exported. */
   readonly modules: readonly ChainModule[];
-  /** Upgrades that add modules to saved states, in release order. */
+  /** Upgrades that add modules to a saved state, in the order of their releases. */
   readonly upgrades: readonly Upgrade[];
   /** Names of the modules whose begin hooks run first, in this order. All other begin hooks follow in module order. */
   readonly beginBlockOrder?: readonly string[];
@@ -38,11 +38,11 @@ export interface ApplicationOptions {
   readonly endBlockOrder: readonly string[];
   readonly ante: AnteStep;
   readonly post: AnteStep;
-  /** Default: no changes. */
+  /** Returns a block's changes to the validator set. Default: none. */
   readonly validatorUpdates?: (context: Context) => readonly abci.ValidatorPower[];
   /** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /** Returns a simulation's gas limit, if it is below the block's limit; undefined means the block's limit. */
+  /** Returns the gas limit for simulations if it is below the block's limit; undefined means the block's limit. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that can be queried. */
   readonly keepRecent: number;
@@ -50,8 +50,8 @@ export interface ApplicationOptions {
 }
 
 /**
- * Opens an application on its saved state. Without storage, it starts empty and stays in memory. Throws `StoreSetError` if the
- * saved state's stores differ from the modules' stores and no upgrade explains the difference.
+ * Opens an application on its saved state. Without storage, the state starts empty and stays in memory. Throws `StoreSetError` if
+ * the saved state's stores differ from the modules' stores and no upgrade explains the difference.
  */
 export function createApplication(
   options: ApplicationOptions,
@@ -63,7 +63,7 @@ export function createApplication(
   const machine = createMachine({ stores, keepRecent, ...(storage && { storage }) }, profile);
   const openUpgrades = () => {
     const planned = planUpgrades(storage, options.modules, options.upgrades);
-    // Checks and simulations before the next block see the added modules; their writes are dropped with the check state.
+    // Run the upgrades in the check state too, so that checks and simulations before the next block see the added modules.
     const lastBlock = machine.lastBlock();
     const nextBlock = { ...lastBlock, height: lastBlock.height + 1n };
     runUpgrades(planned, blockContext(nextBlock, machine.checkState()));
@@ -139,7 +139,7 @@ export function createApplication(
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
-      // On import, as on an upgrade, a module without stores in this state starts from its default genesis.
+      // If this state lacks a module's stores, skip the module: on import, it starts from its default genesis, as on an upgrade.
       const modules = options.modules.filter((module) => module.stores.every(view.has));
       return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
@@ -149,8 +149,8 @@ export function createApplication(
 }
 
 /**
- * Merges a genesis document's validators with the modules' validators. For a shared key, the document determines the power,
- * because an export contains the powers that a local chain's control API has set.
+ * Merges a genesis document's validators with the modules' validators. If both have a key, the document's power wins, because an
+ * export contains the powers that were set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],
@@ -188,8 +188,8 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs a check. Its writes stay in the check state until the next commit, so that several pending transactions from one account
- * pass with consecutive sequences.
+ * Runs a check. Its writes stay in the check state until the next commit, so that an account can have several pending
+ * transactions with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
   const block = machine.lastBlock();
@@ -235,7 +235,7 @@ function rerunBlock(
   { around, interrupt }: { readonly around: abci.RunAround; readonly interrupt: Interrupt | undefined },
 ): readonly abci.TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
-  // The genesis state is stored with the first block's state.
+  // The genesis state alone is not stored, so there may be nothing to run the first block on.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
     const again = (): abci.TxResult => runTx(tx, txRules, { ...scope, interrupt });
@@ -258,12 +258,12 @@ function queryContext(machine: Machine, view: multiStore.StoreView, interrupt?: 
   );
 }
 
-/** Returns a stored height. The multistore already contains a finalized height before its commit, but queries must not see it. */
+/** Returns the view at a committed height. Queries must not see a finalized height, which the multistore already contains. */
 function committedView(machine: Machine, height: bigint): multiStore.StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.view(height);
 }
 
-/** An application's states: committed state, check state, genesis and finalized block. */
+/** An application's states: the committed state, the check state, the genesis state and the finalized block. */
 type Machine = ReturnType<typeof createMachine>;
 
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
@@ -289,14 +289,14 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
     committed: () => committed,
     /** Returns the last committed block's record or, before the first block, the genesis record. */
     lastBlock: () => lastBlock,
-    /** Returns the branch above the committed state that collects the checks' writes until the next commit. */
+    /** Returns the branch that collects the checks' writes above the committed state until the next commit. */
     checkState: () => checkState,
     openBlock: (): Branch => {
       if (finalized !== undefined)
         throw new Error(`block ${finalized.height} is finalized and not committed`);
       return genesis === undefined ? stores.branch() : aboveGenesis(genesis);
     },
-    /** Starts with an empty state and returns the genesis branch, above which the first block runs. */
+    /** Starts from an empty state. Returns the genesis branch, on which the first block runs. */
     beginGenesis: (record: BlockRecord): Branch => {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
       stores = multiStore.createMultiStore({ ...options, initialHeight: record.height + 1n });
@@ -333,8 +333,8 @@ function viewAt(stores: multiStore.MultiStore, height: bigint): multiStore.Store
 }
 
 /**
- * Creates the first block's branch. InitChain commits nothing: genesis is part of the first height, so writing this branch also
- * writes the genesis state to the trees.
+ * Creates the first block's branch. Writing it also writes the genesis state to the trees, because InitChain commits nothing: the
+ * genesis state becomes part of the first height.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

@@ -15,14 +15,14 @@ export function isDenom(denom: string): boolean {
 }
 
 /**
- * Parses an integer from a message like Go's `math.Int`: "010" is 8. Empty text is 0. Throws sdk/2 for any other text or for more
- * than 256 bits; Go rejects them while decoding the transaction.
+ * Parses an integer from a message like Go's `math.Int`: "010" is 8. Empty text is 0. Throws sdk/2 for any other text and for
+ * more than 256 bits, which Go rejects while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
   return text === "" ? 0n : orThrow(() => parseInt256(text), ErrTxDecode);
 }
 
-/** Parses a message's coins without reordering them. Throws sdk/2. */
+/** Parses a message's coins and keeps their order. Throws sdk/2. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }
@@ -65,7 +65,7 @@ export function amountOf(coins: readonly Coin[], denom: string): bigint {
   return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
 }
 
-/** Returns the coins with the amounts that `change` calculates. */
+/** Returns the same coins, with each amount replaced by the result of `change`. */
 export function mapAmounts(
   coins: readonly Coin[],
   change: (amount: bigint, denom: string) => bigint,

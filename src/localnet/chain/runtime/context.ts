@@ -4,28 +4,28 @@ import type { Branch, KVStore } from "../store/cache-store.ts";
 import { createGasStore, type GasMeter, type Interrupt, interruptMeter } from "./gas.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 
-/** The purpose of an execution. `simulate` does not verify signatures and drops all writes. */
+/** Why a transaction runs. `simulate` verifies no signatures and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
 
-/** Everything that a handler, hook or query can read and change: one height, its stores, a gas meter and events. */
+/** Everything that a handler, hook or query can read or change: the block, the stores, a gas meter and the events. */
 export interface Context {
   readonly chainId: string;
   readonly height: bigint;
   /** Block time, in nanoseconds since the Unix epoch. Chain code has no other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
-  /** Determines whether the chain follows the specification or the deployed chain where they differ. */
+  /** Decides whether to follow the specification or the deployed chain where they differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
-  /** Interrupts a simulation or query. Called whenever gas is consumed; long-running work that consumes no gas must call it. */
+  /** Throws to end a simulation or query. Every gas consumption calls it; long work that consumes no gas must call it itself. */
   readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store. Throws a plain error (a bug) if no module registered the name. */
   readonly store: (name: string) => KVStore;
   /** Appends an event to the message or block. */
   readonly emit: (event: ChainEvent) => void;
   /**
-   * Runs `work` on a branch above this context. Its writes and events are applied when `work` returns. If `work` throws, they are
-   * dropped and the exception is rethrown. In both cases, the gas stays consumed.
+   * Runs `work` on a branch above this context. Its writes and events are applied when `work` returns, and dropped if it throws.
+   * Gas stays consumed in both cases.
    */
   readonly atomically: <T>(work: (inner: Context) => T) => T;
   /** Returns a context with the same stores and events but a different gas meter. */
@@ -51,8 +51,8 @@ interface ExecutionScope {
 
 /** Creates a context. Every access to its stores consumes gas from its meter. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
-  // A handler opens the same store for every read and write, so create each store's gas wrapper once. There are few stores and many
-  // contexts, and creating a list is faster than creating a map.
+  // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. Use a list
+  // instead of a map, because it is faster to create and a context opens few stores.
   const opened: { readonly name: string; readonly store: KVStore }[] = [];
   const { interrupt } = scope;
   const gas = interrupt === undefined ? scope.gas : interruptMeter(scope.gas, interrupt);
@@ -77,7 +77,7 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
 }
 
 function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner: Context) => T): T {
-  // The branch is on top of the raw stores, not the gas stores, because the final write must not consume gas.
+  // Branch from the raw stores instead of the gas stores, because the final write must not consume gas.
   const branch = scope.branch.branch();
   const events: ChainEvent[] = [];
   const inner = createContext(block, { ...scope, branch, emit: (each) => events.push(each) });
@@ -88,12 +88,12 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Thrown to drop a branch, which only an exception can do. The `dryRun` that throws it also catches it, so a single error object
- * suffices: creating one with its stack each time would take a quarter of a contract query's time.
+ * Thrown by `dryRun` to drop its branch, and caught there. It is a single shared object, because creating an error with its stack
+ * would take a quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
-/** Runs `work` on a branch whose writes and events are dropped, and returns the result of `work`. Gas stays consumed. */
+/** Runs `work` on a branch, drops the writes and events, and returns the result. The gas stays consumed. */
 export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   const outcome: { result?: { readonly value: T } } = {};
   try {
@@ -107,7 +107,7 @@ export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   return outcome.result?.value ?? unreachable("a branch ended without a result");
 }
 
-/** Returns the context with a different list of events. Its branches also append to that list once their work has succeeded. */
+/** Returns a context that appends events to the given list. Its branches do too, once their work has succeeded. */
 export function collectEvents(context: Context, events: ChainEvent[]): Context {
   return {
     ...context,
@@ -125,7 +125,7 @@ export function collectEvents(context: Context, events: ChainEvent[]): Context {
   };
 }
 
-/** An event attribute. `index` specifies whether the node indexes it (always true for SDK events). */
+/** An event attribute. The node indexes it if `index` is true, as it is for all SDK events. */
 interface EventAttribute {
   readonly key: string;
   readonly value: string;
@@ -166,8 +166,8 @@ export interface MessageHandler {
   /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` if it cannot be decoded. */
   readonly signers: (message: Uint8Array) => readonly string[];
   /**
-   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`). For a transaction, this runs before the fee
-   * is taken. `handle` repeats the check. Throws `ModuleError`.
+   * Checks an encoded message without reading the state (the SDK's `ValidateBasic`). In a transaction, this check runs before the
+   * fee is taken, and `handle` repeats it. Throws `ModuleError`.
    */
   readonly validate?: (message: Uint8Array) => void;
   /**
@@ -177,12 +177,12 @@ export interface MessageHandler {
   readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
 
-/** Returns the handler for a message of any module. */
+/** Finds the handler for a message type of any module. */
 export type FindMessage = (typeUrl: string) => MessageHandler | undefined;
 
 /** Handles one gRPC query, whose request and response are encoded messages. */
 export interface QueryHandler {
-  /** For example "/cosmos.bank.v1beta1.Query/Balance". */
+  /** The gRPC path, e.g. "/cosmos.bank.v1beta1.Query/Balance". */
   readonly path: string;
   /** Throws `QueryError` or `ModuleError` to fail the query. */
   readonly query: (context: Context, request: Uint8Array) => Uint8Array;
@@ -190,7 +190,7 @@ export interface QueryHandler {
 
 /** A validator's vote on the previous block. */
 export interface LastCommitVote {
-  /** 20 bytes. */
+  /** The validator's consensus address, 20 bytes. */
   readonly address: Uint8Array;
   readonly power: bigint;
   readonly signed: boolean;
@@ -198,12 +198,12 @@ export interface LastCommitVote {
 
 /** Evidence that a validator signed two blocks at the same height. */
 export interface Misbehavior {
-  /** 20 bytes. */
+  /** The validator's consensus address, 20 bytes. */
   readonly address: Uint8Array;
   readonly height: bigint;
-  /** Block time at that height. */
+  /** Block time at the height of the evidence. */
   readonly timeNs: bigint;
-  /** The validator's power at that height. */
+  /** The validator's power at the height of the evidence. */
   readonly power: bigint;
 }
 
@@ -220,18 +220,18 @@ export interface BlockInput {
   readonly appHash?: Uint8Array;
 }
 
-/** Runs an encoded transaction from a genesis document, without a fee or gas limit. Its writes are kept if its code is 0. */
+/** Runs an encoded transaction from a genesis document, without a fee or gas limit. Keeps the writes if the code is 0. */
 export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; readonly log: string };
 
-/** Names that a chain's modules receive. */
+/** The chain's names, as passed to its modules. */
 export interface ChainNames {
-  /** The chain's own name: the first part of the type URLs, query paths and REST paths of its own modules. */
+  /** The name that starts the type URLs, query paths and REST paths of the chain's own modules. */
   readonly chainName: string;
-  /** Bech32 prefix of account addresses. Operator and consensus addresses append `valoper` and `valcons`. */
+  /** Bech32 prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons` to it. */
   readonly bech32Prefix: string;
-  /** Denomination of fees and default parameters. */
+  /** Denomination of fees, also used in default parameters. */
   readonly denom: string;
-  /** Bech32 address of the account that may change parameters and that signs a proposal's messages. */
+  /** Bech32 address of the account that signs proposals' messages and may change parameters. */
   readonly authority: string;
 }
 
@@ -243,7 +243,7 @@ export interface ChainModule {
   readonly stores: readonly string[];
   readonly messages: readonly MessageHandler[];
   readonly queries: readonly QueryHandler[];
-  /** Runs before the begin hooks, with the block's transactions. */
+  /** Runs before the begin hooks and receives the block's transactions. */
   readonly preBlock?: (context: Context, txs: readonly Uint8Array[]) => void;
   readonly beginBlock?: (context: Context, block: BlockInput) => void;
   readonly endBlock?: (context: Context) => void;

@@ -1,6 +1,6 @@
 import { errorText } from "../../../platform/base/errors.ts";
 
-/** An error's description and wraps. The text alone is ambiguous, since a wrap may contain ": ". */
+/** An error's description and wraps. They cannot be derived from the text, because a wrap may itself contain ": ". */
 export interface ErrorOrigin {
   readonly description: string;
   readonly wraps?: readonly string[];
@@ -46,12 +46,12 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * A panic in Go: an out-of-gas meter, or any other panic. Error handling does not see it. Only code that recovers from panics may
- * catch it: the transaction, and a caller with its own gas meter.
+ * A panic in Go, such as running out of gas. Error handling must not see it. Only code that recovers from panics in Go may catch
+ * it: the transaction, and a caller with its own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
-/** Creates an error of a registered kind: `ErrX()` has only the description, and `ErrX("words")` is "words: description". */
+/** Creates an error of a registered kind. `ErrX()` has the description as its text, `ErrX("words")` "words: description". */
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**
@@ -66,12 +66,12 @@ export function registerError(codespace: string, code: number, description: stri
   };
 }
 
-/** Returns {@link registerError} for one codespace. */
+/** Returns a version of {@link registerError} that is bound to one codespace. */
 export function errorsOf(codespace: string): (code: number, description: string) => ErrorKind {
   return (code, description) => registerError(codespace, code, description);
 }
 
-/** Creates an error that the Go code never registered (`errors.New`). ABCI reports it as code 1 in the codespace "undefined". */
+/** Creates an error that Go does not register (`errors.New`). ABCI reports it as code 1 in the codespace "undefined". */
 export function unregisteredError(text: string): ModuleError {
   return new ModuleError("undefined", 1, text, text);
 }
@@ -113,17 +113,14 @@ export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Codespace `gov`: a message reserved for the authority was signed by someone else. */
+/** Gov error for a message that only the authority may send, but someone else signed. */
 export const ErrInvalidSigner = registerError(
   "gov",
   13,
   "expected gov account as only signer for proposal message",
 );
 
-/**
- * Runs `work`. Prepends words to any `ModuleError`, like Go's `errorsmod.Wrap`, or converts it. Panics are not wrapped, since error
- * handling does not see them.
- */
+/** Runs `work`. Prepends words to a `ModuleError` (Go's `errorsmod.Wrap`) or converts it. Panics pass through unchanged. */
 export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
     return work();
@@ -173,7 +170,7 @@ export const GrpcCode = {
   Unauthenticated: 16,
 } as const;
 
-/** A query failed with a gRPC status. It determines the REST status and body, or the ABCI code and log. */
+/** Fails a query with a gRPC status, from which the REST status and body or the ABCI code and log follow. */
 export class QueryError extends Error {
   /** One of {@link GrpcCode}. */
   readonly grpcCode: number;
@@ -185,17 +182,17 @@ export class QueryError extends Error {
   }
 }
 
-/** A query's request is invalid. */
+/** Creates the error for an invalid query request. */
 export function invalidArgument(text: string): QueryError {
   return new QueryError(GrpcCode.InvalidArgument, text);
 }
 
-/** A query found nothing. */
+/** Creates the error for a query that found nothing. */
 export function notFound(text: string): QueryError {
   return new QueryError(GrpcCode.NotFound, text);
 }
 
-/** The bytes of a query's request cannot be decoded. grpc-go and baseapp report this differently; see `toQueryFailure`. */
+/** Thrown if a query's request cannot be decoded. grpc-go and baseapp report this differently; see `toQueryFailure`. */
 export class UnreadableRequest extends QueryError {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : "not protobuf";

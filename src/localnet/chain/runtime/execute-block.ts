@@ -39,7 +39,7 @@ export interface BlockRules {
 /** A block's outcome before its app hash is known. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Runs a decided block on its branch. A failed transaction is a result; any other exception is a bug and stops the machine. */
+/** Runs a decided block on its branch. A failed transaction has a result; any other exception is a bug and stops the machine. */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,
@@ -49,7 +49,7 @@ export function executeBlock(
   const { height, timeNs } = request;
   const block: BlockFacts = { chainId, height, timeNs, profile: rules.profile };
   const events: ChainEvent[] = [];
-  // Write this before the hooks, so that the record is part of the state that this height commits to.
+  // Write the record before the hooks, so that it is part of the state at this height.
   writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
   const preContext = blockContext(block, branch, (event) => events.push(event));
   for (const hook of rules.pre) hook(preContext, request.txs);
@@ -85,7 +85,7 @@ function runTransactions(
 ): readonly TxResult[] {
   const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
   const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
-  // The transaction that crosses the limit keeps its result; all later transactions fail without running.
+  // The transaction that crosses the block's gas limit keeps its result. All later transactions fail without running.
   let used = 0n;
   return request.txs.map((tx, index) => {
     if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();
@@ -101,7 +101,7 @@ function noBlockGasLeft(): TxResult {
   return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
 }
 
-/** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */
+/** Block data stored in the state. Queries at the block's height and the first checks after a restart need it. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }

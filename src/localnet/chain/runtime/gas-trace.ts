@@ -2,14 +2,14 @@ import type { StartTrace } from "../../vm/hooks.ts";
 import type { Context, ChainModule, MessageHandler, QueryHandler } from "./context.ts";
 import type { TxRules } from "./tx-runner.ts";
 
-/** The scope of a span: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
+/** What a span covers: a transaction step, a message, a contract call, a query, or an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
-/** Traces gas consumption without changing any result. */
+/** Records where gas is consumed, without changing any result. */
 export interface GasTracer {
   /** Returns the trace for the next call of binary code, or undefined if it is not traced. */
   readonly call: () => StartTrace | undefined;
-  /** Runs work as a named span. `name` is called only if the work is traced. */
+  /** Runs work in a named span. `name` is called only while tracing. */
   readonly span: <T>(
     context: Context,
     kind: SpanKind,
@@ -18,7 +18,7 @@ export interface GasTracer {
   ) => T;
 }
 
-/** Follows nothing. */
+/** A tracer that records nothing. */
 export const UNTRACED: GasTracer = {
   call: () => undefined,
   span: (context, _kind, _name, work) => work(context),

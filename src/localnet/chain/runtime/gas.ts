@@ -2,18 +2,18 @@ import type { Entry, KVStore } from "../store/cache-store.ts";
 import { ChainPanic } from "./errors.ts";
 
 export interface GasMeter {
-  /** Undefined: no limit. */
+  /** The gas limit; undefined means no limit. */
   readonly limit: bigint | undefined;
-  /** Returns the gas consumed so far. It can exceed `limit`, since failed consumption also counts. */
+  /** Returns the gas consumed so far. It can exceed `limit`, because the consumption that fails also counts. */
   readonly used: () => bigint;
   /**
    * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
    * ("ReadFlat", "WritePerByte", "txSize", …), which is included in the error text.
    */
   readonly consume: (amount: bigint, location: string) => void;
-  /** Consumes a small amount. Store accesses do this many times per transaction, and bigints would be slower. */
+  /** Consumes a small amount. Store accesses call this many times per transaction, and numbers are faster than bigints. */
   readonly charge: (amount: number, location: string) => void;
-  /** Observes each consumption while a transaction is profiled. */
+  /** Receives each consumption while a transaction is profiled. */
   readonly observer?: GasObserver;
 }
 
@@ -43,7 +43,7 @@ export function createGasMeter(limit?: bigint): GasMeter {
   };
 }
 
-/** Creates a meter for work that is charged to `outer` afterwards. */
+/** Creates a meter for work whose gas is later charged to an outer meter. */
 export function createNestedMeter({ observer }: GasMeter, limit: bigint): GasMeter {
   const meter = createGasMeter(limit);
   return observer === undefined ? meter : observeMeter(meter, observer);
@@ -66,12 +66,12 @@ export function observeMeter(meter: GasMeter, observer: GasObserver): GasMeter {
   };
 }
 
-/** Returns the remaining gas for small amounts. The conversion is exact wherever `charged` can reach it. */
+/** Returns the remaining gas as a number. The conversion is exact for all values that `charged` can reach. */
 function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** Creates the error with the text used by baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
+/** Creates the out-of-gas error. Its text is the one that baseapp and `SetUpContextDecorator` print after the panic in Go. */
 export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
   const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
   return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });
@@ -86,7 +86,7 @@ const WRITE_COST_FLAT = 2000;
 const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
-/** Charges for reading an entry of this size from a store that only the deployed chain has. An absent value has size 0. */
+/** Charges for reading an entry from a store that only the deployed chain has. An absent value has size 0. */
 export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(READ_COST_FLAT, "ReadFlat");
   gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
@@ -113,7 +113,7 @@ export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
 }
 
-// A class for the same reason as the cache store's layers: every transaction creates several.
+// This is a class because, like the cache store's layers, every transaction creates several.
 class GasStore implements KVStore {
   readonly parent: KVStore;
   readonly gas: GasMeter;
@@ -157,8 +157,8 @@ class GasStore implements KVStore {
 }
 
 /**
- * Iterates like `gasIterator`: it charges for the first entry when it is created, and for the current entry before each step to
- * the next one. The first entry is therefore charged twice, and an empty range costs one flat charge.
+ * Iterates like `gasIterator`, which charges for the first entry when it is created and for the current entry before each step.
+ * The first entry is therefore charged twice, and an empty range costs one flat charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();
@@ -191,7 +191,7 @@ function chargeSeek(at: IteratorResult<Entry>, gas: GasMeter): void {
  */
 export type Interrupt = () => void;
 
-/** Work outside a block was interrupted. Not a `ModuleError` or `QueryError`, since no module or contract may handle it. */
+/** Thrown to interrupt work outside a block. Not a `ModuleError` or `QueryError`, because nothing on the chain may handle it. */
 export class InterruptedError extends Error {
   constructor(text: string) {
     super(text);
@@ -199,7 +199,7 @@ export class InterruptedError extends Error {
   }
 }
 
-/** Returns a view of a meter that checks before each consumption whether the work may continue. */
+/** Returns a view of a meter that calls `interrupt` before each consumption. */
 export function interruptMeter(meter: GasMeter, interrupt: Interrupt): GasMeter {
   return {
     ...meter,

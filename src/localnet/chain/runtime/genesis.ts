@@ -4,7 +4,7 @@ import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";
 import { CANONICAL_CHAIN_NAME } from "../../../cosmos/proto/registry.ts";
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 
-/** The genesis document is invalid. `path` names the field. */
+/** Thrown for an invalid genesis document. `path` names the field. */
 export class GenesisError extends CodedError<{ readonly code: "bad-genesis"; readonly path: string }> {
   constructor(path: string, text: string, cause?: unknown) {
     super({ code: "bad-genesis", path }, `${path}: ${text}`, cause === undefined ? {} : { cause });
@@ -16,11 +16,11 @@ interface MessageType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** A module's genesis state, contained in the document as proto JSON. */
+/** Reads and prints a module's genesis state, which the document contains as proto JSON. */
 export interface GenesisSchema<T> {
   /** Name of the module and of its member in `app_state`. */
   readonly module: string;
-  /** Decodes the state, using the field names from `variant`. Undefined if it is absent. Throws `GenesisError`. */
+  /** Decodes the state, using the field names from `variant`. Returns undefined if it is absent. Throws `GenesisError`. */
   readonly read: (json: JsonValue | undefined, variant?: ProtoVariant) => T | undefined;
   /** Encodes the state as proto JSON, using the field names from `variant`. */
   readonly print: (state: T, variant?: ProtoVariant) => JsonValue;
@@ -61,8 +61,8 @@ function notExpected(path: string, expected: string): GenesisError {
 }
 
 /**
- * Returns a message from a decoded genesis state, or `fallback` if the document lacks it. The decoded state does not show this: a
- * non-nullable message is never undefined, and if it is absent, all its fields are zero.
+ * Returns a message from a decoded genesis state, or `fallback` if the document lacks it. The decoded state alone does not show
+ * this, because an absent non-nullable message decodes to one whose fields are all zero.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
@@ -83,7 +83,7 @@ export function eachAtPath<T, R>(path: string, items: readonly T[], read: (item:
   return items.map((item, index) => atPath(`${path}[${index}]`, () => read(item)));
 }
 
-/** Throws `GenesisError` if `app_state` has a member that no module reads, so that a misspelt name does not go unnoticed. */
+/** Throws `GenesisError` if `app_state` has a member that no module reads. Otherwise, a misspelt name would go unnoticed. */
 export function checkModuleNames(appState: JsonObject, modules: readonly string[]): void {
   for (const name of Object.keys(appState)) {
     if (!modules.includes(name))
@@ -91,10 +91,10 @@ export function checkModuleNames(appState: JsonObject, modules: readonly string[
   }
 }
 
-/** Messages of one type in proto JSON, as members of a genesis state that a module reads member by member. */
+/** Reads and prints messages of one type for modules that read their genesis state member by member. */
 interface GenesisPart<T> {
   readonly print: (message: T) => JsonValue;
-  /** Throws `GenesisError`, also if the field is absent. */
+  /** Throws `GenesisError` if the field is invalid or absent. */
   readonly read: (field: JsonField) => T;
   readonly readOptional: (field: JsonField) => T | undefined;
   /** Reads a list. An absent list is empty. */

@@ -15,15 +15,15 @@ type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : n
 
 type Handle<Request, Response> = (context: Context, request: Request) => Response;
 
-/** Replaces the function for a method that the deployed chain has but this chain lacks. */
+/** Stands in for the function of a method that the deployed chain has but this chain lacks. */
 type NotServed = "not served";
 
-/** The chain's name, required for services in the chain's own packages. */
+/** The chain's name. It is a required argument for services in the chain's own packages. */
 type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
   ? [chainName: string]
   : [];
 
-/** Generated table for a query service. */
+/** The generated description of a query service. */
 interface QueryService {
   readonly name: string;
   readonly methods: Readonly<
@@ -67,7 +67,7 @@ export function queryHandlers(
   });
 }
 
-/** Generated entry for a message. */
+/** The generated description of a message. */
 interface MessageMethod {
   readonly typeUrl: string;
   readonly request: { decode(bytes: Uint8Array): unknown };
@@ -76,7 +76,7 @@ interface MessageMethod {
   signers(this: void, message: unknown): readonly string[];
 }
 
-/** Generated table for a message service. */
+/** The generated description of a message service. */
 interface MessageService {
   readonly name: string;
   readonly methods: Readonly<Record<string, MessageMethod>>;
@@ -84,7 +84,7 @@ interface MessageService {
 
 /** Implementation of a message, and its checks. */
 export interface MessageDefinition<Request, Response = void> {
-  /** Overrides the signers in the message's definition. Throws `ModuleError` if a packed part (`Any`) cannot be decoded. */
+  /** Replaces the signers in the message's definition. Throws `ModuleError` if a packed part (`Any`) cannot be decoded. */
   readonly signers?: (message: Request) => readonly string[];
   /** Checks that Go performs while decoding the message. Throws a plain error. */
   readonly checkDecoded?: (message: Request) => void;
@@ -132,7 +132,7 @@ function messageHandler(
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
   chainName: string,
 ): MessageHandler {
-  // Cached, because a message's signers are read several times before it runs.
+  // Cache the decoded message, because its signers are read several times before it runs.
   const decoded = cachedOn("decoded message", (bytes: Uint8Array) => ({
     message: decodeMessage(() => {
       const message = request.decode(bytes);
@@ -179,12 +179,12 @@ export function parseQueryAddress(prefix: string, text: string): Uint8Array {
   try {
     return withSdkErrors(() => parseAddress(prefix, text));
   } catch (error) {
-    // A registered error has its codespace in the query's error text.
+    // Rethrow a registered error, because the query's error text contains its codespace.
     throw error instanceof ModuleError ? error : new QueryError(GrpcCode.Unknown, errorMessage(error));
   }
 }
 
-/** Runs `parse` and converts a plain error to a query error with gRPC code 2, which the SDK returns for unregistered errors. */
+/** Runs `parse`. Converts a plain error to a query error with gRPC code 2, which the SDK returns for unregistered errors. */
 export function orQueryError<T>(parse: () => T): T {
   try {
     return parse();

@@ -7,25 +7,24 @@ import type { MapRange } from "../store/collections.ts";
 import type { Entry, KVStore } from "../store/cache-store.ts";
 import { GrpcCode, QueryError } from "./errors.ts";
 
-/** Page size for requests with limit 0, for which the SDK also sets `count_total`. */
+/** Page size if a request's limit is 0. The SDK then also sets `count_total`. */
 const DEFAULT_PAGE_LIMIT = 100n;
 
-/** A store range that contains all keys with this prefix. Callbacks receive the keys without the prefix. */
+/** A store and the prefix of the keys to page through. Callbacks receive the keys without the prefix. */
 export interface PagedStore {
   readonly store: KVStore;
   readonly prefix: Uint8Array;
 }
 
 /**
- * Called for each entry; returns whether the entry matches the filter. `onPage` tells whether a match belongs to the page. In
- * offset mode, it is also called for entries before and after the page.
+ * Returns whether an entry matches the filter. `onPage` says whether a match would be on the page, because in offset mode the
+ * function is also called for entries before and after the page.
  */
 export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
 
 /**
- * Pages through a store like the SDK's `Paginate`. By offset: `next_key` is the first key after the page, and `total` is the
- * number of all entries, if requested. By key: the page starts at `key` (inclusive) and has no total. Throws `QueryError` if a
- * request has both.
+ * Pages through a store like the SDK's `Paginate`. By offset, `next_key` is the first key after the page, and `total` counts all
+ * entries if requested. By key, the page starts at `key` (inclusive) and has no total. Throws `QueryError` if a request has both.
  */
 export function paginate(
   paged: PagedStore,
@@ -66,7 +65,7 @@ export function pageOf<K, V, T>(
   });
 }
 
-/** Pages through the matching values of a map like {@link paginateFiltered}. `convert` returns undefined unless a value matches. */
+/** Pages through a map's matching values like {@link paginateFiltered}. `convert` returns undefined for all others. */
 export function filteredPageOf<V, T>(
   range: MapRange<unknown, V>,
   request: PageRequest | undefined,
@@ -83,7 +82,7 @@ export function filteredPageOf<V, T>(
 
 /**
  * Pages through matching entries like the SDK's `FilteredPaginate`. Offset, limit and total count only matching entries. In key
- * mode, `next_key` is the next entry, whether it matches or not, so the next page may be empty.
+ * mode, `next_key` is the next entry even if it does not match, so the next page may be empty.
  */
 export function paginateFiltered(
   paged: PagedStore,
@@ -141,10 +140,7 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
   for (const [key, value] of range) yield [key.subarray(prefix.length), value];
 }
 
-/**
- * Returns the second key at or after `start`, or `end` if there is none. It is the exclusive upper bound of a reverse page that
- * includes `start` itself.
- */
+/** Returns the second key at or after `start`, or `end`. As an exclusive bound, it makes a reverse page include `start`. */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);
   walk.next();

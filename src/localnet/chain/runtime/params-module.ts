@@ -5,13 +5,10 @@ import { orThrowWith, unregisteredError, wrapErrors } from "./errors.ts";
 import { atPath, type GenesisSchema, partOr } from "./genesis.ts";
 import type { ModuleParams, UpdateOptions } from "./params.ts";
 
-/** Names and authority that all of a chain's modules receive. */
+/** The names and the authority that a module with parameters needs. */
 export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/**
- * Checks MsgUpdateParams in the chain's own modules: first the authority's address, then the params, by default not at all. Errors
- * name the message.
- */
+/** Checks MsgUpdateParams in the chain's own modules: the authority's address, then any params check. Errors name the message. */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void = () => undefined,
@@ -28,7 +25,7 @@ export function requireAuthorityAddress(bech32Prefix: string, authority: string)
   requireAddress(bech32Prefix, authority, "authority is invalid");
 }
 
-/** Throws an unregistered error, "words: reason", if the text is not an address on this chain. */
+/** Throws the unregistered error "words: reason" if the text is not an address on this chain. */
 export function requireAddress(bech32Prefix: string, text: string, words: string): void {
   orThrowWith(unregisteredError, words, () => parseAddress(bech32Prefix, text));
 }

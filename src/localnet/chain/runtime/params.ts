@@ -2,7 +2,7 @@ import { createItem, messageCodec, rememberingCodec } from "../store/collections
 import type { Context } from "./context.ts";
 import type { ModuleError } from "./errors.ts";
 
-/** The single definition of a module's parameters. */
+/** Defines a module's parameters in one place. */
 export interface ParamsDefinition<T> {
   readonly store: string;
   readonly key: Uint8Array;
@@ -29,11 +29,11 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
 /** A module's handling of MsgUpdateParams. */
 export interface UpdateOptions<T> {
   readonly authority: string;
-  /** Creates the error for a message signed by another account. */
+  /** Creates the error for a message that an account other than the authority signed. */
   readonly signerError: (words: string) => ModuleError;
   /** Parameters used if a message has none. Default: `unset`. */
   readonly absent?: T;
-  /** Checks that run before the signer is checked. */
+  /** Checks the message before its signer is checked. */
   readonly check?: (message: { readonly authority: string; readonly params: T }) => void;
 }
 

@@ -23,7 +23,7 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
   return byPath;
 }
 
-/** State and rules that queries use. */
+/** Everything that a query needs to run. */
 export interface QueryState {
   readonly version: string;
   readonly chainName: string;
@@ -32,15 +32,15 @@ export interface QueryState {
   readonly simulate: (tx: Uint8Array) => TxResult;
   /** Interrupts queries that take too long. */
   readonly interrupt?: Interrupt | undefined;
-  /** Latest committed height. */
+  /** View at the latest committed height. */
   readonly latest: StoreView;
-  /** Returns a committed height, or undefined if it has been pruned. */
+  /** Returns the view at a committed height, or undefined if the height has been pruned. */
   readonly view: (height: bigint) => StoreView | undefined;
   /** Creates the context for a gRPC query. Its writes are dropped. */
   readonly contextOf: (view: StoreView) => Context;
 }
 
-/** Runs an ABCI query. Queries cannot change the state, so even a bug yields a response: `ErrPanic`, as when baseapp recovers. */
+/** Runs an ABCI query. Because queries cannot change the state, even a bug yields a response: `ErrPanic`, as in baseapp. */
 export function runQuery(request: QueryRequest, state: QueryState): QueryResponse {
   try {
     return routeQuery(request, state);
@@ -52,7 +52,7 @@ export function runQuery(request: QueryRequest, state: QueryState): QueryRespons
   }
 }
 
-/** Responds with the error of a gRPC query. Rethrows like {@link toQueryFailure}. */
+/** Builds the response for the error of a gRPC query. Rethrows like {@link toQueryFailure}. */
 function failureResponse(thrown: unknown, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
   return errorResponse(abci, { grpcCode, grpcMessage, ...response });
@@ -75,7 +75,7 @@ function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   }
 }
 
-/** Runs a gRPC query at the requested height. The checks follow baseapp's order and texts. */
+/** Runs a gRPC query at the requested height. The checks have the same order and error texts as baseapp's. */
 function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QueryState): QueryResponse {
   const latest = state.latest.height;
   const height = request.height === 0n ? latest : request.height;
@@ -168,14 +168,14 @@ function toSimulation(result: TxResult): SimulateResponse {
   };
 }
 
-/** Errors in the codespace "store" (cosmossdk.io/store types/errors.go). `Store` distinguishes them from errors in "sdk". */
+/** Errors in the codespace "store" (cosmossdk.io/store types/errors.go). "sdk" has errors of the same names. */
 const ErrStoreTxDecode = errors.registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = errors.registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = errors.registerError("store", 7, "invalid request");
 
 /**
  * Runs "store/<name>/key" and "store/<name>/subspace" like the SDK's rootmulti and IAVL stores. `path` contains the segments
- * after "store". A subspace is always read at the latest height; the SDK ignores the requested height too.
+ * after "store". Like the SDK, reads a subspace at the latest height and ignores the requested one.
  */
 function queryStore(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
   const height = request.height === 0n ? state.latest.height : request.height;
@@ -186,7 +186,7 @@ function queryStore(path: readonly string[], request: QueryRequest, state: Query
   if (!state.latest.has(name)) throw ErrStoreUnknownRequest(`no such store: ${name}`);
   const kind = `/${rest.join("/")}`;
   if (request.data.length === 0)
-    // With a proof, the SDK drops the IAVL store's error and then lacks the proof.
+    // If a proof is requested, the SDK drops the IAVL store's error and then fails because the proof is missing.
     throw request.prove && kind === "/key" ? emptyProof() : ErrStoreTxDecode("query cannot be zero length");
   if (kind === "/subspace") return querySubspace(name, { ...request, height }, state);
   if (kind !== "/key") throw ErrStoreUnknownRequest(`unexpected query path: ${kind}`);
@@ -199,8 +199,8 @@ function emptyProof(): errors.ModuleError {
 
 function queryKey(name: string, request: QueryRequest, view: StoreView | undefined): QueryResponse {
   const { data: key, height } = request;
-  // Without a proof, the SDK reports a pruned height as a success with this log. An added module's store has no versions before its
-  // upgrade.
+  // Unless a proof is requested, the SDK reports a pruned height as a success with this log. The same applies to a module's store
+  // at heights before the upgrade that added it.
   if (view === undefined || !view.has(name)) {
     if (request.prove) throw emptyProof();
     return okResponse({ key, height, log: "version does not exist" });
@@ -259,7 +259,7 @@ export function errorResponse(
   return okResponse({ grpcCode, grpcMessage, ...response, code, codespace, log: message });
 }
 
-/** A failed gRPC query, as a gRPC status and as an ABCI error. */
+/** The failure of a gRPC query, both as a gRPC status and as an ABCI error. */
 interface QueryFailure {
   readonly grpcCode: number;
   readonly grpcMessage: string;
@@ -271,8 +271,7 @@ const GRPC_NAMES = new Map<number, string>(
 );
 
 /**
- * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError`,
- * `QueryError`, `UnreadableRequest` and `InterruptedError`.
+ * Converts a query's error like baseapp's `gRPCErrorToSDKError`. Rethrows all errors that are not in this table:
  *
  * | thrown | gRPC status | ABCI |
  * |---|---|---|
@@ -318,7 +317,7 @@ function abciErrorOf({ grpcCode, message }: errors.QueryError): errors.ModuleErr
   }
 }
 
-/** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log uses the reverse order. */
+/** Formats "codespace x code n: description: inner wrap: outer wrap". The ABCI log has the wraps in reverse order. */
 function grpcMessageOf({ codespace, code, description, wraps }: errors.ModuleError): string {
   return `codespace ${codespace} code ${code}: ${[description, ...wraps].join(": ")}`;
 }

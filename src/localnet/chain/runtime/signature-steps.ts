@@ -26,8 +26,8 @@ function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer
 }
 
 /**
- * Stores the public key of each signer that does not have one yet. After all keys are stored, emits `tx.acc_seq` and
- * `tx.signature` for each signer; indexers find transactions by these events.
+ * Stores the public key of each signer that does not have one yet. Then emits `tx.acc_seq` and `tx.signature` for each signer, by
+ * which indexers find transactions.
  */
 export const setPublicKeys: AccountStep = (accounts, context, tx) => {
   const signers = signersOf(tx, accounts);
@@ -50,7 +50,7 @@ function setPublicKey(context: Context, accounts: AnteAccounts, signer: Signer):
 }
 
 function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
-  // Clients simulate with an empty key or a placeholder.
+  // Skip the check in a simulation, because clients simulate with an empty or placeholder key.
   if (context.mode === "simulate") return;
   if (equalBytes(addressOfKey(key), signer.address)) return;
   throw errors.ErrInvalidPubKey(
@@ -58,7 +58,7 @@ function checkKeyOwner(context: Context, signer: Signer, key: Any): void {
   );
 }
 
-/** Limits the number of signatures. */
+/** Limits the number of signatures in a transaction. */
 export const limitSignatures: AccountStep = (accounts, context, tx) => {
   const { txSigLimit } = accounts.params(context);
   const count = tx.authInfo.signerInfos.length;
@@ -67,8 +67,8 @@ export const limitSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Only the key's type matters here: a
- * simulation passes even with a key that cannot verify anything.
+ * Charges gas for verifying each signature (SDK `DefaultSigVerificationGasConsumer`). Looks only at the key's type, so that a
+ * simulation passes even with a placeholder key.
  */
 export const chargeSignatures: AccountStep = (accounts, context, tx) => {
   const params = accounts.params(context);
@@ -86,8 +86,8 @@ export const chargeSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Compares sequences and verifies signatures. The sequence is compared first, because clients recognise `ErrWrongSequence` and
- * sign again. A simulation has no signatures to verify, and a recheck has already verified them.
+ * Compares sequences and verifies signatures. The sequence comes first because clients that see `ErrWrongSequence` sign again.
+ * Simulations have no signatures to verify, and rechecks need not verify them again.
  */
 export const verifySignatures: AccountStep = (accounts, context, tx) => {
   const infos = tx.authInfo.signerInfos.length;
@@ -122,7 +122,8 @@ function signDocOf(
 ): Uint8Array | undefined {
   const { chainId } = context;
   const { sequence } = base;
-  // A genesis transaction's signer does not know its account number yet. Checks before the first block are also at height 0.
+  // Genesis transactions are signed with account number 0, because the real number is not known yet. Checks before the first
+  // block are at height 0 too, so also look at the mode.
   const isGenesis = context.height === 0n && context.mode === "deliver";
   const accountNumber = isGenesis ? 0n : base.accountNumber;
   const { bodyBytes, authInfoBytes } = tx.raw;
@@ -138,7 +139,7 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** Creates the error for an invalid signature. Only the amino text contains the sequence, since the direct document lacks it. */
+/** Creates the error for an invalid signature. The sequence is only in the amino text, because the direct document lacks it. */
 function signatureError(context: Context, signer: Signer, base: Account["base"]): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
@@ -147,7 +148,7 @@ function signatureError(context: Context, signer: Signer, base: Account["base"])
     : errors.ErrUnauthorized(`${head} and chain-id (${context.chainId}): (${reasonOf(mode)})`);
 }
 
-/** The SDK verifies signatures in the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON; the reason names any other mode. */
+/** Returns why a signature is invalid. The SDK supports only the modes DIRECT, DIRECT_AUX and LEGACY_AMINO_JSON. */
 function reasonOf(mode: SignMode | undefined): string {
   if (mode === undefined || mode === SignMode.SIGN_MODE_DIRECT || mode === SignMode.SIGN_MODE_DIRECT_AUX)
     return "unable to verify single signer signature";
@@ -185,8 +186,8 @@ function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
 }
 
 /**
- * Parses the address of a signer, fee payer or fee granter. Throws `ModuleError` with the text of the SDK's address codec: text
- * that is not a bech32 address is the sender's mistake.
+ * Parses the address of a signer, fee payer or fee granter. Throws `ModuleError` with the text of the SDK's address codec,
+ * because an invalid address is the sender's mistake.
  */
 export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {
   try {
@@ -204,9 +205,8 @@ interface AminoSigner {
 }
 
 /**
- * Encodes the SIGN_MODE_LEGACY_AMINO_JSON document (`AminoSignDoc`): JSON with sorted names and no white space. Returns undefined
- * where the SDK has no document either: for a message without an amino encoding, or for a body with a part that the signature
- * would not cover.
+ * Encodes the SIGN_MODE_LEGACY_AMINO_JSON document (`AminoSignDoc`): JSON with sorted names and no white space. Like the SDK,
+ * returns undefined if a message has no amino encoding or if the signature would not cover a part of the body.
  */
 function encodeAminoSignDoc(tx: DecodedTx, signer: AminoSigner): Uint8Array | undefined {
   if (tx.hasUnknownFields || tx.body.nonCriticalExtensionOptions.length > 0) return undefined;
@@ -240,12 +240,12 @@ function signDocText(tx: DecodedTx, { chainId, accountNumber, sequence }: AminoS
 }
 
 const SIGNATURE_BYTES = 64;
-/** Half of secp256k1's order. The SDK rejects any larger s, because (r, n-s) would be a second valid signature. */
+/** Half of secp256k1's order. The SDK rejects a larger s because otherwise (r, n-s) would be a second valid signature. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length determines the gas
- * consumed by storing it with the account.
+ * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length matters because storing
+ * the account consumes gas per byte.
  */
 const PLACEHOLDER_KEY: Any = {
   typeUrl: TYPE_URL.secp256k1PubKey,
@@ -296,7 +296,7 @@ function hasLowS(signature: Uint8Array): boolean {
   return s <= HALF_ORDER;
 }
 
-// Recently verified signatures: key, signature and message hash. Every transaction is verified in CheckTx and again in
-// its block, and the verification takes longer than everything else in a payment. The capacity is a full mempool. Only
-// successes are stored, and the entry is a function of its key, so the cache cannot change a result.
+// Cache of recently verified signatures, keyed by key, signature and message hash. It saves a second verification: CheckTx and
+// the block both verify a transaction, which takes longer than the rest of a payment. It has room for a full mempool. Only
+// successes are stored, so the cache cannot change a result.
 const verified = createRecentCache<string, true>(5_000);

@@ -20,32 +20,32 @@ import { createGasMeter, type GasMeter, type Interrupt } from "./gas.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 import * as errors from "./errors.ts";
 
-/** Rules for all transactions of an application. */
+/** The rules by which an application runs its transactions. */
 export interface TxRules {
   readonly codec: TxCodec;
   readonly ante: AnteStep;
-  /** Post handler, which runs even if the messages failed. If the post handler fails, the messages' writes are dropped. */
+  /** The post handler. It runs even if the messages failed. If it fails, the messages' writes are dropped. */
   readonly post: AnteStep;
   /** Reads the consensus parameters, as the SDK does for each transaction's context. */
   readonly readConsensusParams: (context: Context) => unknown;
 }
 
-/** Mode, block and stores of one run. */
+/** Mode, block and stores for running one transaction. */
 export interface TxScope {
   readonly mode: ExecutionMode;
   readonly block: BlockFacts;
   readonly environment: TxEnvironment;
   /** Receives a delivered transaction's writes. */
   readonly branch: Branch;
-  /** Set for a simulation or for a rerun transaction. */
+  /** Throws to end a simulation or the rerun of a transaction. */
   readonly interrupt?: Interrupt | undefined;
 }
 
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. If the ante handler passes, its writes are kept. If the messages and the post
- * handler both pass, their writes are kept. A failure is returned as a result; any other exception is a bug and propagates.
+ * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if it passes, and the other writes if the messages
+ * and the post handler pass too. Returns a failure as a result; any other exception is a bug and propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const run: TxRun = { ...scope, rules, gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -60,8 +60,8 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
 }
 
 /**
- * Like {@link requireRoutable}. A transaction that fails here has used the gas for reading the consensus parameters, which the
- * SDK reads before opening the transaction's gas meter.
+ * Like {@link requireRoutable}. A failing transaction has only used the gas for reading the consensus parameters, because the SDK
+ * reads them before it creates the transaction's gas meter.
  */
 function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   try {
@@ -72,7 +72,7 @@ function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   }
 }
 
-/** One run, with data for the result that remains valid if a later step throws. */
+/** One run of a transaction, with the parts of its result that stay valid if a later step throws. */
 interface TxRun extends TxScope {
   readonly rules: TxRules;
   gas: GasMeter;
@@ -80,10 +80,7 @@ interface TxRun extends TxScope {
   anteEvents: readonly ChainEvent[];
 }
 
-/**
- * Decodes a transaction. The SDK reports a decoding error in three ways: completely in a simulation, without its code in CheckTx,
- * and without details in a block.
- */
+/** Decodes a transaction. As in the SDK, an error lacks its code in CheckTx and its details in a block. */
 function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
   try {
     return decodeTx(bytes, rules.codec);
@@ -96,7 +93,7 @@ function decodeForMode(bytes: Uint8Array, { rules, mode }: TxRun): DecodedTx {
 function execute(tx: DecodedTx, run: TxRun): TxResult {
   openGasMeter(tx, run);
   runAnte(tx, run);
-  // Messages and post handler share one branch, so that the writes of both are dropped if the transaction fails.
+  // The messages and the post handler share one branch, so that a failed transaction drops the writes of both.
   const branch = run.branch.branch();
   const outcome = tryMessages(tx, run, branch);
   const postEvents = runPost(tx, run, branch, outcome);
@@ -114,8 +111,8 @@ function execute(tx: DecodedTx, run: TxRun): TxResult {
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and uses the lower of the
- * block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
+ * Sets the gas limit. A simulation ignores the transaction's limit, because the client does not know it yet. It uses the lower of
+ * the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
 function openGasMeter(tx: DecodedTx, run: TxRun): void {
   const { maxBlockGas, simulationGas } = run.environment;
@@ -135,7 +132,7 @@ function openGasMeter(tx: DecodedTx, run: TxRun): void {
     throw errors.ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
-/** Runs the ante handler. If the messages fail, its events remain in the result, because its writes are kept too. */
+/** Runs the ante handler. Its events and writes remain even if the messages fail. */
 function runAnte(tx: DecodedTx, run: TxRun): void {
   const branch = run.branch.branch();
   const events: ChainEvent[] = [];
@@ -151,7 +148,7 @@ function contextOn(branch: Branch, run: TxRun, events: ChainEvent[]): Context {
 
 /**
  * Runs the messages, except in a check. Returns a failure instead of throwing it, because the post handler runs even after a
- * failure. Throws if the gas limit is exceeded: in Go, that is a panic, which skips the post handler.
+ * failure. Throws if the gas limit is exceeded, because that is a panic in Go and skips the post handler.
  */
 function tryMessages(tx: DecodedTx, run: TxRun, branch: Branch): MessagesResult | errors.ModuleError {
   if (!runsMessages(run.mode)) return { data: EMPTY_DATA, events: [] };
@@ -181,7 +178,7 @@ function runPost(
   }
 }
 
-/** Returns whether messages run in this mode. Only then does a result contain events. */
+/** Returns whether messages run in this mode. In other modes, a result contains no events. */
 function runsMessages(mode: ExecutionMode): boolean {
   return mode === "deliver" || mode === "simulate";
 }
@@ -217,7 +214,7 @@ export function requireRoutable(tx: DecodedTx): void {
   }
 }
 
-/** Outcome of one transaction's messages. */
+/** The combined result of a transaction's messages. */
 interface MessagesResult {
   /** Encoded `TxMsgData`. */
   readonly data: Uint8Array;
@@ -225,8 +222,8 @@ interface MessagesResult {
 }
 
 /**
- * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. An out-of-gas
- * error of the transaction is not prefixed, because it is a panic in Go, and the message router does not see panics.
+ * Runs the messages in order, each on its own branch. Throws the first failure, prefixed with the message's index. There is no
+ * prefix if the transaction runs out of gas, because Go's message router does not see that panic.
  */
 export function runMessages(context: Context, tx: DecodedTx): MessagesResult {
   const results = tx.messages.map((message, index) => runMessage(context, message, index));
@@ -257,14 +254,14 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
   const events: ChainEvent[] = [];
   const result = context.atomically((inner) => handler.handle(collectEvents(inner, events), message.value));
   const sender = handler.signers(message.value)[0];
-  // The message event precedes the handler's events, but it depends on them (see `messageEvent`).
+  // Create the message event last, because it depends on the handler's events (see `messageEvent`), but put it first.
   const all = [messageEvent(message.typeUrl, sender, events), ...events];
   return { ...result, events: all.map((each) => withMessageIndex(each, index)) };
 }
 
 /**
- * Creates the first event for each message. Like the SDK's `createEvents`, it names the module (the second segment of the type
- * URL) only if none of the handler's events has the attribute `module`.
+ * Creates a message's first event. Like the SDK's `createEvents`, names the module (the second segment of the type URL) unless
+ * one of the handler's events already has the attribute `module`.
  */
 function messageEvent(
   typeUrl: string,

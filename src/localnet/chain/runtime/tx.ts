@@ -12,7 +12,7 @@ export interface TxMessage {
   readonly handler: MessageHandler | undefined;
 }
 
-/** A decoded transaction. Its encoding is valid; its fee, signatures and messages have not been checked yet. */
+/** A decoded transaction. Only its encoding has been checked, not its fee, signatures and messages. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
   readonly chainName: string;
@@ -26,13 +26,13 @@ export interface DecodedTx {
   readonly hasUnknownFields: boolean;
 }
 
-/** Types that a transaction may contain. */
+/** The message types that a transaction may contain. */
 export interface TxCodec {
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }
 
-/** Decodes a transaction with all the checks in the SDK's `DefaultTxDecoder`. Throws sdk/2 ("…: tx parse error"). */
+/** Decodes a transaction with the same checks as the SDK's `DefaultTxDecoder`. Throws sdk/2 ("…: tx parse error"). */
 export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   rejectNonCanonicalTx(bytes);
   const { chainName } = codec;
@@ -78,7 +78,7 @@ function decodePart<T>(
   rules: { readonly chainName: string; readonly allowNonCritical?: boolean },
 ): { readonly part: T; readonly hasUnknownFields: boolean } {
   try {
-    // The generated decoders skip unknown fields, so the SDK's check for them comes first.
+    // Check for unknown fields first, like the SDK, because the generated decoders skip them.
     const hasUnknownFields = rejectUnknownFields(typeName, bytes, rules);
     return { part: type.decode(bytes), hasUnknownFields };
   } catch (thrown) {
@@ -92,13 +92,13 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Converts a decoding error to the error in CheckTx: the SDK's mempool formats it into a plain error, so the code is lost. */
+/** Converts a decoding error to the one that CheckTx returns. Its code is lost, because the SDK's mempool formats it as text. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
   return unregisteredError(`failed to decode tx: ${error.message}`);
 }
 
 const LENGTH_DELIMITED = 2;
-// Larger than protobuf's field numbers, because Go's `protowire.ConsumeTag` allows 31 bits.
+// Larger than protobuf allows, because Go's `protowire.ConsumeTag` accepts field numbers of 31 bits.
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**

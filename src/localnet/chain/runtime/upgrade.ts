@@ -4,7 +4,7 @@ import { CodedError } from "../../../platform/base/errors.ts";
 import type { StateStorage } from "../store/multi-store.ts";
 import { BLOCK_RECORD_STORE } from "./execute-block.ts";
 
-/** A program change that adds modules to existing chains. */
+/** A program version that adds modules to existing chains. */
 export interface Upgrade {
   /** Unique name, stored in the state with the upgrade's height. It must not change later. */
   readonly name: string;
@@ -18,16 +18,16 @@ class StoreSetError extends CodedError<
   | { readonly code: "missing-upgrade"; readonly modules: readonly string[] }
 > {}
 
-/** An upgrade that the next block runs. */
+/** An upgrade that will run in the next block. */
 export interface PendingUpgrade {
   readonly name: string;
-  /** In genesis order. */
+  /** The added modules, in genesis order. */
   readonly modules: readonly ChainModule[];
 }
 
 /**
- * Compares the saved state's stores with the program's modules. Returns the upgrades for the next block to run, in declaration
- * order, or none if the storage is empty. Throws {@link StoreSetError}.
+ * Compares the saved state's stores with the program's modules. Returns the upgrades that the next block must run, in declaration
+ * order; none if the storage is empty. Throws {@link StoreSetError}.
  */
 export function planUpgrades(
   storage: StateStorage | undefined,
@@ -65,7 +65,7 @@ function requireModules(saved: readonly string[], modules: readonly ChainModule[
 
 /**
  * Initializes the added modules from their default genesis and writes each upgrade's name and height into the state. Like the
- * SDK's upgrade module, runs in a context of the block, before its hooks.
+ * SDK's upgrade module, runs in the block's context before its hooks.
  */
 export function runUpgrades(pending: readonly PendingUpgrade[], context: Context): void {
   for (const { name, modules } of pending) {

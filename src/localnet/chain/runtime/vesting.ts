@@ -8,8 +8,8 @@ export interface VestingPeriod {
 }
 
 /**
- * When coins vest. Times are Unix seconds. `continuous`: evenly from start to end. `delayed`: all at the end. `periodic`: each
- * period's amount at the end of that period. `permanent`: never.
+ * When coins vest: evenly from start to end (`continuous`), all at the end (`delayed`), at the end of each period (`periodic`) or
+ * never (`permanent`). Times are Unix seconds.
  */
 export type VestingSchedule =
   | { readonly kind: "continuous"; readonly startTime: bigint }
@@ -23,7 +23,7 @@ export interface Vesting {
   /** Delegated coins that were not vesting when they were delegated. */
   readonly delegatedFree: readonly Coin[];
   readonly delegatedVesting: readonly Coin[];
-  /** Unix seconds; 0 for `permanent`. */
+  /** When all coins have vested, in Unix seconds; 0 for `permanent`. */
   readonly endTime: bigint;
   readonly schedule: VestingSchedule;
 }
@@ -45,7 +45,7 @@ export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigi
   }
 }
 
-/** Calculates the vested part. The SDK rounds twice: first the ratio to 18 digits, then each amount to the nearest integer. */
+/** Calculates the vested part of coins. Like the SDK, rounds the ratio to 18 digits, then each amount to the nearest integer. */
 function partOf(coins: readonly Coin[], elapsed: bigint, duration: bigint): readonly Coin[] {
   const ratio = quoDec18(elapsed * DEC18_ONE, duration * DEC18_ONE);
   return mapAmounts(coins, (amount) => roundDec18(mulDec18(amount * DEC18_ONE, ratio)));
@@ -76,7 +76,7 @@ export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
   );
 }
 
-/** Counts a delegation. Vesting coins are delegated first. */
+/** Records a delegation, which uses vesting coins before free coins. */
 export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly Coin[]): Vesting {
   const still = vestingCoins(vesting, time);
   const fromVesting = mapAmounts(coins, (amount, denom) => {
@@ -91,8 +91,8 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 }
 
 /**
- * Counts the end of an undelegation. Free coins are returned first. An undelegation can return more than was delegated, because a
- * validator's rate is rounded; any excess is not counted.
+ * Records the end of an undelegation, which returns free coins first. It can return more than was delegated because a validator's
+ * exchange rate is rounded; the excess is ignored.
  */
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
   const free = mapAmounts(coins, (amount, denom) => minInt(amountOf(vesting.delegatedFree, denom), amount));
@@ -106,7 +106,7 @@ export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Ves
   };
 }
 
-/** Returns the end of a periodic schedule as Go computes it, in 64 bits. */
+/** Returns when a periodic schedule ends, computed in 64 bits as in Go. */
 export function endOfPeriods(startTime: bigint, periods: readonly VestingPeriod[]): bigint {
   return BigInt.asIntN(
     64,

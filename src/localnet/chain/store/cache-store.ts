@@ -11,13 +11,13 @@ export interface KVStore {
   /** Returns undefined for an absent key. The receiver must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
-  /** Stores both arrays without copying them, also in the layers below, so the caller must not modify them after the call. */
+  /** Stores both arrays without copying them, here and in the layers below. The caller must not modify them afterwards. */
   readonly set: (key: Uint8Array, value: Uint8Array) => void;
   /** Like `set`, stores the key's array without copying it. */
   readonly delete: (key: Uint8Array) => void;
   /**
-   * Iterates over the entries with start <= key < end in ascending order. An absent bound is unbounded. The iteration does not
-   * see writes made after the call.
+   * Iterates over the entries with start <= key < end in ascending order. An absent bound leaves that end open. The iteration
+   * does not see writes made after the call.
    */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
   /** Iterates over the same range in descending order. */
@@ -26,36 +26,31 @@ export interface KVStore {
 
 /** A cache layer that collects writes above another store, its parent. The parent receives them when `write` is called. */
 export interface CacheStore extends KVStore {
-  /**
-   * Applies the writes to the parent and empties the layer. A parent that is not a layer receives them in ascending key order.
-   */
+  /** Moves the writes to the parent. A parent that is not a layer receives them in ascending key order. */
   readonly write: () => void;
 }
 
-/** Maximum changes since the last iteration for which the order is maintained; beyond that, sorting again is faster. */
+/** Up to this many changes since the last iteration update the sorted list; beyond that, sorting again is faster. */
 const MAX_CHANGES = 64;
 
-/**
- * Creates an empty cache layer above `parent`. Each layer adds one map lookup to a read. The first iteration after many new keys
- * sorts the pending keys.
- */
+/** Creates an empty layer above `parent`. It adds a map lookup to each read. An iteration after many writes sorts first. */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
 
-// A class, because every transaction creates several layers; creating a closure per method would take longer than many
-// transactions' reads and writes.
+// This is a class because every transaction creates several layers. Creating a closure per method would take longer than the
+// reads and writes of many transactions.
 class Layer implements CacheStore {
   readonly parent: KVStore;
   /**
-   * The parent, if it is also a layer. Layers access each other through this field rather than the methods of KVStore, so that a
-   * key is converted to text once for all layers.
+   * The parent, if it is a layer too. Layers use this field instead of the methods of KVStore, so that a key is converted to text
+   * only once for all layers.
    */
   readonly below: Layer | undefined;
   /** The first store below this layer that is not a layer itself. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /** `pending` in key order; undefined if not sorted. It is never modified, so that an iteration does not see later writes. */
+  /** The pending writes in key order, or undefined if unsorted. Never modified, so that iterations don't see later writes. */
   sorted: Sorted | undefined = undefined;
   /** Number of changes to `sorted` since the last iteration. */
   changes = 0;
@@ -131,7 +126,7 @@ function flush(layer: Layer): void {
   layer.sorted = undefined;
 }
 
-/** Moves writes to the layer below. That layer sorts its keys itself, so they need not be sorted here. */
+/** Moves writes to the layer below. There is no need to sort them, because that layer sorts its own keys. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
   for (const pending of writes.values()) put(below, pending);
 }
@@ -159,7 +154,7 @@ function writesBetween(
   return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
-/** If a range has no pending writes, iterates over the parent; stepping through each layer would cost more than the reads. */
+/** Iterates over a range. Without pending writes, uses the parent's iterator, which saves a step through each layer. */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
   writes: PendingRange | undefined,
@@ -197,12 +192,12 @@ function* merge(
 
 const TEXT = Symbol("key text");
 
-/** A key that may have its text cached. */
+/** A key array on which its text may be cached. */
 interface TextHolder extends Uint8Array {
   [TEXT]?: KeyText;
 }
 
-/** Maximum key length for which appending characters is faster than calling Buffer. */
+/** Up to this key length, appending characters is faster than calling Buffer. */
 const SHORT_KEY = 12;
 
 /** Returns a key's text, from the cache if available. */
@@ -233,8 +228,8 @@ export interface Branch {
 
 /** Creates a branch. Each store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
-  // A list by name, because a transaction opens few stores on each branch, and creating a map per branch takes longer. Every node
-  // writes in name order, no matter which store was used first.
+  // This is a list because a transaction opens few stores on each branch, so that creating a map would take longer. It is sorted
+  // so that every node writes in name order, no matter which store was used first.
   const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   const branch: Branch = {
     store: (name) => {
@@ -258,14 +253,11 @@ type KeyText = string;
 export interface Pending {
   readonly text: KeyText;
   readonly key: Uint8Array;
-  /** Undefined if the key is deleted. */
+  /** The new value, or undefined if the key is deleted. */
   readonly value: Uint8Array | undefined;
 }
 
-/**
- * Writes in key order, divided into parts. A change copies one part and the list of parts, so open iterations share nearly
- * everything, regardless of their number and of writes in between.
- */
+/** Writes in key order, in parts. A change copies only one part and the list, so that open iterations share nearly everything. */
 export type Sorted = readonly (readonly Pending[])[];
 
 const PART_LENGTH = 128;
@@ -292,13 +284,13 @@ interface Place {
   readonly index: number;
 }
 
-/** Returns the position of the first write at or above `text`, in the last part that starts at or below it. */
+/** Returns the position of the first write at or above `text`. It is in the last part that starts at or below `text`. */
 function placeOf(sorted: Sorted, text: KeyText): Place {
   const part = Math.max(0, lowerBound(sorted, (writes) => (writes[0]?.text ?? "") <= text) - 1);
   return { part, index: lowerBound(sorted[part] ?? [], (write) => write.text < text) };
 }
 
-/** Returns the index of the first item that is not below the bound. Items below it come first. */
+/** Returns the index of the first item that is not below the bound. The items below the bound must come first. */
 function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

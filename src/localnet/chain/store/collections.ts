@@ -18,7 +18,7 @@ import type { KVStore } from "./cache-store.ts";
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
-  /** Returns an encoder for prefix and value, if this is faster than encoding the value and concatenating. */
+  /** Returns an encoder that writes a prefix and the value. Present if it is faster than joining the two. */
   readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
@@ -57,7 +57,7 @@ export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
   return parts;
 }
 
-/** Encodes an address with its length in front, as in {@link lengthPrefixed}. */
+/** Encodes one address like {@link lengthPrefixed}. */
 export const addressCodec: Codec<Uint8Array> = {
   encode: (address) => lengthPrefixed(address),
   decode: (bytes) => bytes.slice(1),
@@ -78,7 +78,7 @@ export function messageCodec<T>(type: MessageType<T>): Codec<T> {
   return { encode: (value) => encodeMessage(type, value), decode: (bytes) => type.decode(bytes) };
 }
 
-/** Maps a codec's values, for instance from a protobuf message to a type with bigints. */
+/** Converts a codec's values, e.g. from a protobuf message to a type with bigints. */
 export function mappedCodec<Stored, T>(
   codec: Codec<Stored>,
   fromStored: (stored: Stored) => T,
@@ -94,8 +94,8 @@ export function mappedCodec<Stored, T>(
  * Wraps a codec so that each stored array is decoded only once. Use it for small values that every transaction reads, such as
  * parameters. The decoded value is shared and frozen, but only at its top level.
  *
- * The cache key is the array's identity: a store returns the same array for a value until the value is written again. If a store
- * returned copies, the cache would be useless but still correct.
+ * The cache uses the array's identity as its key, because a store returns the same array until the value is written again. If a
+ * store returned copies, the cache would be useless but still correct.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   return {
@@ -104,7 +104,7 @@ export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   };
 }
 
-/** Returns a pure function whose result is computed once for each argument and cached on the argument, under a name for debuggers. */
+/** Wraps a pure function so that its result is cached on its argument. The name is for debuggers. */
 export function cachedOn<K extends object, T extends object>(
   name: string,
   compute: (source: K) => T,
@@ -137,7 +137,7 @@ export function createItem<T>(store: string, key: Uint8Array, codec: Codec<T>): 
   };
 }
 
-/** An item that always has a value: genesis writes it, or it has an initial value. */
+/** An item that always has a value, either from genesis or from its declaration. */
 export interface RequiredItem<T> {
   readonly get: (scope: StoreScope) => T;
   readonly set: (scope: StoreScope, value: T) => void;
@@ -160,16 +160,16 @@ export function createItemOr<T>(
   return { get: (scope) => get(scope) ?? initial, set };
 }
 
-/** A counter that gives out numbers, stored as the next number. */
+/** A counter that assigns numbers. The store contains the next one. */
 export interface StoredSequence {
-  /** Returns the next number. */
+  /** Returns the next number without assigning it. */
   readonly next: (scope: StoreScope) => bigint;
-  /** Returns the next number, which is then used up. */
+  /** Assigns and returns the next number. */
   readonly take: (scope: StoreScope) => bigint;
   readonly set: (scope: StoreScope, next: bigint) => void;
 }
 
-/** Declares a counter under a fixed key, which is absent until the number `first` is taken. */
+/** Declares a counter under a fixed key. The key is absent until the first number, `first`, is assigned. */
 export function createSequence(store: string, key: Uint8Array, first: bigint): StoredSequence {
   const { get: next, set } = createItemOr(store, key, uint64Codec, first);
   const take = (scope: StoreScope): bigint => {
@@ -182,11 +182,11 @@ export function createSequence(store: string, key: Uint8Array, first: bigint): S
 
 export type StoredMap<K, V> = ReturnType<typeof createMap<K, V>>;
 
-/** The stored bytes of a map's entries: all keys that start with `prefix`. */
+/** A map's entries as stored bytes, i.e. all keys that start with `prefix`. */
 export interface MapRange<K, V> {
   readonly store: KVStore;
   readonly prefix: Uint8Array;
-  /** Decodes an entry. The key is given without `prefix`. */
+  /** Decodes an entry, whose key is passed without `prefix`. */
   readonly decode: (key: Uint8Array, value: Uint8Array) => readonly [key: K, value: V];
 }
 
@@ -210,13 +210,13 @@ export function createMap<K, V>(store: string, prefix: Uint8Array, keys: Codec<K
     set: (scope: StoreScope, key: K, value: V): void =>
       scope.store(store).set(path(key), values.encode(value)),
     delete: (scope: StoreScope, key: K): void => scope.store(store).delete(path(key)),
-    /** Returns the entry for a key, whose functions encode the key only once. */
+    /** Returns the item under a key, which is encoded only once. */
     at: (key: K) => createItem(store, path(key), values),
     entries,
     /** Returns the values in the order of `entries`. */
     values: (scope: StoreScope, within?: Uint8Array): V[] =>
       Array.from(entries(scope, within), ([, value]) => value),
-    /** Returns the stored bytes of the entries, for paging. */
+    /** Returns the entries as stored bytes, for paging. */
     range: (scope: StoreScope, within: Uint8Array = NO_BYTES): MapRange<K, V> => ({
       store: scope.store(store),
       prefix: concat(prefix, within),

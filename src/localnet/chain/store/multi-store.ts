@@ -5,7 +5,7 @@ import { sha256, utf8 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { type Branch, createBranch, type KVStore } from "./cache-store.ts";
 
-/** A proof operator for a store query: "ics23:iavl", then "ics23:simple". `data` is an encoded CommitmentProof. */
+/** One operator in a store query's proof, "ics23:iavl" or "ics23:simple". `data` is an encoded CommitmentProof. */
 export interface ProofOperator {
   readonly type: string;
   readonly key: Uint8Array;
@@ -17,7 +17,7 @@ export const DEFAULT_KEEP_RECENT = 1000;
 
 export interface MultiStoreOptions {
   readonly stores: readonly string[];
-  /** Number of recent heights that remain readable, including the latest. At least 2. */
+  /** How many recent heights stay readable, including the latest. At least 2. */
   readonly keepRecent: number;
   /** Height of the first commit to an empty state. */
   readonly initialHeight: bigint;
@@ -31,7 +31,7 @@ export interface StoreView {
   readonly appHash: Uint8Array;
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
-  /** Returns the ICS-23 operators for a key: key in tree, then store root in app hash. Empty at height 0. */
+  /** Returns a key's two ICS-23 operators: the key in its tree, then the tree's root in the app hash. Empty at height 0. */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
 
@@ -39,7 +39,7 @@ export interface StoreView {
 export interface MultiStore {
   /** Returns the height of the last commit, or 0 before the first commit. */
   readonly height: () => bigint;
-  /** Returns a stored height, or undefined if it is not stored. Height 0 is the empty state before the first commit. */
+  /** Returns the view at a height, or undefined if it is not stored. Height 0 is the empty state before the first commit. */
   readonly view: (height: bigint) => StoreView | undefined;
   /** Creates a branch above the latest height. Its `write` applies to the working trees. */
   readonly branch: () => Branch;
@@ -51,9 +51,9 @@ export interface MultiStore {
 export function createMultiStore(options: MultiStoreOptions): MultiStore {
   if (options.keepRecent < 2) throw new RangeError("at least 2 heights must be stored");
   const saved = readSavedHeights(options);
-  // Sorted by name. Every commit walks the trees in this order, so its writes and roots come in the same order everywhere.
+  // Sort by name, because every commit visits the trees in this order and must write in the same order on every node.
   const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
-  // An upgrade adds stores, so a saved height may have fewer stores than the program. Every commit has all of them.
+  // A saved height may have fewer stores than the program, because upgrades add stores. New commits have all of them.
   const savedStores = new Map(
     saved.map(({ height, roots }) => [height, new Set(roots.map(({ store }) => store))]),
   );
@@ -81,7 +81,7 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   };
 }
 
-/** Maximum number of cached views. Views at other heights are rebuilt on request. */
+/** Maximum number of cached views. Other views are rebuilt on request. */
 const MAX_CACHED_VIEWS = 16;
 
 /** Adds a view to the cache and removes the oldest ones. */
@@ -104,9 +104,9 @@ interface SavedHeight {
 }
 
 /**
- * Returns the readable heights in the storage. A height is readable if all its root nodes exist: a node is deleted only when no
- * stored height needs it, so everything below an existing root also exists. The storage may still list older heights whose nodes
- * have been deleted. Throws if the latest heights are not readable.
+ * Returns the readable heights in the storage. A height is readable if all its root nodes exist, because a node is deleted only
+ * when no stored height needs it. The storage may still list older heights whose nodes have been deleted. Throws if the latest
+ * heights are not readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
   if (storage === undefined) return [];
@@ -151,7 +151,7 @@ function commitTrees(
   };
 }
 
-/** `stores` lists the stores at this height; undefined means all. A store that does not exist at the height reads as empty. */
+/** Creates the view at a height. `stores` lists the stores that exist there; undefined means all. Other stores read as empty. */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
   height: bigint,
@@ -162,7 +162,7 @@ function createView(
       .filter(([name]) => stores?.has(name) ?? true)
       .map(([name, tree]) => [name, height === 0n ? undefined : tree.at(height)]),
   );
-  // An empty tree has the SHA-256 of no bytes as its root, as in Go's IAVL.
+  // As in Go's IAVL, an empty tree's root is the SHA-256 hash of no bytes.
   const roots = (): StoreRoot[] =>
     [...views].map(([name, view]) => ({ name, hash: view?.rootHash ?? sha256(new Uint8Array(0)) }));
   return {
@@ -232,22 +232,22 @@ interface NodeWrite {
   readonly bytes: Uint8Array;
 }
 
-/** Changes made by one commit. The node saves them in one database transaction with the block. */
+/** The changes of one commit. The node saves them and the block in the same database transaction. */
 export interface CommitChanges {
   readonly height: bigint;
   readonly appHash: Uint8Array;
   readonly writes: readonly NodeWrite[];
-  /** Nodes that no stored height needs any more. */
+  /** Tree nodes to delete, because no stored height needs them any more. */
   readonly deletes: readonly { readonly store: string; readonly id: Uint8Array }[];
-  /** Heights that this commit makes unreadable. The node can delete their roots. */
+  /** Heights that this commit makes unreadable, so that the node can delete their roots. */
   readonly expired?: readonly bigint[];
   /** Roots of all stores at this height. An absent id means an empty tree. */
   readonly roots: readonly { readonly store: string; readonly rootId: Uint8Array | undefined }[];
 }
 
-/** An application's saved state, accessed synchronously. The node implements it with SQLite. */
+/** Reads an application's saved state synchronously. The node implements it with SQLite. */
 export interface StateStorage {
-  /** Returns undefined if the storage is empty. */
+  /** Returns the last saved height, or undefined if the storage is empty. */
   readonly latestHeight: () => bigint | undefined;
   /** Returns the heights with saved roots up to the latest one, in ascending order and without gaps. */
   readonly heights: () => readonly bigint[];

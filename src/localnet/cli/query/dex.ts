@@ -66,7 +66,7 @@ export const DEX_QUERIES: QueryGroup = {
   service: "neutron.dex.Query",
   fields: {
     pair_id: "<pair-id> 'A<>B'",
-    token_in: "<token-in> maker denomination, which this side sells",
+    token_in: "<token-in> denomination that the makers on this side sell",
     tick_index: ["<tick-index> [-5] for -5", parseTick],
     fee: ["<fee> basis points", parseFee],
     tranche_key: "<tranche-key> tranche key",
@@ -76,7 +76,7 @@ export const DEX_QUERIES: QueryGroup = {
   },
   queries: {
     params: query("Params", "print the module's parameters"),
-    "show-pool": query("Pool", "print a pool by centre and fee", POOL),
+    "show-pool": query("Pool", "print the pool with a given centre tick and fee", POOL),
     "show-pool-by-id": query("PoolByID", "print a pool", POOL),
     "list-pool-reserves": query(
       "PoolReservesAll",
@@ -111,11 +111,11 @@ export const DEX_QUERIES: QueryGroup = {
     ),
     "list-user-deposits": query("UserDepositsAll", "list an address's pool shares", {
       columns: DEPOSIT,
-      options: { include_pool_data: ["--include-pool-data", "also print the pools and all shares"] },
+      options: { include_pool_data: ["--include-pool-data", "also print each pool and its total shares"] },
     }),
     "list-tick-liquidity": query(
       "TickLiquidityAll",
-      "list pools and limit orders on one side of a pair, cheapest for a taker first",
+      "list the pools and limit orders on one side of a pair, the cheapest for a taker first",
       TICK,
     ),
     "list-pool-metadata": query("PoolMetadataAll", "list all pools' pairs, centres and fees", METADATA),

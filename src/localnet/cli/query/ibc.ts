@@ -46,7 +46,7 @@ export const IBC_CLIENT_QUERIES: QueryGroup = {
     status: query("ClientStatus", "print whether a client is active", "STATUS"),
     "consensus-state-heights": query(
       "ConsensusStateHeights",
-      "list the heights at which a client can verify proofs",
+      "list the heights for which a client can verify proofs",
       { columns: { HEIGHT: heightAt("") } },
     ),
     params: query("ClientParams", "print the client parameters"),
@@ -95,12 +95,12 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
     connections: query("ConnectionChannels", "list a connection's channels", NAMED_CHANNEL),
     "packet-commitments": query(
       "PacketCommitments",
-      "list the packets that were sent but not yet acknowledged",
+      "list the packets that were sent but are not acknowledged yet",
       PACKET,
     ),
     "packet-commitment": query(
       "PacketCommitment",
-      "print the hash of a packet that was sent but not yet acknowledged",
+      "print the hash of a packet that was sent but is not acknowledged yet",
       "HASH",
     ),
     "packet-receipt": query("PacketReceipt", "print whether a packet was received on an unordered channel", {

@@ -97,14 +97,18 @@ export const MODULE_QUERIES = {
       depositor: "<depositor> depositor address",
     },
     queries: {
-      params: query("Params", "print deposits, periods and vote thresholds", { takes: [] }),
+      params: query("Params", "print the deposits, periods and vote thresholds", { takes: [] }),
       proposal: query("Proposal", "print a proposal", PROPOSAL),
       proposals: query("Proposals", "list the proposals", { columns: PROPOSAL, takes: [] }),
       vote: query("Vote", "print a vote", VOTE),
       votes: query("Votes", "list the votes on a proposal; votes are deleted when voting ends", VOTE),
       deposit: query("Deposit", "print a deposit", DEPOSIT),
       deposits: query("Deposits", "list a proposal's deposits", DEPOSIT),
-      tally: query("TallyResult", "print a vote's result, or its result so far", TALLY),
+      tally: query(
+        "TallyResult",
+        "print the result of a vote, or the current count while voting is open",
+        TALLY,
+      ),
     },
   },
   upgrade: {
@@ -112,7 +116,7 @@ export const MODULE_QUERIES = {
     fields: { name: "<name> upgrade name" },
     queries: {
       plan: query("CurrentPlan", "print the planned upgrade", "NAME name, HEIGHT height, INFO info"),
-      applied: query("AppliedPlan", "print an upgrade's height", "HEIGHT"),
+      applied: query("AppliedPlan", "print the height at which an upgrade was applied", "HEIGHT"),
       authority: query("Authority", "print the account that plans upgrades", "ADDRESS"),
     },
   },
@@ -137,11 +141,11 @@ export const MODULE_QUERIES = {
       "registered-queries": query("RegisteredQueries", "list registered queries", {
         options: {
           owners: () =>
-            new Option("--owners <address>", "only queries of this owner; repeatable")
+            new Option("--owners <address>", "list only this owner's queries; repeatable")
               .default([], "all")
               .argParser((owner: string, owners: readonly string[]) => [...owners, owner]),
           connection_id: () =>
-            new Option("--connection_id <id>", "only queries over this connection").default("", "all"),
+            new Option("--connection_id <id>", "list only queries over this connection").default("", "all"),
         },
       }),
       "registered-query": query("RegisteredQuery", "print one registered query"),
@@ -159,7 +163,7 @@ export const MODULE_QUERIES = {
     queries: {
       "subscribed-contracts": query(
         "SubscribedContracts",
-        "list a hook type's contracts in call order",
+        "list a hook type's contracts in the order of their calls",
         "CONTRACT",
       ),
     },
@@ -243,7 +247,7 @@ const TXS: QueryGroup = {
         query: () =>
           new Option(
             "--query <query>",
-            "conditions on events: \"message.sender='neutron1…' AND tx.height>5\"",
+            "conditions on events, e.g. \"message.sender='neutron1…' AND tx.height>5\"",
           ).makeOptionMandatory(),
         limit: () => new Option("--limit <n>", "maximum number of transactions").default("100"),
         page: () => new Option("--page <n>", "page number, from 1").default("1"),

@@ -38,7 +38,7 @@ function parseQuery(text: string): string {
 
 const ALL = query(
   "AllContractState",
-  "list a contract's entries: key in hex, value in base64",
+  "list a contract's entries, with keys in hex and values in base64",
   "KEY key, VALUE value",
 );
 const SMART = query("SmartContractState", "ask a contract", "RESPONSE");
@@ -54,7 +54,7 @@ const QUERIES: QueryGroup = {
     "build-address": query("BuildAddress", "print the contract address that instantiate2 would assign", {
       columns: "CONTRACT",
       options: {
-        init_args: ["--fix-msg <json>", "instantiation message, if it is part of the address", parseQuery],
+        init_args: ["--fix-msg <json>", "instantiation message, if the address depends on it", parseQuery],
       },
     }),
     pinned: query("PinnedCodes", "list the pinned codes", "CODE"),
@@ -79,7 +79,7 @@ const STATE_QUERIES: QueryGroup = { ...WASM, queries: { all: ALL, smart: SMART }
 const RAW_QUERIES: QueryGroup = {
   service: WASM.service,
   fields: { ...WASM.fields, query_data: ["<key> key in hex", parseKey] },
-  queries: { raw: query("RawContractState", "print an entry's value, base64", "VALUE") },
+  queries: { raw: query("RawContractState", "print an entry's value in base64", "VALUE") },
 };
 
 /** `relaywatch query wasm`. Same names as wasmd. `smart` and `state` mean `contract-state smart` and `contract-state all`. */
@@ -89,7 +89,7 @@ export function queryWasmCommand(context: CliContext): Command {
   withProfile(state.commands, context);
   withProfile(short.commands, context);
   return short
-    .addCommand(state.name("contract-state").description("a contract's entries, and its answers to queries"))
+    .addCommand(state.name("contract-state").description("read a contract's entries, or query it"))
     .addCommand(downloadCommand(context))
     .addCommand(vmVersionCommand(context));
 }
@@ -113,9 +113,9 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
 
 /** `query wasm code`. */
 function downloadCommand(context: CliContext): Command {
-  return addConnectionOptions(new Command("code").description("save a code's bytes"))
+  return addConnectionOptions(new Command("code").description("save a code's bytes to a file"))
     .addArgument(new Argument("<code-id>", "code id").argParser(parseUint64))
-    .argument("<file>", "file for the uncompressed code")
+    .argument("<file>", "file to write the uncompressed code to")
     .action((codeId: bigint, file: string, options: ConnectionOptions) =>
       withChain(options, context, async (client) => {
         const request = wire.QueryCodeRequest.encode({ codeId }).finish();
@@ -132,7 +132,7 @@ function downloadCommand(context: CliContext): Command {
 /** `query wasm libwasmvm-version`: prints the version used by the chain that this program implements. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
-    .description("print the virtual machine version whose behaviour local chains match exactly")
+    .description("print the version of the virtual machine whose behaviour local chains match exactly")
     .addOption(jsonOption())
     .action(({ json }: { readonly json?: true }) =>
       context.print(json === true ? stringifyJson({ version: DEPLOYED_VM }) : DEPLOYED_VM),

@@ -19,19 +19,22 @@ export const txDexCommand = messageCommands({
     amounts_b: ["<amounts-b> token-b amounts, comma-separated", parse.parseAmounts],
     shares_to_remove: ["<shares-to-remove> share amounts, comma-separated", parse.parseAmounts],
     tick_indexes_a_to_b: [
-      "<tick-indexes> centres from a to b, [-5] for -5, comma-separated",
+      "<tick-indexes> comma-separated centre ticks from a to b; write [-5] for -5",
       parse.parseTicks,
     ],
-    fees: ["<fees> fees in basis points, comma-separated", parse.parseFees],
-    disable_autoswap: ["<disable-autoswap> true or false, comma-separated", parse.parseBooleans],
-    fail_tx_on_bel: ["<fail-tx-on-bel> true or false, comma-separated", parse.parseBooleans],
+    fees: ["<fees> comma-separated fees in basis points", parse.parseFees],
+    disable_autoswap: ["<disable-autoswap> comma-separated list of true or false", parse.parseBooleans],
+    fail_tx_on_bel: ["<fail-tx-on-bel> comma-separated list of true or false", parse.parseBooleans],
     token_in: "<token-in> denomination to sell",
     token_out: "<token-out> denomination to buy",
-    tick_index_in_to_out: ["<tick-index> tick from in to out, [-5] for -5; 0 with --price", parse.parseTick],
+    tick_index_in_to_out: [
+      "<tick-index> tick from token-in to token-out; write [-5] for -5, or 0 if --price is set",
+      parse.parseTick,
+    ],
     amount_in: ["<amount-in> amount to sell", parse.parseAmount],
     order_type: orderTypeArgument,
     expiration_time: [
-      '[expiration-time] UTC, "MM/DD/YYYY HH:MM:SS"; only for GOOD_TIL_TIME',
+      '[expiration-time] expiration in UTC, "MM/DD/YYYY HH:MM:SS"; only for GOOD_TIL_TIME orders',
       (text) => timestampToText(parse.parseExpiration(text)),
     ],
     tranche_key: "<tranche-key> the order's tranche key",
@@ -70,14 +73,14 @@ export const txDexCommand = messageCommands({
       options: {
         max_amount_out: [
           "--max-amount-out <amount>",
-          "maximum amount to buy; only for taker orders",
+          "maximum amount to buy; only taker orders accept it",
           parse.parseAmount,
         ],
         max_amout_out: () =>
           new Option("--max-amout-out <amount>", "same as --max-amount-out")
             .argParser(parse.parseAmount)
             .hideHelp(),
-        limit_sell_price: ["--price <decimal>", "minimum price, token-out per token-in", price],
+        limit_sell_price: ["--price <decimal>", "minimum price in units of token-out per token-in", price],
         min_average_sell_price: [
           "--min-average-sell-price <decimal>",
           "minimum average price for the entire trade",
@@ -92,7 +95,7 @@ export const txDexCommand = messageCommands({
     ),
     "cancel-limit-order": dexMessage(
       "CancelLimitOrder",
-      "cancel a limit order; returns the unsold coins and the proceeds",
+      "cancel a limit order and get back its unsold coins and proceeds",
     ),
     "multi-hop-swap": dexMessage("MultiHopSwap", "swap across several pairs", {
       takes: ["receiver", "routes", "amount_in", "exit_limit_price", "pick_best_route"],

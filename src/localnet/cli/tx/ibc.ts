@@ -91,14 +91,14 @@ const CHANNEL_MESSAGES: MessageGroup = {
   service: "ibc.core.channel.v1.Msg",
   fields: { channel_id: CHANNEL_WORDS, connection_hops: connectionWords() },
   messages: {
-    "open-init": message("ChannelOpenInit", "start opening a channel; a relayer takes the remaining steps", {
+    "open-init": message("ChannelOpenInit", "start opening a channel; a relayer completes it", {
       takes: ["port_id", "channel.connection_hops"],
       options: {
         "channel.counterparty.port_id": [
           "--counterparty-port <port>",
-          "port on the other chain; default: the same",
+          "port on the other chain; default: the same name as here",
         ],
-        ordered: ["--ordered", "packets arrive in order, and a timeout closes the channel"],
+        ordered: ["--ordered", "deliver packets in order; a timeout then closes the channel"],
         "channel.version": [
           "--channel-version <version>",
           "application version; default: ics20-1 for transfers",
@@ -114,7 +114,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
       }),
       prints: { channel: "channel_id", version: "version" },
     }),
-    "close-init": message("ChannelCloseInit", "close a channel; the application of its port must allow it", {
+    "close-init": message("ChannelCloseInit", "close a channel, if its port's application allows it", {
       note: "\nUsers cannot close transfer channels.",
     }),
   },

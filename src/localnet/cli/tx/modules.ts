@@ -35,7 +35,7 @@ const MODULE_MESSAGES = {
       height: ["<height> upgrade height", parseHeight],
     },
     messages: {
-      "software-upgrade": message("SoftwareUpgrade", "plan an upgrade; replaces an earlier plan", {
+      "software-upgrade": message("SoftwareUpgrade", "plan an upgrade, replacing any earlier plan", {
         takes: ["plan.name", "plan.height"],
         options: {
           "plan.info": () =>
@@ -65,7 +65,7 @@ const MODULE_MESSAGES = {
       "update-params": message("UpdateParams", "choose the contract that decides which transfers pass", {
         takes: [CONTRACT],
         fields: { [CONTRACT]: "[contract] contract address" },
-        options: { none: ["--none", "no contract: transfers are not limited"] },
+        options: { none: ["--none", "remove the contract, so that transfers are not limited"] },
         complete: checkedContract,
       }),
     },
@@ -75,7 +75,10 @@ const MODULE_MESSAGES = {
     service: "neutron.interchainqueries.Msg",
     fields: {
       query_id: queryIdArgument,
-      result: ["<result-file> QueryResult in proto JSON, with proofs", inputs.unchecked],
+      result: [
+        "<result-file> file that contains the QueryResult and its proofs in proto JSON",
+        inputs.unchecked,
+      ],
     },
     messages: {
       "submit-query-result|submit|s": message("SubmitQueryResult", "submit a query's result", {
@@ -87,7 +90,7 @@ const MODULE_MESSAGES = {
       }),
       "remove-interchain-query|remove|r": message(
         "RemoveInterchainQuery",
-        "remove a query; the sender receives its deposit",
+        "remove a query and receive its deposit",
       ),
     },
   },
@@ -171,12 +174,12 @@ const govCommands = messageCommands({
   },
   messages: {
     deposit: message("Deposit", "add to a proposal's deposit; the vote starts once it is large enough"),
-    vote: message("Vote", "vote for or against a proposal; replaces an earlier vote", {
+    vote: message("Vote", "vote on a proposal, replacing any earlier vote", {
       takes: ["proposal_id", "option"],
       complete: (given) => ({ ...given, option: OPTIONS[inputs.textOf(given["option"])] }),
     }),
     "weighted-vote": message("VoteWeighted", "split a vote", { takes: ["proposal_id", "options"] }),
-    "cancel-proposal": message("CancelProposal", "withdraw your proposal; part of its deposit is lost"),
+    "cancel-proposal": message("CancelProposal", "cancel your proposal and lose part of its deposit"),
   },
 });
 
@@ -216,9 +219,9 @@ export const txVestingCommand = messageCommands({
   messages: {
     "create-vesting-account": message(
       "CreateVestingAccount",
-      "fund an account whose coins vest until a time",
+      "fund an account whose coins vest until a given time",
       {
-        options: { delayed: ["--delayed", "vest all coins at the end instead of evenly from now on"] },
+        options: { delayed: ["--delayed", "release all coins at the end instead of evenly over time"] },
       },
     ),
     "create-permanent-locked-account": message(
@@ -227,10 +230,10 @@ export const txVestingCommand = messageCommands({
     ),
     "create-periodic-vesting-account": message(
       "CreatePeriodicVestingAccount",
-      "fund an account whose coins vest in parts",
+      "fund an account whose coins vest in several periods",
       {
         takes: ["to_address", "vesting_periods"],
-        fields: { vesting_periods: ["<periods-file> JSON file with the parts", inputs.unchecked] },
+        fields: { vesting_periods: ["<periods-file> JSON file that lists the periods", inputs.unchecked] },
         complete: ({ vesting_periods: file, ...rest }) => ({ ...rest, ...readPeriods(inputs.textOf(file)) }),
         note: `
 Each part starts when the previous part ends, the first at start_time (Unix seconds):

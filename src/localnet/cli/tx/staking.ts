@@ -27,8 +27,8 @@ export const txStakingCommand = messageCommands({
   fields: {
     validator_src_address: "<source> operator address that the stake leaves",
     validator_dst_address: "<destination> operator address that receives the stake",
-    creation_height: "<creation-height> height of the undelegation; see unbonding-delegations",
-    file: "<file> JSON file with key, amount, description and commission",
+    creation_height: "<creation-height> height of the undelegation, as listed by unbonding-delegations",
+    file: "<file> JSON file that contains the validator's key, amount, description and commission",
   },
   messages: {
     "create-validator": message("CreateValidator", "register the signing account as a validator", {
@@ -49,16 +49,20 @@ export const txStakingCommand = messageCommands({
         "description.details": textOption("--details <text>", "other details"),
         commission_rate: [
           "--commission-rate <decimal>",
-          "new rate; at most one change per 24 hours",
+          "new commission rate; it can change once every 24 hours",
           parseRate,
         ],
-        min_self_delegation: ["--min-self-delegation <amount>", "new minimum; it can only rise", parseUint64],
+        min_self_delegation: [
+          "--min-self-delegation <amount>",
+          "new minimum; it can only increase",
+          parseUint64,
+        ],
       },
     }),
     delegate: message("Delegate", "delegate coins to a validator"),
     "unbond|undelegate": message(
       "Undelegate",
-      "undelegate coins from a validator; they arrive after the unbonding time",
+      "undelegate coins from a validator; they are paid out after the unbonding time",
       { prints: { amount: "amount.amount", ...COMPLETES } },
     ),
     redelegate: message("BeginRedelegate", "move a delegation to another validator", { prints: COMPLETES }),

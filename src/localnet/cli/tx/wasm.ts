@@ -13,25 +13,25 @@ import { message, messageCommands } from "../module-tx.ts";
 /** Who may instantiate contracts from a code. */
 const PERMISSION = {
   everybody: () =>
-    new Option("--instantiate-everybody", "anyone may create contracts from the code").conflicts([
+    new Option("--instantiate-everybody", "let anyone create contracts from the code").conflicts([
       "instantiateNobody",
       "instantiateAnyofAddresses",
     ]),
   nobody: () =>
     new Option(
       "--instantiate-nobody",
-      "only the chain's authority may create contracts from the code",
+      "let only the chain's authority create contracts from the code",
     ).conflicts("instantiateAnyofAddresses"),
   addresses: [
     "--instantiate-anyof-addresses <addresses>",
-    "only these accounts may create contracts from the code; comma-separated",
+    "let only these comma-separated accounts create contracts from the code",
     (text: string) => text.split(","),
   ],
 } as const;
 
 const AMOUNT = [
   "--amount <coins>",
-  "coins to send along, e.g. 5untrn or 1uibcatom,5untrn",
+  "coins to send with the message, e.g. 5untrn or 1uibcatom,5untrn",
   parseCoins,
 ] as const;
 
@@ -42,7 +42,7 @@ const CREATE = {
     ...PROFILE_OPTIONS,
     label: requiredOption("--label <text>", "contract label"),
     admin: ["--admin <address>", "account that may migrate the contract"],
-    "--no-admin": ["--no-admin", "nobody may migrate the contract"],
+    "--no-admin": ["--no-admin", "let nobody migrate the contract"],
   },
   prints: { contract: "address" },
 } as const;
@@ -52,7 +52,7 @@ export const txWasmCommand = messageCommands({
   service: "cosmwasm.wasm.v1.Msg",
   sending: { callsContract: true },
   fields: {
-    wasm_byte_code: "<file> WebAssembly, plain or gzip",
+    wasm_byte_code: "<file> WebAssembly file, plain or compressed with gzip",
     code_ids: "<code-id...> code ids",
     new_admin: "<new-admin> address",
     new_label: "<new-label> new contract label",
@@ -76,15 +76,15 @@ export const txWasmCommand = messageCommands({
     }),
     instantiate2: message(
       "InstantiateContract2",
-      "create a contract with a predictable address; see query build-address",
+      "create a contract at a predictable address, which query build-address prints",
       {
         ...CREATE,
         takes: ["code_id", "msg", "salt"],
         options: {
           ...CREATE.options,
-          ascii: ["--ascii", "the salt is text"],
-          b64: ["--b64", "the salt is base64"],
-          fix_msg: ["--fix-msg", "the message is part of the address"],
+          ascii: ["--ascii", "read the salt as text"],
+          b64: ["--b64", "read the salt as base64"],
+          fix_msg: ["--fix-msg", "derive the address from the message as well"],
         },
         complete: ({ salt, ascii, b64, ...given }) => ({
           ...withAdmin(given),

@@ -1,8 +1,8 @@
 import { type Interrupt, InterruptedError } from "../../chain/runtime/gas.ts";
 
 /**
- * Default processor time allowed for a query or simulation. A node runs them between its blocks, and cannot respond to anything
- * else in the meantime. A block's gas would let an endless loop run for six seconds.
+ * Default maximum processor time for a query or simulation. While one runs, the node makes no blocks and answers no other
+ * request. A block's gas alone would let an endless loop run for six seconds.
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 
@@ -23,13 +23,13 @@ const SYSTEM: DeadlineDeps = {
 
 /**
  * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time since the
- * call. Load from other processes does not count, so the same request ends in the same way on a busy machine.
+ * call. Other processes' load does not count, so that a request ends in the same way on a busy machine.
  */
 export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
   const startMs = deps.monotonicMs();
   const startCpuMs = deps.cpuMs();
   return () => {
-    // Reading the processor time takes longer, and without other threads it never exceeds the elapsed time.
+    // Check the elapsed time first, because it is faster to read and, without other threads, never below the processor time.
     if (deps.monotonicMs() - startMs < limitMs || deps.cpuMs() - startCpuMs < limitMs) return;
     throw new InterruptedError(
       `the node ended this request after ${limitMs} ms of processor time, the limit for queries and simulations (query_time in the chain file)`,

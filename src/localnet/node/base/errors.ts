@@ -23,7 +23,7 @@ export function requirePage(page: number | bigint, total: number, perPage: numbe
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
-  /** A write to the disk failed. */
+  /** Writing to the disk failed. */
   | { readonly code: "store-failed"; readonly path: string }
   | { readonly code: "no-state"; readonly home: string }
   | { readonly code: "other-genesis"; readonly chainId: string }

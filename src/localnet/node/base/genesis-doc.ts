@@ -19,7 +19,7 @@ export interface ConsensusParams {
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** A local chain's parameters: the same as on the real network, but without vote extensions. */
+/** A local chain's parameters. They match the real network's, but without vote extensions. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -62,7 +62,7 @@ function parseConsensusParams(params: JsonField): ConsensusParams {
   };
 }
 
-/** CometBFT's JSON decoder accepts 64-bit integers only as strings. Throws the field's error. */
+/** Reads a 64-bit integer, which must be a string as in CometBFT's JSON. Throws the field's error. */
 function quotedInt64(field: JsonField): bigint {
   if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
     throw field.error(field.path, "a number in quotes");
@@ -78,7 +78,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile. If absent, `specification`. CometBFT does not define this member and ignores it. */
+  /** The chain's profile. Default: `specification`. CometBFT does not know this member and ignores it. */
   readonly profile?: ProfileName;
 }
 
@@ -104,7 +104,7 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a document as JSON. The bytes depend on the member order in `appState`, and are compared on a restart. */
+/** Encodes a document as JSON. A restart compares these bytes, which depend on the member order in `appState`. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
@@ -160,7 +160,7 @@ function parseValidators(field: JsonField): readonly ValidatorPower[] {
   });
 }
 
-/** The modules that read the application state check its members. */
+/** Checks only that the state is an object. The modules check its members when they read it. */
 function parseAppState(field: JsonField): JsonObject {
   if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
   return field.value;
@@ -177,7 +177,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Checks only the object itself. The document comes from JSON or from typed code, so its members are JSON values. */
+/** Checks only the object itself. Its members are JSON values, because the document comes from JSON or typed code. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

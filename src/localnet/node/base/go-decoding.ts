@@ -10,7 +10,7 @@ export function goHexDecode(text: string): Uint8Array {
   return fromHex(text);
 }
 
-/** Prints a character's first byte as Go's `%#U` does, because Go reads bytes and reports the first invalid one. */
+/** Prints a character's first byte like Go's `%#U`, because Go reports the first invalid byte. */
 function printRune(rune: string): string {
   const byte = utf8(rune)[0] ?? 0;
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
@@ -41,7 +41,7 @@ export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Only a failed parse needs the second, slower pass that finds Go's error text.
+    // The second, slower pass that finds Go's error text runs only after a failure.
     throw new Error(goJsonSyntaxError(utf8(text)) ?? "invalid JSON");
   }
 }

@@ -18,10 +18,10 @@ import type { Clock } from "../../../platform/base/clock.ts";
 /** A server's address, and the command line option that changes its port. */
 export interface ServerAddress {
   readonly host: string;
-  /** 0 selects a free port. */
+  /** The server's port; 0 selects a free one. */
   readonly port: number;
   readonly portOption: string;
-  /** Hosts and web pages that may use the server. gRPC ignores this: browsers do not support plain HTTP/2. */
+  /** Hosts and web pages that may use the server. gRPC ignores this because browsers do not support plain HTTP/2. */
   readonly access?: HttpAccess;
 }
 
@@ -35,15 +35,15 @@ export interface NodeServer {
 
 /** Limits for the RPC and REST servers. */
 export const NODE_HTTP_LIMITS: HttpLimits = {
-  // CometBFT and the SDK allow 1 MB; a transaction of block size in base64 needs more.
+  // CometBFT and the SDK allow 1 MB, but a block-sized transaction in base64 needs more.
   maxBodyBytes: 4_000_000,
-  // CometBFT's default for `max_open_connections` of the RPC is 900, which WebSockets alone may take here.
+  // CometBFT's default for the RPC's `max_open_connections` is 900. Here, WebSockets alone may use that many.
   maxConnections: 1_000,
   headersTimeoutMs: 10_000,
   // CometBFT's read timeout.
   requestTimeoutMs: 10_000,
   keepAliveMs: 60_000,
-  // Two chains with two servers each may run in one process.
+  // One process may run two chains with two servers each.
   maxUnsentBytes: 67_108_864,
   stalledMs: 15_000,
   // `NodeServer.close` promises to end within a second.
@@ -54,7 +54,7 @@ interface NodeHttpOptions extends Pick<HttpServerOptions, "upgrade" | "budget"> 
   readonly handle: (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 }
 
-/** Creates the node's HTTP server. Its own replies are plain text, as with Go's `net/http`. */
+/** Creates the node's HTTP server. Like Go's `net/http`, it sends its own replies as plain text. */
 export function createNodeHttpServer(
   name: string,
   { host, port, portOption, access }: ServerAddress,

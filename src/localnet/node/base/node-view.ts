@@ -7,20 +7,20 @@ import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
-  /** Commit for the previous block; for the first block, an empty commit with height 0. */
+  /** The commit for the previous block. The first block has an empty commit with height 0. */
   readonly lastCommit: Commit;
   readonly blockId: BlockId;
   /** Length of the encoded block (`encodeBlock`). */
   readonly sizeBytes: number;
 }
 
-/** Results of FinalizeBlock. */
+/** The results of a block (FinalizeBlock). */
 export interface StoredResults {
   readonly height: bigint;
   readonly txResults: readonly TxResult[];
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** Hash of the state after this block, contained in the next block's header. */
+  /** Hash of the state after this block. The next block's header contains it. */
   readonly appHash: Uint8Array;
 }
 
@@ -43,7 +43,7 @@ export interface SearchRequest {
 
 /** One page of search results. `total` counts the items on all pages. */
 export interface SearchPage<T> {
-  /** Reads and decodes each item only when the iteration reaches it. Can be iterated only once. */
+  /** The page's items, each decoded only when the iteration reaches it. Can be iterated only once. */
   readonly items: Iterable<T>;
   readonly total: number;
 }
@@ -59,7 +59,7 @@ export interface NodeStatus {
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
-  /** Lowest readable block; before the first block, the initial height. */
+  /** Height of the lowest readable block or, before the first block, the initial height. */
   readonly earliestHeight: bigint;
 }
 
@@ -73,29 +73,29 @@ export interface BroadcastResult {
 export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
 
 /**
- * The interface between a chain and its servers (RPC, REST, gRPC, control). All reads are synchronous and show committed state.
- * Reading an unknown height or hash returns undefined. Returned objects are shared and must not be modified.
+ * What a chain's servers (RPC, REST, gRPC, control) can read and do. All reads are synchronous, show committed state, and return
+ * undefined for an unknown height or hash. Returned objects are shared and must not be modified.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
-  /** Runs an ABCI query on an application's gRPC path or a store, at any stored height. The response includes any error. */
+  /** Runs an ABCI query on a gRPC path or a store, at any stored height. An error is part of the response. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /** gRPC query paths that the application supports. */
+  /** Returns the gRPC query paths that the application supports. */
   readonly queryPaths: () => readonly string[];
-  /** Type URLs of the messages that the application executes. */
+  /** Returns the type URLs of the messages that the application executes. */
   readonly messageTypes: () => readonly string[];
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** Returns the commit for a block, taken from the next block or, for the latest block, from the votes. */
+  /** Returns the commit for a block. It comes from the next block or, for the latest block, from the votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Returns the validators that sign a height, with proposer and priorities. The highest known height is the latest plus 1. */
+  /** Returns the validators that sign a block, with proposer and priorities. They are known up to one block above the latest. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
-  /** Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
+  /** Searches transactions. Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
   readonly searchTxs: (request: SearchRequest) => SearchPage<StoredTx>;
-  /** Throws like `searchTxs`. */
+  /** Searches blocks. Throws like `searchTxs`. */
   readonly searchBlocks: (request: SearchRequest) => SearchPage<StoredBlock>;
   /** Adds a transaction to the mempool. Throws `MempoolError` if it is cached or too large, or if the mempool is full. */
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
@@ -111,7 +111,7 @@ export interface NodeView {
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }
 
-/** Returns an id like CometBFT's (40 hex digits): a hash of the names, because a node without peers needs no key. */
+/** Returns an id in CometBFT's format (40 hex digits). It is a hash of the names, because a node without peers needs no key. */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }
@@ -119,7 +119,7 @@ export function nodeId(chainId: string, moniker: string): string {
 /** CometBFT release whose RPC this node implements. Clients use it to choose their protocol version. */
 export const COMET_VERSION = "0.38.17";
 
-/** P2P channel ids that CometBFT announces: one byte each, in hex. */
+/** The P2P channel ids that CometBFT announces, each one byte in hex. */
 export const P2P_CHANNELS = "40202122233038606100";
 
 /** P2P protocol version that {@link COMET_VERSION} uses. */

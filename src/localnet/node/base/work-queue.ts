@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
-/** Thrown if a request has waited too long or too many are waiting. HTTP servers return 503, the gRPC server Unavailable. */
+/** Thrown if a request waits too long or too many requests wait. HTTP servers then return 503, the gRPC server Unavailable. */
 export class BusyError extends Error {
   constructor() {
     super("the node is busy with other requests; try again later");
@@ -12,31 +12,31 @@ export class BusyError extends Error {
 /** Response header that asks a client to try again after {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
-/** One call in a request. A long computation awaits `pause` between its parts, and nothing else: no other request runs. */
+/** One call in a request. A long computation may await only `pause`, between its parts. No other request runs in the meantime. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 export interface Waiter {
   readonly isGone: () => boolean;
-  /** The server's responses that clients have not read yet. A request starts once there is capacity for its response. */
+  /** Limits the server's responses that clients have not read yet. A request starts once there is capacity for its response. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
 /** Runs the requests to all of a node's servers one at a time. */
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
-/** Maximum number of waiting requests. It is far below the number of connections, so that new clients can replace refused ones. */
+/** Maximum number of waiting requests. It is far below the connection limit, so that new clients can replace refused ones. */
 export const MAX_WAITING_REQUESTS = 256;
-/** Time after which a request that has not started is refused. */
+/** How long a request may wait for its start before it is refused. */
 const MAX_WAIT_MS = 5_000;
-/** Time after which a request is refused if there is no capacity for its response, because other requests wait behind it. */
+/** How long a request may wait for response capacity before it is refused, because other requests wait behind it. */
 const MAX_CAPACITY_WAIT_MS = 2_000;
-/** The node is overloaded once the oldest request has waited this long. */
+/** The node counts as overloaded once the oldest request has waited this long. */
 const OVERLOADED_AFTER_MS = 500;
-/** Maximum working time without a pause. Making a block takes several turns of the event loop. */
+/** Maximum working time without a pause. It is short because making a block takes several turns of the event loop. */
 const SLICE_MS = 10;
 /**
- * After working for this long, the queue rests for as long as it worked, even if it is not overloaded. Otherwise, since each turn
- * of the event loop accepts only one connection, clients behind a flood of slow requests would never reach the queue.
+ * After working for this long, the queue rests for as long as it worked, even if it is not overloaded. Otherwise, clients behind
+ * a flood of slow requests would never reach it, because a turn of the event loop accepts only one connection.
  */
 const LONG_MS = 50;
 
@@ -54,9 +54,9 @@ interface WorkQueueDeps {
 }
 
 /**
- * Creates a queue. It lets the process do other work every 10 ms, or after each call that takes longer. While overloaded and
- * after a long call, it rests for as long as it has worked, so that requests take at most half of the time. An overloaded queue
- * runs the newest request first: during a flood, a client that has waited for a long time is part of the flood, or has given up.
+ * Creates a queue. It lets the process do other work every 10 ms or after a longer call. While overloaded and after a long call,
+ * it rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue runs the newest
+ * request first, because a client that has waited for long is part of the flood or has given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {
@@ -65,7 +65,7 @@ export function createWorkQueue(
     expire: (ms, signal) => setTimeout(ms, undefined, { signal }),
   },
 ) {
-  // Oldest first.
+  // The waiting requests, oldest first.
   const waiting: WaitingRequest[] = [];
   let isRunning = false;
   let sliceStartMs = 0;
@@ -82,7 +82,7 @@ export function createWorkQueue(
   };
   const runAll = async (): Promise<void> => {
     isRunning = true;
-    // The time since the last request was not spent in the queue.
+    // Start a new slice, because the time since the last request was not working time.
     sliceStartMs = deps.monotonicMs();
     for (let next = take(); next !== undefined; next = take()) await next.start();
     isRunning = false;
@@ -118,9 +118,9 @@ export function createWorkQueue(
   };
   return {
     /**
-     * Runs a request's calls in order and resolves with their results. No other request runs between two calls in the same request,
-     * so only one unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error
-     * if the client is gone, because calls whose results nobody awaits do not run.
+     * Runs a request's calls in order and resolves with their results. No other request runs between them, so that only one
+     * unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error if the
+     * client is gone, because nobody awaits the results.
      */
     run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter): Promise<readonly T[]> =>
       new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ import { chooseProposer, makeBlock, signCommit, toRequest } from "./make-block.t
 import type { Mempool } from "./mempool.ts";
 import type { Validators } from "./validators.ts";
 
-/** A block on disk, its results, and the resulting state. */
+/** A block that is on disk, with its results and the resulting state. */
 export interface ProducedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
@@ -24,7 +24,7 @@ export interface ProducedBlock {
 /** Makes blocks one at a time. */
 export type Engine = ReturnType<typeof createEngine>;
 
-/** An open block. Each `next` runs one step. The generator returns the block. */
+/** The steps that make a block. Each `next` runs one of them, and the generator returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 export interface EngineDeps {
@@ -50,27 +50,27 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Outside the try block, because `no-quorum` changes nothing and the next call may succeed.
+    // Keep this outside the try block, because `no-quorum` changes nothing and the next call may succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
-      // The view limits all reads to `state().height`, so this line makes the block visible. It is already on disk.
+      // This line makes the block visible, because the view reads only up to `state().height`. The block is already on disk.
       state = produced.state;
       // Do this last, because the recheck must see the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      // The application may now be ahead of the disk, and ABCI cannot undo a block. A further block would not match the chain that
-      // a restart loads.
+      // Make no further block. The application may be ahead of the disk and ABCI cannot undo a block, so the chain would differ
+      // from the one that a restart loads.
       failure = { error };
       throw error;
     }
   };
   const goBack = (earlier: ChainState): void => {
     state = earlier;
-    // These were scheduled for a block that will never exist.
+    // Drop what was scheduled for a block that will never exist.
     deps.validators.takeEvidence();
     deps.validators.takeUpdates();
     deps.mempool.clear();
@@ -79,15 +79,15 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
     /** State after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps. The first step proposes, signs and executes it; the second commits it and writes it in one
-     * durable transaction. Between the steps, `state` and queries still show the previous block. The caller must finish a block
-     * before starting another one.
+     * Makes the next block in two steps. The first proposes, signs and executes it. The second commits it and writes it in one
+     * durable transaction. Between them, `state` and queries still show the previous block. The caller must finish a block before
+     * it starts another.
      *
      * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and the
      * node must stop. A restart continues after the last block on disk.
      */
     produce,
-    /** Continues from an earlier state, to which the store and the application have already been reverted. No block may be open. */
+    /** Continues from an earlier state. The store and the application must already be at that state, and no block may be open. */
     goBack,
   };
 }
@@ -131,7 +131,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
   const executionMs = executed.executionMs + deps.monotonicMs() - startedMs;
   const next = advance(state, block, commit, results);
   const changed = results.validatorUpdates.length > 0;
-  // After block H, `nextValidators` is the set of H + 2.
+  // After block H, `nextValidators` is the set for H + 2.
   const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, changed);
   deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
   return { block, commit, results, state: next, executionMs };
@@ -141,7 +141,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
-  // The limit applies to the entire encoded block, so subtract the maximum size of its other parts.
+  // Subtract the maximum size of the block's other parts, because the limit applies to the entire encoded block.
   const maxTxBytes =
     deps.params.maxBytes -
     BLOCK_OVERHEAD -
@@ -155,7 +155,7 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
 }
 
-/** Drops removals of absent validators: the control API may have removed one, and CometBFT rejects a second removal. */
+/** Drops removals of validators that the control API has already removed, because CometBFT rejects a second removal. */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
   updates: readonly ValidatorPower[],
@@ -173,8 +173,8 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Block H's updates change the set for H + 2, since H's header already commits to the set for H
- * + 1. Each new set is rotated once: the proposer loses priority, and the others gain it.
+ * Returns the state after a block. Block H's updates change the set for H + 2, because H's header already commits to the set for
+ * H + 1. Rotates each new set once, which lowers the proposer's priority and raises the others'.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

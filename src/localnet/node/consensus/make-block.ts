@@ -20,10 +20,10 @@ const BLOCK_PROTOCOL = 11n;
 /** Minimum time from a block to a vote for it; `timeIota` in CometBFT's `voteTime`. */
 const MIN_VOTE_DELAY_NS = 1_000_000n;
 
-/** Time between consecutive votes in a set. Real validators do not vote in the same nanosecond either. */
+/** Time between consecutive votes in a set, because real validators do not vote in the same nanosecond. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** The content of the next block that does not follow from the chain state. */
+/** The parts of the next block that do not follow from the chain state. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -31,7 +31,7 @@ export interface Proposal {
   readonly appVersion: bigint;
 }
 
-/** Builds the block after `state` with all of CometBFT 0.38's hashes. Its time is the BFT time from the last commit. */
+/** Builds the block after `state`, with all of CometBFT 0.38's hashes and the BFT time from the last commit. */
 export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
   const header = makeHeader(state, proposal);
   const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
@@ -63,7 +63,7 @@ function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Propos
   };
 }
 
-/** The first block uses the genesis time. Every later block uses the median time of the previous block's votes. */
+/** Returns the next block's time: the genesis time for the first block, and the median time of the last votes for others. */
 function blockTimeNs(state: ChainState): bigint {
   if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
   return (
@@ -71,7 +71,7 @@ function blockTimeNs(state: ChainState): bigint {
   );
 }
 
-/** Signing keys for the votes, and the time of the votes. A validator without a key does not sign. */
+/** The keys that sign the votes, and the votes' time. A validator without a key does not sign. */
 export interface Signers {
   readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
   readonly nowNs: bigint;
@@ -97,7 +97,7 @@ export function signCommit(
     };
   });
   const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
-  // The sign bytes cover height, round, block id, time and chain id, not the other signatures. An unsigned commit suffices.
+  // An unsigned commit is enough, because the sign bytes cover height, round, block id, time and chain id, but no signatures.
   const signBytes = hashes.commitSignBytes(state.chainId, commit);
   const signatures = unsigned.map((one, index) => {
     const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);
@@ -122,7 +122,7 @@ export function signersOf(commit: comet.Commit): ReadonlySet<string> {
   );
 }
 
-/** Returns the request that executes a block. `voters` are the validators of its last commit. The evidence is not included. */
+/** Returns the request that executes a block, without evidence. `voters` are the validators of the block's last commit. */
 export function toRequest(
   { header, txs, lastCommit }: StoredBlock,
   voters: readonly Pick<comet.Validator, "address" | "power">[],
@@ -146,9 +146,9 @@ interface Turn {
 }
 
 /**
- * Guards against an endless loop. Priorities span at most twice the total power, and each round costs an absent proposer more
- * than two thirds of the total power (absent validators hold less than a third). A present validator therefore proposes after a
- * few rounds per absent validator.
+ * Prevents an endless loop. A present validator proposes after a few rounds per absent validator: priorities span at most twice
+ * the total power, and each round costs an absent proposer more than two thirds of it, because absent validators hold less than a
+ * third.
  */
 const MAX_ROUNDS = 10_000;
 
@@ -159,14 +159,14 @@ export function chooseProposer(
   isPresent: (address: Uint8Array) => boolean,
 ): Turn {
   const power = totalPower(set.validators.filter((one) => isPresent(one.address)));
-  // Integer form of `power / total > 2 / 3`: exactly two thirds is not a quorum. In integers, because powers exceed 2^53.
+  // This is `power / total > 2 / 3` in integers, because powers can exceed 2^53. Exactly two thirds is not a quorum.
   if (power * 3n <= totalPower(set.validators) * 2n) {
     throw new NodeError(
       { code: "no-quorum", height },
       `block ${height} cannot be made: the signing validators do not hold more than two thirds of the power`,
     );
   }
-  // As in CometBFT, rounds rotate a copy. The next height starts from the set of round 0.
+  // As in CometBFT, rounds rotate a copy, so that the next height starts from the set of round 0.
   let turn = set;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (turn.proposer !== undefined && isPresent(turn.proposer.address)) {

@@ -3,7 +3,7 @@ import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../base/errors.ts";
 import type { BroadcastResult } from "../base/node-view.ts";
 
-/** Limits for a mempool. `cacheSize` is a number of transaction hashes. */
+/** A mempool's limits. `cacheSize` is the number of transaction hashes in the cache. */
 export interface MempoolOptions {
   readonly maxTxs: number;
   readonly maxBytes: number;
@@ -11,7 +11,7 @@ export interface MempoolOptions {
   readonly cacheSize: number;
 }
 
-/** CometBFT's defaults, except that the total size is 64 MiB instead of 1 GiB, which suits a laptop. */
+/** CometBFT's defaults, except that the total size is 64 MiB instead of 1 GiB, to suit a laptop. */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
   maxBytes: 67_108_864,
@@ -42,7 +42,7 @@ export function createMempool(
     try {
       return checkTx(tx, false);
     } catch (error) {
-      // Without a result, the client may send the same bytes again.
+      // CheckTx gave no result, so the client may send the same bytes again.
       cache.remove(name);
       throw error;
     }
@@ -57,15 +57,15 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // The same bytes may pass later, e.g. after the account receives coins.
+      // The same bytes may pass later, e.g. once the account has received coins.
       cache.remove(name);
       failed += 1;
     }
     return { hash, check };
   };
   /**
-   * A block may invalidate pending transactions, for instance through their sequence. Rechecks run in order of arrival, because
-   * the application's check state includes the transactions checked earlier.
+   * Checks the pending transactions again, because a block may have invalidated them, e.g. by their sequence. Keeps the order of
+   * arrival, because the check state includes the transactions checked earlier.
    */
   const recheck = (): void => {
     for (const [name, { tx }] of pool) {
@@ -79,7 +79,7 @@ export function createMempool(
     txs.forEach((tx, index) => {
       const name = toHex(sha256(tx));
       drop(name);
-      // A committed transaction stays in the cache, which rejects late copies. A failed transaction may be sent again.
+      // A committed transaction stays in the cache to reject late copies. A failed transaction may be sent again.
       if (results[index]?.code === 0) cache.add(name);
       else cache.remove(name);
     });
@@ -99,20 +99,20 @@ export function createMempool(
       bytes = 0;
       cache.clear();
     },
-    /** Returns the longest prefix of the queue that fits both limits. A `maxGas` of -1 means no gas limit. Removes nothing. */
+    /** Returns as many transactions from the front as fit both limits. Does not remove them. A `maxGas` of -1 means no limit. */
     reap: (maxBytes: bigint, maxGas: bigint): readonly Uint8Array[] =>
       reap([...pool.values()], maxBytes, maxGas),
     txs: (): readonly Uint8Array[] => [...pool.values()].map(({ tx }) => tx),
     count: (): number => pool.size,
     bytes: (): number => bytes,
-    /** Number of first checks that have failed since the start. */
+    /** Returns how many first checks have failed since the start. */
     failed: (): number => failed,
-    /** Number of rechecks since the start, regardless of their result. */
+    /** Returns how many rechecks have run since the start, regardless of their result. */
     rechecked: (): number => rechecked,
   };
 }
 
-/** Stops at the first transaction that does not fit, because later ones may depend on it, for instance through their sequence. */
+/** Stops at the first transaction that does not fit, because later ones may depend on it, e.g. through their sequence. */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
   maxBytes: bigint,
@@ -146,9 +146,9 @@ function checkBounds(options: MempoolOptions, txs: number, bytes: number, length
   }
 }
 
-/** Hashes of recent pending or committed transactions. Copies are rejected without running CheckTx. */
+/** Creates the cache of recent transactions' hashes. It rejects copies without running CheckTx. */
 function createTxCache(capacity: number) {
-  // A set iterates in insertion order: its first element is the oldest, and a hash that is added again moves to the end.
+  // A set iterates in insertion order, so its first element is the oldest. A hash that is added again moves to the end.
   const hashes = new Set<string>();
   return {
     /** Adds a hash as the newest one. Returns false if it was already in the cache. */

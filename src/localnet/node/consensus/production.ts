@@ -11,7 +11,7 @@ export type Production = ReturnType<typeof createProduction>;
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs before each timed block, when a validator would extend its vote. May take a long time. Rejects only on abort. */
+  /** Runs before each timed block, when a validator would extend its vote. May take long. Rejects only on abort. */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -19,8 +19,8 @@ export interface ProductionDeps extends BlockMakerDeps {
 const MIN_PAUSE = 0.25;
 
 /**
- * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer. This
- * matches CometBFT, where `timeout_commit` starts with the votes for a block and includes the block's execution.
+ * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer.
+ * CometBFT's `timeout_commit` also starts with a block's votes and includes its execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;
@@ -33,7 +33,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       return work();
     } catch (error) {
       if (!isNoQuorum(error)) {
-        // The caller gets the error. `run` must end with it too, since the engine makes no further block.
+        // The caller gets the error, but `run` must end with it too, because the engine makes no further block.
         failure = { error };
         resumedOrFailed.wake();
       }
@@ -65,11 +65,11 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       }
       await deps.beforeBlock(signal);
       signal.throwIfAborted();
-      // `halt` may have been called while `beforeBlock` was running.
+      // `halt` may have been called during `beforeBlock`.
       const startedMs = deps.clock.monotonicMs();
       if (!halted) await produceTimed();
       const leftMs = startedMs + blockTimeMs - deps.clock.monotonicMs();
-      // A block that takes longer than the block time delays the next one; no burst of blocks makes up for it.
+      // A block that takes longer than the block time delays the next ones. No burst of blocks makes up for it.
       await deps.clock.sleep(Math.max(leftMs, blockTimeMs * MIN_PAUSE), signal);
     }
   };
@@ -78,7 +78,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
     run,
     /** Makes one block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
     produceNow,
-    /** Runs `work` while no block is open. An error also ends `run`, because the chain's state may then be inconsistent. */
+    /** Runs `work` while no block is open. If it throws, `run` ends too, because the chain's state may be inconsistent. */
     between: (work: () => void): void =>
       now(() => {
         maker.settle();
@@ -112,10 +112,9 @@ interface BlockMakerDeps {
 /** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
   let open: { readonly steps: BlockSteps } | undefined;
-  // Blocks that are on disk but not published, in height order; two at most. `makeNow` may add a second one during the last
-  // pause of `makeInSteps`.
+  // Blocks on disk that are not published yet. There can be two, because `makeNow` may run in the last pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
-  /** Runs one step. Returns the block after the last step, and undefined after any other. */
+  /** Runs one step. Returns the block after the last step, or undefined before that. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {
     const step = steps.next();
     if (step.done !== true) return undefined;
@@ -138,7 +137,7 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
     try {
       if (open !== undefined && advance(open.steps) !== undefined) open = undefined;
     } catch (error) {
-      // A generator that threw reports `done` without a block, so it must never be advanced again.
+      // Never advance a generator that threw, because it would report `done` without a block.
       open = undefined;
       throw error;
     }
@@ -161,8 +160,8 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
       publish();
     },
     /**
-     * Makes a block in three steps with pauses between them: execute, write, publish. During the pauses, the process serves
-     * requests; without them, a large block would delay every request until the block is complete.
+     * Makes a block in three steps (execute, write, publish). In the pauses between them, the process serves requests, which a
+     * large block would otherwise delay until it is complete.
      */
     makeInSteps: async () => {
       open = { steps: engine.produce() };

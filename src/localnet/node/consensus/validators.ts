@@ -16,21 +16,21 @@ export function createValidators(
   seeds: readonly Uint8Array[],
   saveKey: (address: Uint8Array, seed: Uint8Array) => void,
 ) {
-  // By lower-case hex address.
+  // The keys by lower-case hex address.
   const keys = new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
-  // At most one accusation per validator, so the set's size bounds their number.
+  // There is at most one accusation per validator, so their number is bounded by the set's size.
   const accused = new Map<string, Misbehavior>();
   const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
-    // CometBFT rejects two updates of one key in a block, so the newer one replaces the older one.
+    // A newer update replaces an older one for the same key, because CometBFT rejects two in a block.
     const updates = [
       ...scheduled.filter((one) => toHex(one.publicKey) !== toHex(key.publicKey)),
       { publicKey: key.publicKey, power },
     ];
     checkUpdates(upcoming, updates);
-    // Save this before the block that adds the validator: after a restart without the key, the validator could not sign.
+    // Save the key before the block that adds the validator. Otherwise, the validator could not sign after a restart.
     saveKey(key.address, seed);
     keys.set(toHex(key.address), key);
     scheduled = updates;
@@ -39,7 +39,7 @@ export function createValidators(
   return {
     /**
      * Schedules a new power (0 removes) for the validator with a 32-byte seed. The next block contains the change, and the
-     * validator starts to sign two heights after that block. `upcoming` is the set for the height after the next one. Throws
+     * validator starts to sign two heights after that block. `upcoming` is the set two heights above the last block. Throws
      * `NodeError` `bad-validator-update` if CometBFT would reject the change.
      */
     schedule,
@@ -50,9 +50,9 @@ export function createValidators(
     setAbsent: (addresses: readonly Uint8Array[]) => {
       absent = new Set(addresses.map(toHex));
     },
-    /** Lower-case hex addresses. */
+    /** Returns the absent validators' addresses in lower-case hex. */
     absent: (): readonly string[] => [...absent],
-    /** Schedules evidence for the next block. Until that block, the evidence is not durable. */
+    /** Schedules evidence for the next block. A restart before that block loses it. */
     accuse: (evidence: Misbehavior) => void accused.set(toHex(evidence.address), evidence),
     /** Returns true if evidence against an address is scheduled. */
     isAccused: (address: Uint8Array): boolean => accused.has(toHex(address)),
@@ -71,7 +71,7 @@ export function createValidators(
   };
 }
 
-/** Applies the updates to the set and discards the result, because an invalid update in a block would stop the node. */
+/** Throws if the updates are invalid, because in a block they would stop the node. Applies them to a copy of the set. */
 function checkUpdates(upcoming: ValidatorSet, updates: readonly ValidatorPower[]): void {
   try {
     updateValidatorSet(upcoming, updates);

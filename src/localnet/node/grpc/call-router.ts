@@ -32,17 +32,17 @@ interface UnaryCall {
 }
 
 export interface UnaryReply {
-  /** gRPC status; 0 means success. */
+  /** The gRPC status; 0 means success. */
   readonly code: number;
-  /** Error text; empty on success. */
+  /** The error text; empty on success. */
   readonly message: string;
   /** The encoded response, which is empty on error. */
   readonly value: Uint8Array;
-  /** Height of the state that the call read; undefined if it read no state. */
+  /** Height of the state that the call read, or undefined if it read none. */
   readonly height: bigint | undefined;
 }
 
-/** All unary methods of the application and the node. Neither function throws. Both log node bugs and hide them from callers. */
+/** All unary methods of the application and the node. The functions never throw; they log bugs and hide them from callers. */
 export interface CallRouter {
   /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];
@@ -93,7 +93,7 @@ export function createCallRouter(
   };
 }
 
-/** Calls a method in its turn of the node's queue, and `convert` in the same turn. Without capacity: Unavailable. */
+/** Calls a method and `convert` in one turn of the node's queue. Returns Unavailable if the node is too busy. */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,
   request: UnaryCall,
@@ -111,7 +111,7 @@ export function callInQueue<T>(
 
 function callApp({ path, data }: UnaryCall, height: bigint, view: NodeView): UnaryReply {
   const response = view.query({ path, data, height, prove: false });
-  // The application reports height 0 when it read no state.
+  // The application reports height 0 if it read no state.
   const readHeight = response.height === 0n ? undefined : response.height;
   if (response.code === 0)
     return { code: GrpcCode.OK, message: "", value: response.value, height: readHeight };
@@ -128,7 +128,7 @@ function callNode(
     return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();
-  // baseapp's interceptor opens the state of the requested height for every method, also for those that do not read it.
+  // baseapp's interceptor opens the state at the requested height for every method, even for methods that do not read it.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {

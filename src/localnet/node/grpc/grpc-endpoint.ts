@@ -34,7 +34,7 @@ export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: numb
   prefaceTimeoutMs: 10_000,
   maxUnsentBytes: 67_108_864,
 };
-/** Time that open calls have to finish when the server closes. */
+/** How long open calls may run when the server closes. */
 const GRACE_MS = 500;
 
 /** Creates the gRPC server ("grpc"), without TLS. It serves all of the router's methods and server reflection. */
@@ -75,22 +75,22 @@ async function close(listener: NetServer, server: GrpcServer): Promise<void> {
       resolve();
     });
   });
-  // The listener closes only after all its connections, so this wait comes last.
+  // Wait for the listener last, because it closes only after all its connections.
   await stopped;
 }
 
 interface GrpcServerDeps {
   readonly router: CallRouter;
   readonly chainName: string;
-  /** Delays calls while clients are not reading their responses. */
+  /** Delays calls while clients do not read their responses. */
   readonly budget: SendBudget;
   readonly interceptor: ServerInterceptor;
   readonly logger: Logger;
 }
 
-/** The SDK's default. */
+/** Same as the SDK's default. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** The SDK's default is 2 GiB, which would allow a single response to fill this process's memory. */
+/** The SDK's default is 2 GiB, but such a response could fill this process's memory. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
@@ -136,8 +136,8 @@ function unaryHandler(
       if (reply.height !== undefined) {
         const metadata = new Metadata();
         metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
-        // Send header metadata even for an error, because SDK clients read the height there. The trailers come after the response
-        // and carry status and message.
+        // Send header metadata even for an error, because SDK clients read the height there. The trailers after the response
+        // carry the status and message.
         call.sendMetadata(metadata);
       }
       if (reply.code === GrpcCode.OK) done(null, reply.value);
@@ -165,7 +165,7 @@ function reflectionHandler(
     const stream = openStream();
     call.on("data", (request: ServerReflectionRequest) => {
       if (call.write(stream.respond(request))) return;
-      // A response is many times larger than its request. Without this, a client that does not read would fill the memory.
+      // Pause, because responses are much larger than requests and a client that does not read could fill the memory.
       call.pause();
       call.once("drain", () => call.resume());
     });
@@ -187,13 +187,13 @@ interface GrpcConnectionLimits {
 const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
-  /** Bytes received by the last measurement. Bytes sent prove nothing: the server sends settings and pings to every client. */
+  /** Bytes received at the last check. Sent bytes prove nothing, because the server sends settings and pings to every client. */
   bytesRead: number;
 }
 
 /** The gRPC server's TCP connections. */
 function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget) {
-  // By peer. Connections without traffic for the longest time come first, because traffic moves a connection to the end.
+  // Connections by peer, those idle for the longest time first, because traffic moves a connection to the end.
   const connections = new Map<string, Connection>();
   const measure = (): void => {
     // Iterate over a copy, because an entry that moves to the end of the map would be visited again.
@@ -260,7 +260,7 @@ class CountedCall extends ServerInterceptingCall {
   override start(listener: CallListener): void {
     super.start({
       ...listener,
-      // A cancelled call reports no end of its messages.
+      // Handle cancellation separately, because a cancelled call does not report the end of its messages.
       onCancel: () => {
         for (const release of this.#holds) release();
         this.#holds.clear();

@@ -20,7 +20,7 @@ export interface ServiceContext {
 /** A gRPC method that the node serves itself. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
-  /** `height` is the height that the call reads: the latest unless the call requests another, or 0 for {@link BROADCAST_PATH}. */
+  /** Handles a call. `height` is the requested or latest height, or 0 for {@link BROADCAST_PATH}. */
   readonly handle: Handle<Uint8Array, Uint8Array>;
 }
 
@@ -47,7 +47,7 @@ type NodeFunctions<Wire> = {
   >;
 };
 
-/** Creates a service's methods from functions that work on decoded messages. They throw `UnreadableRequest` for other bytes. */
+/** Creates a service's methods from functions on decoded messages. They throw `UnreadableRequest` if decoding fails. */
 export function nodeMethods<Wire>(
   service: string,
   wire: Wire,
@@ -69,10 +69,10 @@ export function nodeMethods(
   });
 }
 
-/** Metadata key for a height. A request uses it to select a height; a response uses it to report the height that was read. */
+/** Metadata key with which a request selects a height and a response reports the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
-/** Returns the requested height; 0 (latest) unless there is exactly one value, as in baseapp. Throws `ModuleError` sdk/18. */
+/** Returns the requested height or, as in baseapp, 0 (latest) unless there is exactly one value. Throws `ModuleError` sdk/18. */
 export function blockHeightOf(values: readonly string[]): bigint {
   const [value] = values;
   if (value === undefined || values.length !== 1) return 0n;

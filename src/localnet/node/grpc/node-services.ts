@@ -32,11 +32,11 @@ export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.S
     if (block === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
     const { timeNs, appHash, nextValidatorsHash } = block.header;
     return {
-      // SDK 0.50 never sets this field.
+      // This is always 0, because SDK 0.50 never sets it.
       earliestStoreHeight: 0n,
       height,
       timestamp: nsToTimestamp(timeNs),
-      // As in the SDK, the two hashes in the block's header: the state before the block and the validators after it.
+      // As in the SDK, these are the hashes in the block's header, i.e. of the state before the block and of the next validators.
       appHash,
       validatorHash: nextValidatorsHash,
     };
@@ -51,8 +51,8 @@ const FEE_MARKET_PARAMS = {
 };
 
 /**
- * The lowest price that the fee market ever accepts. An operator would set it in app.toml, and relayers warn about a chain that
- * has none. Empty if the chain has no fee market.
+ * Returns the lowest price that the fee market ever accepts, because relayers warn about a chain without a minimum price. On a
+ * real node, the operator sets it in app.toml. Empty if the chain has no fee market.
  */
 function minimumGasPrice(view: nodeView.NodeView): string {
   const { code, value } = view.query(FEE_MARKET_PARAMS);
@@ -139,8 +139,8 @@ const DEFAULT_LIMIT = 100n;
 const MAX_PER_PAGE = 100n;
 
 /**
- * Returns one page of the validators that sign a height. CometBFT counts pages, not entries, so the SDK converts the offset
- * to a page (`ParsePagination`): an offset inside a page returns that page from its start.
+ * Returns one page of the validators that sign a height. Like the SDK's `ParsePagination`, converts the offset to a page number
+ * for CometBFT, so that an offset inside a page returns that page from its start.
  */
 function getValidators(
   height: bigint,
@@ -206,8 +206,8 @@ function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wi
 const SDK_VERSION = "v0.50.11";
 
 /**
- * The modules whose behaviour the chain follows, with the releases that the deployed chain uses. Hermes uses the third one to
- * choose its block encoding, and rejects a chain that lacks the other two.
+ * The modules whose behaviour the chain follows, with the releases that the deployed chain uses. Hermes rejects a chain that
+ * lacks the first two, and uses the third to choose its block encoding.
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },

@@ -97,8 +97,8 @@ interface StreamScope {
 }
 
 /**
- * Returns the file, followed by its direct and indirect imports, except those that the stream has already sent. The file itself
- * is always included, as in grpc-go, because clients take the first entry for the file they requested.
+ * Returns the file, followed by its direct and indirect imports, except those that the stream has already sent. As in grpc-go,
+ * always includes the file itself, because clients take the first entry for the file they requested.
  */
 function files(
   first: FileInfo | undefined,
@@ -120,8 +120,8 @@ function files(
 }
 
 /**
- * Removes the methods that the server does not serve from each service. A service with no served method, such as a module's
- * messages, is left unchanged, because it describes transactions.
+ * Removes the methods that the server does not serve from each service. A service without any served method, such as a module's
+ * messages, stays unchanged because it describes transactions.
  */
 function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
   const descriptor = fromBinary(FileDescriptorProtoSchema, file);

@@ -67,7 +67,7 @@ function getBlockWithTxs(
   };
 }
 
-/** Returns the entries from offset to offset + limit. With `reverse`, both count from the end of the block. */
+/** Returns `limit` entries from `offset` on. With `reverse`, the offset counts from the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;
@@ -133,7 +133,7 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
   };
 }
 
-/** The largest message that a grpc-go client accepts by default. Printing that much data as JSON takes most of a second. */
+/** The largest message that a grpc-go client accepts by default. Printing it as JSON takes most of a second. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 function search(request: wire.GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
@@ -249,7 +249,7 @@ function emptyTxResponse(hash: Uint8Array): TxResponse {
   };
 }
 
-/** The SDK formats the time with `time.RFC3339`, which has no fractional seconds. Times before 1970 are also rounded down. */
+/** Rounds a time down to seconds, even before 1970, because the SDK's format (`time.RFC3339`) has no fractions. */
 function wholeSeconds(timeNs: bigint): bigint {
   return timeNs - (((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND);
 }

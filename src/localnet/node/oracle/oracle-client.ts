@@ -23,7 +23,7 @@ import { writeFrame, writeGobInt } from "../../chain/modules/oracle/module.ts";
 import type { Application } from "../../chain/runtime/abci.ts";
 import type { ChainState } from "../consensus/chain-state.ts";
 
-/** Faults that can be injected into a node's oracle client, with their visible effects. */
+/** Faults that can be injected into a node's oracle client, and what users see. */
 export const ORACLE_FAULTS = {
   "vote-extensions-missing":
     "the node counts Success, but its vote extension arrives late, so the chain counts the validator as absent",
@@ -43,7 +43,7 @@ export type OracleFaultName = keyof typeof ORACLE_FAULTS;
 export interface OracleOptions {
   /** Base URL: "http://127.0.0.1:8080". */
   readonly address: string;
-  /** How long a vote waits for the sidecar: the smaller of `client_timeout` (2 s) and the 1 s that a real node allows. */
+  /** How long a vote waits for the sidecar. A real node uses the smaller of `client_timeout` (2 s) and 1 s. */
   readonly timeoutMs: number;
   /** Faults injected into the votes. */
   readonly faults?: Pick<FaultSwitches<OracleFaultName>, "has">;
@@ -64,9 +64,9 @@ const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client. One deadline covers the entire vote: both paths, and the wait for a connection. A real node's client
- * also waits until its deadline if a connection is refused. A chain with one validator therefore slows down while its sidecar is
- * down, and this client reproduces that behaviour.
+ * Creates an oracle client. One deadline covers the entire vote, i.e. both paths and the wait for a connection. Like a real
+ * node's client, it waits until the deadline if a connection is refused, so a chain with one validator slows down while its
+ * sidecar is down.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -74,7 +74,7 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const fetchPrices = async (requestSignal: AbortSignal, signal: AbortSignal): Promise<Prices> => {
     const first = await connection.get(path, requestSignal, signal);
     if (first.status !== 404) return readPrices(first);
-    // The path that works becomes the first choice, so that a v1 sidecar costs only one extra request in total.
+    // Try the path that works first from now on, so that a v1 sidecar costs only one extra request in total.
     path = path === PATHS[0] ? PATHS[1] : PATHS[0];
     const second = await connection.get(path, requestSignal, signal);
     if (second.status === 404) throw new Error("the sidecar has no path for prices");
@@ -82,8 +82,8 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   };
   return {
     /**
-     * Rejects only on abort. Any other error leads to a vote without prices, since a missing sidecar must not stop the chain.
-     * `signal` lasts as long as the node, because the client also uses it to reconnect between votes.
+     * Requests the prices for a vote. Rejects only on abort; any other error means a vote without prices, because a missing
+     * sidecar must not stop the chain. `signal` must last as long as the node, because reconnects between votes use it too.
      */
     vote: async (signal: AbortSignal): Promise<OracleVote> => {
       const startedMs = deps.clock.monotonicMs();
@@ -125,7 +125,7 @@ function parsePrices(document: unknown): Prices {
   if (entries.length > MAX_PRICES) throw new Error(`the sidecar sent more than ${MAX_PRICES} prices`);
   return new Map(
     entries.map(([ticker, price]) => {
-      // 80 digits limit the cost of BigInt; a uint256 has at most 78.
+      // The limit of 80 digits bounds the cost of BigInt. A uint256 has at most 78.
       if (typeof price !== "string" || !/^-?\d{1,80}$/.test(price)) {
         throw new PriceError(`the price of ${ticker.slice(0, 40)} is not an integer`);
       }
@@ -141,7 +141,7 @@ export interface SidecarResponse {
   readonly text: string;
 }
 
-/** Provides access to the sidecar's port. */
+/** Sends requests to the sidecar's port. */
 export interface SidecarTransport {
   /** Rejects with an error whose code is `ECONNREFUSED` if nothing is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
@@ -155,8 +155,8 @@ const PAUSE_FACTOR = 1.6;
 
 /**
  * Creates a connection. After a refusal, it retries with gRPC's pauses: 1 s, 1.6 s, 2.56 s, … up to 2 min, measured from attempt
- * to attempt. As a result, a node continues to fail for a while after its sidecar is back, and for longer after a long outage.
- * gRPC varies each pause by a fifth; here, the pauses are exact, so that a rehearsal is repeatable.
+ * to attempt. A node therefore keeps failing for a while after its sidecar is back, and for longer after a long outage. Unlike
+ * gRPC, which varies each pause by a fifth, uses exact pauses, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
@@ -170,12 +170,12 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     const attempt = reconnect(signal).finally(() => {
       reconnecting = undefined;
     });
-    // Without a request, nothing waits for the attempts; they end when the signal aborts.
+    // Ignore the rejection, because nothing waits for the attempts without a request. They end when the signal aborts.
     attempt.catch(() => {});
     return attempt;
   };
   return {
-    /** Sends a request once the sidecar is connected. `lifeSignal` ends attempts to connect; `requestSignal` only the wait. */
+    /** Sends a request once the sidecar is connected. `requestSignal` ends only the wait; `lifeSignal` ends the attempts too. */
     get: async (
       path: string,
       requestSignal: AbortSignal,
@@ -235,14 +235,14 @@ interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly own: Uint8Array;
 }
 
-/** Voted price as a percentage of the sidecar's price while `price-deviation` is on. */
+/** While `price-deviation` is on, votes contain this percentage of the sidecar's price. */
 const DEVIATION_PERCENT = 110n;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates the votes. Each of the other validators has its own sidecar, which always has prices: the current ones from this node's
- * sidecar, or else the last ones. A block made by hand uses the votes from the last timed block.
+ * Creates the votes. The other validators' sidecars always have prices, namely the current or last ones from this node's sidecar.
+ * A block made by hand uses the votes from the last timed block.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
   let ofOwn: Prices = new Map();

@@ -4,7 +4,7 @@ import { metricFactory } from "../base/metric-factory.ts";
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /** False if a price is not an integer. A real node records such a response as successful, but does not vote for its prices. */
+  /** False if a price is not an integer. A real node counts such a response as successful, but does not vote for its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
   /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
@@ -20,8 +20,8 @@ export interface OracleMetricsOptions {
 }
 
 /**
- * Creates the `app_*` families. They reproduce two properties of a real node: counters have the type gauge, and a series appears
- * with its first event. A node without failures since its start has no series with `status="Failure"`.
+ * Creates the `app_*` families. As on a real node, counters have the type gauge, and a series appears only with its first event.
+ * A node without failures since its start therefore has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
@@ -45,7 +45,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       const failure = success ? "TransformPricesError" : "OracleClientError";
       families.requests.inc({ ...extended, status: success && usable ? "Success" : failure });
       families.methodLatency.observe(extended, latencyMs / 1000);
-      // A local chain rejects no proposal, so these methods always succeed.
+      // These methods always succeed, because a local chain rejects no proposal.
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
         families.requests.inc({ ...chain, abci_method, status: "Success" });
       }

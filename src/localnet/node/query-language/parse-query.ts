@@ -1,7 +1,7 @@
 import { CodedError } from "../../../platform/base/errors.ts";
 import type { ChainEvent } from "../../chain/runtime/context.ts";
 
-/** Kinds of tokens, named as in CometBFT's error messages. */
+/** The kinds of tokens, with their names in CometBFT's error messages. */
 type TokenKind =
   | "tag"
   | "string"
@@ -21,11 +21,11 @@ interface Token {
   readonly kind: TokenKind;
   /** The token's text without quotes, and without the keyword before a time. */
   readonly text: string;
-  /** Number of UTF-8 bytes from the start of the query, as counted in CometBFT's error messages. */
+  /** The token's offset in UTF-8 bytes, as in CometBFT's error messages. */
   readonly offset: number;
 }
 
-/** Thrown for a query that cannot be parsed. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
+/** Thrown for a query that cannot be parsed. It has CometBFT's message ("offset 10: got = operator, wanted …"). */
 export class QueryLanguageError extends CodedError<{ readonly code: "bad-query"; readonly offset: number }> {}
 
 type Scanner = ReturnType<typeof createScanner>;
@@ -108,9 +108,9 @@ function createScanner(query: string) {
     return fail(`invalid input '${rune}' at offset ${bytes + Buffer.byteLength(rune)}`);
   };
   return {
-    /** Returns the next token; undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
+    /** Returns the next token, or undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
     next,
-    /** Returns the byte offset at which the last `next` began. */
+    /** Returns the byte offset at which the last call of `next` started. */
     offset: (): number => start,
   };
 }
@@ -141,7 +141,7 @@ type Operand =
   | { readonly kind: "number"; readonly text: string }
   | { readonly kind: "time"; readonly ms: number };
 
-/** A condition. `tag` is "type.attribute". EXISTS has no operand. */
+/** One condition of a query. `tag` is "type.attribute". EXISTS has no operand. */
 export interface Condition {
   readonly tag: string;
   readonly operator: Operator;
@@ -157,7 +157,7 @@ export interface EventQuery {
 /** CometBFT's maximum query length (`rpc/core`, `maxQueryLength`). */
 export const MAX_QUERY_LENGTH = 512;
 
-/** Listed in the same order as in CometBFT's error messages. */
+/** The operators, in the order in which CometBFT's error messages list them. */
 const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
   ["< operator", "<"],
   ["<= operator", "<="],
@@ -170,9 +170,9 @@ const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
 const ORDERED: readonly TokenKind[] = ["number", "timestamp", "datestamp"];
 
 /**
- * Parses a query for subscriptions, `tx_search` or `block_search` in CometBFT 0.38's query language: conditions joined by AND,
- * with = < <= > >= CONTAINS EXISTS and the operands 'string', number, TIME rfc3339, DATE yyyy-mm-dd. Throws {@link
- * QueryLanguageError} with CometBFT's text.
+ * Parses a query in CometBFT 0.38's language, as used by subscriptions, `tx_search` and `block_search`. AND joins the conditions.
+ * The operators are = < <= > >= CONTAINS EXISTS; the operands are 'string', number, TIME rfc3339 and DATE yyyy-mm-dd. Throws
+ * {@link QueryLanguageError} with CometBFT's text.
  */
 export function parseQuery(text: string): EventQuery {
   const scanner = createScanner(text);
@@ -192,7 +192,7 @@ function parseCondition(scanner: Scanner): Condition {
   return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** Returns the next token. Throws unless it is of one of these kinds. */
+/** Returns the next token. Throws if it is not one of the wanted kinds. */
 function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {
@@ -229,18 +229,18 @@ function toOperand(token: Token): Operand {
   return { kind: "time", ms: Date.parse(token.text) };
 }
 
-/** Values by tag ("type.attribute"): a subscription's events, merged without regard to event boundaries. */
+/** The values of events by tag ("type.attribute"), merged across all events. */
 export type TagValues = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns true if a subscription's query matches: every condition must hold for some value of its tag. As in CometBFT's
- * `Query.Matches`, different conditions may be satisfied by different events.
+ * Returns whether a subscription's query matches, i.e. every condition holds for some value of its tag. As in CometBFT's
+ * `Query.Matches`, different events may satisfy different conditions.
  */
 export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
 }
 
-/** Flattens events into values by tag, in order, and appends `base`. As in CometBFT, attributes need no index flag. */
+/** Flattens events into values by tag, in order, and appends `base`. Like CometBFT, includes attributes without index flag. */
 export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [string, string]>): TagValues {
   const tags = new Map<string, string[]>();
   const add = (tag: string, value: string): void => {
@@ -259,9 +259,9 @@ export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [s
 }
 
 /**
- * Returns true if a transaction or block matches a search. `fixed` contains the item's own tags (tx.height, tx.hash,
- * block.height). All other conditions must hold within one event, because CometBFT's kv indexer joins them by the event's
- * sequence number. Attributes without an index flag are ignored.
+ * Returns whether a transaction or block matches a search. `fixed` contains the item's own tags (tx.height, tx.hash,
+ * block.height). All other conditions must hold within the same event, because CometBFT's kv indexer joins them by event. Ignores
+ * attributes without an index flag.
  */
 export function matchesSearch(
   query: EventQuery,
@@ -290,7 +290,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Returns true if a value satisfies a condition. A value of a different kind than the operand never does. */
+/** Returns whether a value satisfies a condition. A value of another kind than the operand never does. */
 export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;
@@ -320,7 +320,7 @@ function compare(value: string, operand: Operand): number | undefined {
     const ms = Date.parse(value);
     return Number.isNaN(ms) ? undefined : ms - operand.ms;
   }
-  // CometBFT reads a value's leading number, so an amount with its denom ("100untrn") compares as 100.
+  // An amount with its denom ("100untrn") compares as 100, because CometBFT reads a value's leading number.
   const number = /^\d+(\.\d+)?/.exec(value)?.[0];
   return number === undefined ? undefined : compareDecimals(number, operand.text);
 }

@@ -22,7 +22,7 @@ import type { FoundRoute, Route } from "./route-table.ts";
 import { Buffer } from "node:buffer";
 
 export interface RequestSource {
-  /** A function, because its parse errors matter only if the route has query parameters. */
+  /** Parses the form. It is a function because parse errors matter only if the route takes query parameters. */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
   readonly chainName: string;
@@ -38,7 +38,7 @@ export function buildRequest({ route, variables }: FoundRoute, source: RequestSo
   return toBinary(desc, message.message);
 }
 
-/** A route takes query parameters unless its path contains variables for all fields, as in the gateway's code generator. */
+/** Returns whether a route takes query parameters. As in the gateway, it does unless its path sets all fields. */
 function takesQuery({ requestType, template }: Route): boolean {
   return requireMessage(requestType).fields.some(({ name }) => !template.variables.includes(name));
 }
@@ -65,9 +65,9 @@ const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
- * Sets the fields that query parameters name, as grpc-gateway 1.16's `PopulateQueryParameters` does. A parameter uses its field's
- * original or lowerCamel name; dots select fields of nested messages. A repeated field takes all values, any other field only the
- * first. Unknown names and path variables are ignored. Throws a plain error with the gateway's text.
+ * Sets the fields that query parameters name, like grpc-gateway 1.16's `PopulateQueryParameters`. A parameter has its field's
+ * original or lowerCamel name; dots select fields of nested messages. A repeated field takes all values, other fields only the
+ * first. Ignores unknown names and path variables. Throws a plain error with the gateway's text.
  */
 function setQueryParameters(
   message: ReflectMessage,
@@ -75,7 +75,7 @@ function setQueryParameters(
   pathVariables: readonly string[],
 ): void {
   for (const [name, values] of form) {
-    // `name[key]=value` is the gateway's syntax for map fields. For other fields it treats the key as the first value.
+    // `name[key]=value` is the gateway's syntax for map fields. For other fields, the gateway treats the key as the first value.
     const indexed = INDEXED.exec(name);
     const path = (indexed?.[1] ?? name).split(".");
     if (isPathVariable(message, path, pathVariables)) continue;
@@ -140,7 +140,7 @@ function setMessage(
   message.set(field, value);
 }
 
-/** Reads a message from a proto JSON parameter; a time is bare text. Only fields with the option `query_json` accept one. */
+/** Reads a message from a parameter in proto JSON; a time needs no quotes. Only fields with the option `query_json` accept it. */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
@@ -150,12 +150,12 @@ function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Encodes a JSON body; a blank one means an empty request. Throws a plain error, with Go's text for recorded errors. */
+/** Encodes a JSON body. A blank body is an empty request. Throws a plain error, with Go's text where it was recorded. */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
   if (syntaxError !== undefined) {
-    // The gateway reads a stream with json.Decoder, which reports the end of its input as io.ErrUnexpectedEOF.
+    // The gateway's json.Decoder reports an unexpected end of its input as io.ErrUnexpectedEOF.
     throw new Error(syntaxError === "unexpected end of JSON input" ? "unexpected EOF" : syntaxError);
   }
   const json: unknown = JSON.parse(fromUtf8(body));
@@ -193,23 +193,23 @@ function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
 /** A field's value, parsed from a path or query. */
 type FieldValue = string | number | bigint | boolean | Uint8Array;
 
-/** The part of a request that a value comes from. The gateway parses enums differently in each part. */
+/** Where in a request a value comes from. The gateway parses enums differently in a path and in a query. */
 type ValueSource = "path" | "query";
 
 /**
- * Parses the text of one value as grpc-gateway 1.16 does: integers in any Go notation (0x10, 0b1, 010, 1_000), enums by name or
- * number, bytes in either base64 alphabet. Throws a plain error with Go's text.
+ * Parses the text of one value like grpc-gateway 1.16. It accepts integers in any Go notation (0x10, 0b1, 010, 1_000), enums by
+ * name or number, and bytes in either base64 alphabet. Throws a plain error with Go's text.
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
   if (field.scalar === undefined) throw notSupported();
   const { number } = formatOf(field);
-  // The Go gateway cannot read these numbers from a query, but without them, the dex module's simulations could not be called.
+  // The Go gateway cannot read these numbers from a query, but the dex module's simulations need them.
   if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 
-/** Error for a field whose type is not allowed in a query. The odd text is Go's name for the type. */
+/** Creates the error for a field whose type is not allowed in a query. The odd text is Go's name for the type. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
@@ -244,8 +244,8 @@ function parseScalar(type: ScalarType, text: string): FieldValue {
 
 /** Parses an enum value's name or number. A path accepts Go's integer notations, a query only decimal numbers. */
 function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
-  // In a query, the gateway knows an enum only if its Go code is in Go's own registry. The SDK's enums are, but the chain modules'
-  // enums are not: in recordings, `hook_type` and `order_type` are rejected by name.
+  // In a query, the gateway only knows enums in Go's own registry. It contains the SDK's enums but not the chain modules', so the
+  // recorded `hook_type` and `order_type` are rejected by name.
   if (source === "query" && !desc.typeName.startsWith("cosmos.")) return int32(text);
   const named = desc.values.find(({ name }) => name === text);
   const number = named?.number ?? enumNumber(text, source);
@@ -253,11 +253,11 @@ function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
 }
 
-/** If the text is not an integer, returns NaN, which is not the number of any enum value. */
+/** Returns an enum's number. Returns NaN, which no enum value has, if the text is not an integer. */
 function enumNumber(text: string, source: ValueSource): number {
   try {
     if (source === "path") return int32(text);
-    // Go parses 64 bits here and truncates them to 32 without a check.
+    // Go parses 64 bits and truncates them to 32 without a check.
     return Number(BigInt.asIntN(32, parseGoInteger(text, { signed: true, bits: 64, base: 10 })));
   } catch {
     return Number.NaN;
@@ -277,7 +277,7 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/** Converts the URL alphabet to the standard one. `+` and `/`, invalid there, become a character that fails at that position. */
+/** Converts base64 from the URL alphabet to the standard one. `+` and `/` become an invalid character, as in that alphabet. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }
@@ -290,7 +290,7 @@ export function parseForm(text: string): FormValues {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
     if (pair === "") continue;
-    // Old versions of Go treated a semicolon as a separator. Go 1.17 and later reject it.
+    // Go 1.17 and later reject a semicolon, which older versions treated as a separator.
     if (pair.includes(";")) throw new Error("invalid semicolon separator in query");
     const equals = pair.indexOf("=");
     const name = goUnescape(equals < 0 ? pair : pair.slice(0, equals), true);

@@ -60,8 +60,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const { pathname } = request.url;
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
-    // The gateway decodes a path before it splits it, so the slash of an IBC denomination splits a value in two, and the path
-    // may be that of another route. Here, an escaped slash belongs to the value whenever a route then matches.
+    // The gateway decodes a path before it splits it, so the slash in an IBC denomination splits a value and may select another
+    // route. Here, an escaped slash belongs to the value if a route then matches.
     const found =
       findRoute(
         table,
@@ -71,13 +71,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
           .split("/")
           .map((segment) => goUnescape(segment, false)),
       ) ?? findRoute(table, request, segments);
-    // The gateway has no 404 and no 405: an unknown path and a wrong method are Unimplemented, HTTP 501.
+    // The gateway never returns 404 or 405. An unknown path or a wrong method is Unimplemented, HTTP 501.
     if (found === undefined) return failure(GrpcCode.Unimplemented, "Not Implemented");
     return callMethod(found, request, body, deps);
   };
 }
 
-/** Decodes a path and then splits it, as Go does for `URL.Path`: an escaped slash also separates segments. */
+/** Decodes a path and then splits it like Go's `URL.Path`, so that an escaped slash also separates segments. */
 function pathSegments(pathname: string): readonly string[] | undefined {
   try {
     return goUnescape(pathname, false).slice(1).split("/");
@@ -91,10 +91,10 @@ function findRoute(
   request: HttpRequest,
   segments: readonly string[],
 ): FoundRoute | undefined {
-  // In the gateway, a colon in the last segment starts a verb. A segment with nothing before the colon never matches.
+  // In the gateway, a colon in the last segment starts a verb. Nothing matches a segment that starts with the colon.
   if (segments.at(-1)?.startsWith(":") === true) return undefined;
   const found = table.find(request.method, segments);
-  // The gateway treats a form posted to the path of a GET route as its query, for queries too long for a URL.
+  // The gateway treats a form posted to a GET route's path as its query, so that long queries need not fit into a URL.
   return found === undefined && isPostedForm(request) ? table.find("GET", segments) : found;
 }
 
@@ -116,12 +116,12 @@ async function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Ar
   }
   const call = { path: route.path, data, heights: requestedHeights(request) };
   const waiter = { isGone: () => request.signal.aborted, budget: deps.budget };
-  // Do this in the same turn, because printing a response takes longer than the call.
+  // Print the response in the same turn, because printing takes longer than the call.
   return callInQueue(deps.router, call, waiter, (reply) => toHttpReply(reply, found, deps));
 }
 
 function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps): HttpReply {
-  // The gateway forwards the metadata of failed calls too, so errors also carry the height.
+  // Errors carry the height too, because the gateway also forwards the metadata of failed calls.
   const headers = reply.code === GrpcCode.Unavailable ? RETRY_AFTER : heightHeaders(reply);
   if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);
   try {
@@ -139,7 +139,7 @@ function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];
     if (value === undefined) return [];
-    // Node joins repeated headers. The router must see that there are several.
+    // Split the value, because Node joins repeated headers and the router must see that there are several.
     return typeof value === "string" ? value.split(", ") : value;
   });
 }

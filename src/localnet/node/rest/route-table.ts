@@ -29,7 +29,7 @@ export function createRouteTable(servedPaths: readonly string[], chainName: stri
     .map((rule) => toRoute(rule, chainName))
     .filter(({ path }) => served.has(path));
   return {
-    /** Returns the first matching route in definition order. `segments` are the decoded parts of the path. */
+    /** Returns the first matching route, in definition order. `segments` are the decoded parts of the path. */
     find: (method: string, segments: readonly string[]): FoundRoute | undefined =>
       firstMatch(
         routes.filter((route) => route.method === method),
@@ -100,7 +100,7 @@ export function matchPath(
   let at = 0;
   for (const [index, part] of parts.entries()) {
     if (part.kind === "segments") {
-      // Every later part matches one segment, so the end is known without a search.
+      // The end is known without a search, because every later part matches one segment.
       const end = segments.length - (parts.length - index - 1);
       if (end < at) return undefined;
       values.set(part.name, segments.slice(at, end).join("/"));

@@ -15,7 +15,7 @@ export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map
   ["unsubscribe_all", []],
 ]);
 
-/** Methods that read few values or none. They bypass the node's queue, so that a busy node can still be monitored. */
+/** Methods that read little. They bypass the node's queue, so that a busy node can still be monitored. */
 const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "health",
   "status",
@@ -25,7 +25,7 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** The method that waits for a block. If it were queued, it would delay all other requests. */
+/** The method that waits for a block. It is not queued, because it would delay all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
 export function waitsForBlock(method: string): boolean {
@@ -36,12 +36,12 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns a turn that does not use the queue. */
+/** Returns a turn for a call that bypasses the queue. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
 
-/** A request's id, repeated in its response. */
+/** A request's id, which its response repeats. */
 export type RpcId = string | number;
 
 /** The id used in responses to URI calls, as in CometBFT. */
@@ -68,7 +68,7 @@ export function parseRequest(value: unknown): RpcRequest {
 
 function parseId(id: unknown): RpcId | undefined {
   if (id === undefined || id === null) return undefined;
-  // CometBFT decodes a number as float64 and stores it as int, so the response repeats 1.9 as 1.
+  // The response repeats 1.9 as 1, because CometBFT decodes a number as float64 and stores it as int.
   if (typeof id === "number") return Math.trunc(id);
   if (typeof id === "string") return id;
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
@@ -104,7 +104,7 @@ export function readParameters<T>(
 
 /**
  * Calls the method that a JSON-RPC request names and returns the formatted response. Rejects only if the node has a bug.
- * `invalidParams` is the kind of error for unreadable parameters, which CometBFT reports as -32602 over POST and as -32603 over
+ * `invalidParams` is the error kind for unreadable parameters, because CometBFT reports -32602 over POST and -32603 over
  * WebSocket.
  */
 export async function handleRequest(

@@ -15,13 +15,13 @@ export interface RpcContext {
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
   readonly roundState: () => RoundState;
-  /** Maximum time for which `broadcast_tx_commit` waits. */
+  /** How long `broadcast_tx_commit` waits at most. */
   readonly commitTimeoutMs: number;
   /** The RPC server's address, for `status`: "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/** A result that is so long that it is printed in parts. */
+/** A result that was printed in parts because of its length. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -32,7 +32,7 @@ export class JsonText {
 export interface CallTurn {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Lets the node do other work. A long computation awaits it between its parts. */
+  /** Lets the node do other work. A long computation awaits this between its parts. */
   readonly pause: () => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ type ParameterTypes = Readonly<Record<string, ParameterType>>;
 /** A decoded parameter; undefined if it is absent. */
 type Parameter = ParameterValues[ParameterType] | undefined;
 
-/** Decoded parameters by name. An absent text, flag or byte string has Go's zero value. */
+/** Decoded parameters by name. An absent string, boolean or byte string has Go's zero value. */
 type Parameters<Types extends ParameterTypes> = {
   readonly [Name in keyof Types]: ParameterValues[Types[Name]];
 };
@@ -95,9 +95,9 @@ export function parametersFromJson(types: ParameterTypes, params: unknown): read
 }
 
 /**
- * Reads a URI call's parameters as CometBFT does (`rpc/jsonrpc/server/http_uri_handler.go`): bare integers, hex after 0x, and
- * anything else as JSON, so that a string needs quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error with
- * CometBFT's text.
+ * Reads a URI call's parameters like CometBFT (`rpc/jsonrpc/server/http_uri_handler.go`). Integers are bare, hex starts with 0x,
+ * and anything else is JSON, so a string needs quotes, as in `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error
+ * with CometBFT's text.
  */
 export function parametersFromUri(types: ParameterTypes, search: URLSearchParams): readonly Parameter[] {
   return Object.entries(types).map(([name, type]) => fromText(type, search.get(name) ?? ""));
@@ -140,14 +140,14 @@ function readText(value: unknown, goType: string): string {
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Reads a string of decimal digits. CometBFT's JSON writes 64-bit integers as strings and rejects bare numbers. */
+/** Reads a 64-bit integer, which must be a string of digits, because CometBFT's JSON rejects bare numbers. */
 function readInt64(value: unknown): bigint {
   if (typeof value !== "string") {
     throw new Error(
       `invalid 64-bit integer encoding ${JSON.stringify(JSON.stringify(value))}, expected string`,
     );
   }
-  // CometBFT decodes the string's content as JSON again, so "null" is zero and "x" is a syntax error.
+  // CometBFT decodes the string's content as JSON again. "null" is therefore zero, and "x" a syntax error.
   const parsed: unknown = goJsonParse(value);
   if (parsed === null) return 0n;
   if (typeof parsed !== "number") throw wrongType(parsed, "int64");
@@ -210,7 +210,7 @@ export function toPage(page: bigint | undefined, total: number, perPage: number)
   return Number(page);
 }
 
-/** Returns the requested height, or `latest` if absent. Throws `RpcError` with CometBFT's text if outside [lowest, latest]. */
+/** Returns the requested height, or `latest` if absent. Throws `RpcError` with CometBFT's text outside [lowest, latest]. */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
   if (requested <= 0n) throw internal(`height must be greater than 0, but got ${requested}`);
@@ -246,7 +246,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for every method error, even a wrong parameter. */
+/** Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for all method errors, even a wrong parameter. */
 export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }
@@ -256,7 +256,7 @@ export function rpcErrorToJson(error: RpcError): JsonObject {
   return error.message === "" ? { code, message } : { code, message, data: error.message };
 }
 
-/** Converts a thrown value to the error that the caller receives. Rethrows a value that indicates a bug in the node. */
+/** Converts a thrown value to the error that the caller receives. Rethrows it if it is due to a bug in the node. */
 export function toRpcError(thrown: unknown): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof MempoolError || thrown instanceof PageError || thrown instanceof QueryLanguageError) {

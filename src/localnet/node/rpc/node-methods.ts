@@ -13,13 +13,13 @@ import { createDeferred } from "../../../platform/process/deferred.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
 
-/** CometBFT's chunk size. */
+/** CometBFT's chunk size for the genesis document. */
 const GENESIS_CHUNK_BYTES = 16_777_216;
 
 /** CometBFT's fixed limit for the method `blockchain`. */
 const MAX_BLOCK_METAS = 20n;
 
-/** Methods for the state of the node, the chain and the application. */
+/** Methods about the state of the node, the chain and the application. */
 export const CHAIN_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   health: rpc.method({}, () => ({})),
   status: rpc.method({}, (_parameters, context) => statusJson(context)),
@@ -90,13 +90,13 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     if (commit === undefined) throw rpc.internal(`could not find commit at height ${header.height}`);
     return {
       signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-      // A commit from the next block is canonical. The latest block has only the commit that this node saw.
+      // A commit in the next block is canonical. The latest block only has the commit that this node saw.
       canonical: header.height < context.view.status().latestHeight,
     };
   }),
   validators: rpc.method({ height: "int64", page: "int64", per_page: "int64" }, (requested, { view }) => {
     const { latestHeight, earliestHeight } = view.status();
-    // The set for the next height is already known. CometBFT also returns that set when no height is given.
+    // The next height's set is already known. Like CometBFT, return it if no height is given.
     const height = rpc.toHeight(requested.height, latestHeight + 1n, earliestHeight);
     const validators = view.validators(height)?.validators ?? [];
     const perPage = rpc.toPerPage(requested.per_page);
@@ -126,7 +126,7 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
 
 function genesisChunk(document: Uint8Array, chunk: bigint): JsonObject {
   const count = Math.ceil(document.length / GENESIS_CHUNK_BYTES);
-  // CometBFT prints the number of the last chunk here, not the number of chunks.
+  // Like CometBFT, print the last chunk's number instead of the number of chunks.
   if (chunk < 0n || chunk >= BigInt(count))
     throw rpc.internal(`there are ${count - 1} chunks, ${chunk} is invalid`);
   const start = Number(chunk) * GENESIS_CHUNK_BYTES;
@@ -163,7 +163,7 @@ function statusJson(context: rpc.RpcContext): JsonObject {
   };
 }
 
-/** The node has no peers. The P2P fields are filled in only because clients require them. */
+/** Returns the node's info. It has no peers, but clients require the P2P fields. */
 function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
   const { chainId, moniker } = view.status();
   return {
@@ -181,7 +181,7 @@ function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
 /** Returns the `round_state` for `consensus_state`. It shows no votes, because all validators vote in one step. */
 function roundStateJson(state: rpc.RoundState): JsonObject {
   const { validators } = state;
-  // CometBFT's bit array: one underscore per missing vote, then voted and total power.
+  // CometBFT's bit array has an underscore per missing vote, followed by the voted and total power.
   const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${totalPower(validators)} = 0.00`;
   const votes = validators.map(() => "nil-Vote");
   return {
@@ -209,7 +209,7 @@ function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeVi
   return block;
 }
 
-/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. 0 means the chain's limit. Throws `RpcError`. */
+/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. A bound of 0 means no bound. Throws `RpcError`. */
 function toMetaRange(
   minHeight: bigint,
   maxHeight: bigint,
@@ -233,7 +233,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   tx_search: rpc.method(
     { query: "string", prove: "bool", page: "int64", per_page: "int64", order_by: "string" },
     (search, { view }, { pause }) => {
-      // Without order_by, CometBFT sorts transactions in ascending order and blocks (below) in descending order.
+      // If order_by is absent, CometBFT sorts transactions in ascending order but blocks in descending order.
       const found = view.searchTxs(toSearch(search, "asc"));
       const toJson = (tx: nodeView.StoredTx): JsonObject =>
         resultJson.resultTxJson(tx, search.prove ? view.block(tx.height)?.txs : undefined);
@@ -249,7 +249,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     const { hash, check } = view.broadcast(tx);
     return broadcastJson(hash, check);
   }),
-  // CometBFT does not wait for CheckTx here and reports code 0 even for a transaction that it rejects.
+  // Like CometBFT, which does not wait for CheckTx here, report code 0 even for a rejected transaction.
   broadcast_tx_async: rpc.method({ tx: "bytes" }, ({ tx }, { view }) =>
     broadcastJson(view.broadcast(tx).hash, NO_RESULT),
   ),
@@ -268,10 +268,10 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   }),
 };
 
-/** Length of a page above which a search fails. */
+/** Maximum length of a page. A search with a longer page fails. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
-/** Prints a page item by item with pauses, because a page of full transactions takes seconds. */
+/** Prints a page with pauses between its items, because a page of large transactions takes seconds. */
 async function printPage<T>(
   name: string,
   { items, total }: nodeView.SearchPage<T>,
@@ -292,7 +292,7 @@ async function printPage<T>(
   return new rpc.JsonText(`{"${name}":[${texts.join(",")}],"total_count":"${total}"}`);
 }
 
-/** Go's zero value, printed for a result that does not exist or does not exist yet. */
+/** Go's zero value. It is printed in place of a result that does not exist (yet). */
 const NO_RESULT: TxResult = {
   code: 0,
   codespace: "",
@@ -327,12 +327,12 @@ interface SearchParameters {
 function toSearch(search: SearchParameters, defaultOrder: "asc" | "desc"): nodeView.SearchRequest {
   const { query } = search;
   if (query.length > MAX_QUERY_LENGTH) throw rpc.internal("maximum query length exceeded");
-  // CometBFT parses the query before order and page, so an invalid query is reported first.
+  // Parse the query before order and page, because CometBFT reports an invalid query first.
   parseQuery(query);
   return {
     query,
     order: toOrder(search.order_by, defaultOrder),
-    // The search checks the range. A page beyond 2^53 loses digits, but stays out of range.
+    // The search checks the range. A page beyond 2^53 loses digits but is out of range anyway.
     page: Number(search.page ?? 1n),
     perPage: rpc.toPerPage(search.per_page),
   };
@@ -351,7 +351,7 @@ async function broadcastCommit(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const inclusion = createDeferred<{ readonly result: TxResult; readonly height: bigint }>();
-  // Like CometBFT, which subscribes first, listen before broadcasting: the next block may come immediately.
+  // Like CometBFT, listen before broadcasting, because the next block may come immediately.
   const stopListening = view.onBlock((block, { height, txResults }) => {
     const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];
     if (result !== undefined) inclusion.resolve({ result, height });
@@ -366,7 +366,7 @@ async function broadcastCommit(
       signal,
       () => inclusion.promise,
     ).catch(() => {
-      // Applies at the deadline and when the node stops.
+      // The wait has ended at its deadline or because the node stops.
       throw rpc.internal("timed out waiting for tx to be included in a block");
     });
     return { ...checked, tx_result: resultJson.txResultJson(result), height: height.toString() };

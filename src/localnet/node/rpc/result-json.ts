@@ -36,7 +36,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** `ExecTxResult` as printed in a Tx event, which CometBFT encodes according to its struct tags, omitting empty fields. */
+/** `ExecTxResult` in a Tx event. CometBFT encodes it by its struct tags, so empty fields are omitted. */
 function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -67,7 +67,7 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/** Proofs keyed by a block's transactions, which the store shares: all entries on a page from one block need the same proofs. */
+/** Proofs by a block's transactions, cached because all entries on a page from the same block need them. */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
@@ -94,7 +94,7 @@ function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
 }
 
-/** `ResultBlockResults`. Empty lists are null, since Go prints nil slices this way. */
+/** `ResultBlockResults`. Empty lists are null, because Go prints nil slices as null. */
 export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
   return {
     height: results.height.toString(),
@@ -167,12 +167,12 @@ export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Encodes bytes as base64. Empty bytes become null, since Go prints a nil slice this way. */
+/** Encodes bytes as base64. Empty bytes become null, because Go prints a nil slice as null. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }
 
-/** An event for subscribers. Most events match no subscription, so both of its parts are created only on first use. */
+/** An event for subscribers. Its parts are created on first use, because most events match no subscription. */
 export interface PublishedEvent {
   /** Returns the values that subscription queries are matched against. */
   readonly tags: () => TagValues;
@@ -279,7 +279,7 @@ function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): Pu
   });
 }
 
-/** A validator's update has priority 0: CometBFT assigns priorities when the update enters a set. */
+/** An update has priority 0, because CometBFT assigns priorities only when the update enters a set. */
 function validatorSetUpdates({ results }: CommittedBlock): JsonObject {
   return {
     validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>

@@ -45,7 +45,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     monotonicMs: deps.clock.monotonicMs,
     schedule: (task) => void setImmediate(task),
   });
-  // One budget for HTTP and WebSocket.
+  // HTTP and WebSocket share one budget.
   const budget = createSendBudget(NODE_HTTP_LIMITS.maxUnsentBytes);
   const websocket = createWebSocketRpc(options.websocket ?? DEFAULT_WEBSOCKET, {
     context,
@@ -69,7 +69,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     listen: http.listen,
     close: async () => {
       stopPublishing();
-      // Close the WebSockets first: closing the HTTP server waits for their connections without cutting them.
+      // Close the WebSockets first, because closing the HTTP server waits for their connections without cutting them.
       websocket.close();
       await http.close();
     },
@@ -79,7 +79,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
 /** CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
 
-/** As in CometBFT, the HTTP method does not matter, only the path and the body. */
+/** Routes a request. As in CometBFT, only the path and the body matter, not the HTTP method. */
 function route(
   request: HttpRequest,
   body: Uint8Array,
@@ -107,7 +107,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
     const parsed = goJsonParse(body);
     requests = (Array.isArray(parsed) ? parsed : [parsed]).map(jsonRpc.parseRequest);
   } catch (error) {
-    // One invalid request fails the entire batch, because Go decodes the array as one value.
+    // An invalid request fails the entire batch, because Go decodes the array as a single value.
     const text = `error unmarshaling request: ${errorText(error)}`;
     return jsonText(500, jsonRpc.errorResponse(undefined, new RpcError("parse", text)));
   }
@@ -139,11 +139,11 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   }
   const [first] = texts;
   if (first === undefined) return { status: 200, body: "" };
-  // CometBFT writes an array only for two or more responses: a batch of one gets a plain object.
+  // Like CometBFT, write an array only for two or more responses. A batch of one gets a plain object.
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Total length of responses above which the node runs no more calls in a batch. */
+/** Once the responses of a batch are longer than this, the node runs none of its other calls. */
 const MAX_BATCH_LENGTH = 33_554_432;
 /** The same limit for a batch that waits for a block, because its responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
@@ -191,7 +191,7 @@ async function callUri(
   }
 }
 
-/** Returns parameters from the query string and a posted form. The query string takes precedence, as in CometBFT's `GetParam`. */
+/** Returns the parameters in the query string and a posted form. As in CometBFT's `GetParam`, the query string wins. */
 function uriParameters(url: URL, form: string): URLSearchParams {
   const search = new URLSearchParams(url.search);
   for (const [name, value] of new URLSearchParams(form)) {

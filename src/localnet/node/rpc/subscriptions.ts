@@ -11,8 +11,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * The limits on clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription; here, all
- * subscriptions share the pending events, whose limits allow two full blocks from the largest mempool.
+ * The limits on clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. Here, all
+ * subscriptions share the pending events, which may take up two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,
@@ -58,9 +58,9 @@ interface Client {
   next: number;
 }
 
-/** Approximate maximum time for which notifications delay blocks and requests. */
+/** About how long notifications may delay blocks and requests. */
 const SLICE_MS = 5;
-/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so its client gets only one per turn. */
+/** Limits for a client's turn. A full block's notification exceeds the byte limit alone, so a client gets one per turn. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -68,7 +68,7 @@ const TURN_BYTES = 65_536;
 export function createSubscriptions(limits: SubscriptionLimits, deps: SubscriptionDeps) {
   const log = createEventLog(limits);
   const clients = new Set<Client>();
-  // Clients with pending events whose outlet is ready, in the order of their turns.
+  // The clients that have pending events and can receive them, in the order of their turns.
   const turns = new Set<Client>();
   let isScheduled = false;
   const subscribed = (): readonly Client[] => [...clients].filter((client) => client.subscriptions.size > 0);
@@ -88,7 +88,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   /** Gives clients turns in round-robin order, so that a client with few events need not wait for one with many. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
-    // Iterating a Set also visits members that are added again.
+    // Iterating over a Set also visits members that are added again.
     for (const client of turns) {
       turns.delete(client);
       takeTurn(client, log);
@@ -109,8 +109,8 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   return {
     count: (): number => subscribed().reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
     /**
-     * Adds a block's events for every subscription. Sends nothing: notifications are sent later, in slices. If a client is more
-     * events behind than the limits allow, cancels its subscriptions.
+     * Adds a block's events for every subscription. Notifications are sent later, in slices. If a client is further behind than
+     * the limits allow, cancels its subscriptions.
      */
     publish,
     client: (outlet: Outlet) => {
@@ -118,7 +118,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
       const { subscriptions } = client;
       clients.add(client);
       const subscribe = (id: RpcId, text: string): void => {
-        // The order of CometBFT's checks. At the client limit, it also rejects clients that already have subscriptions.
+        // Check in CometBFT's order. At the client limit, CometBFT also rejects clients that already have subscriptions.
         if (subscribed().length >= limits.maxClients)
           throw internal(`max_subscription_clients ${limits.maxClients} reached`);
         if (subscriptions.size >= limits.maxPerClient) {
@@ -179,8 +179,8 @@ function notificationHead(id: RpcId, query: string): Uint8Array {
 }
 
 /**
- * Like CometBFT, the node cancels a slow client's subscriptions instead of dropping individual events. This way, the client
- * learns that it missed events, and can subscribe again.
+ * Cancels a slow client's subscriptions. Like CometBFT, the node does this instead of dropping single events, so that the client
+ * learns that it missed events and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {
   const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
@@ -206,7 +206,7 @@ interface EventLogLimits {
   readonly maxPendingBytes: number;
 }
 
-/** Consecutively numbered events that at least one subscriber has not yet received. */
+/** Numbered events that at least one subscriber has not received yet. */
 type EventLog = ReturnType<typeof createEventLog>;
 
 function createEventLog(limits: EventLogLimits) {

@@ -15,11 +15,11 @@ export interface WebSocketOptions {
   readonly maxMessageBytes: number;
   /** Maximum number of open connections. The server refuses more connections with 503. */
   readonly maxConnections: number;
-  /** Number of unsent bytes above which the node stops sending notifications to a client. */
+  /** Maximum number of unsent bytes before the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;
   /**
-   * Maximum number of unanswered requests per client. The server disconnects a client that exceeds it. Since the server stops
-   * reading from a client much earlier, only requests that arrive simultaneously can exceed it.
+   * Maximum number of unanswered requests per client. The server disconnects a client that exceeds it. Only requests that arrive
+   * together can exceed it, because the server stops reading from a client much earlier.
    */
   readonly maxPendingRequests: number;
   /** Maximum unanswered requests across all clients, about 300 bytes each. Above it, the client with the most is disconnected. */
@@ -34,7 +34,7 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  // 64 KiB, the size that Node reads in one chunk, hold about 11,000 messages of minimum size.
+  // Node reads chunks of 64 KiB, which hold about 11,000 messages of minimum size.
   maxPendingRequests: 12_000,
   maxPendingInTotal: 100_000,
   pingIntervalMs: 27_000,
@@ -50,16 +50,16 @@ export interface WebSocketDeps {
   readonly signal: AbortSignal;
 }
 
-/** Unsent bytes above which a client gets no more notifications. They wait in the event log, which all clients share. */
+/** Maximum number of unsent bytes before a client's notifications wait in the event log, which all clients share. */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
-/** Number of a client's unsent bytes above which the node does not respond to its pings. */
+/** Maximum number of a client's unsent bytes before the node ignores its pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
-/** Number of unanswered messages above which the node stops reading from a client. */
+/** Maximum number of unanswered messages before the node stops reading from a client. */
 const PAUSE_AT = 16;
 
-/** Number of unsent bytes above which the node stops responding to the client's messages. */
+/** Maximum number of unsent bytes before the node stops responding to the client's messages. */
 const MAX_UNSENT_BYTES = 1_048_576;
 
 /** Time between checks of a client's unsent bytes. */
@@ -74,7 +74,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
     noServer: true,
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
-    // For a client that sends pings and reads nothing, `ws` would buffer pongs without limit.
+    // Otherwise, `ws` would buffer pongs without limit for a client that sends pings but reads nothing.
     autoPong: false,
   });
   const pending = createPendingBound(options);
@@ -129,12 +129,12 @@ function serveClient(
   options: WebSocketOptions,
   deps: WebSocketDeps,
 ): void {
-  // Don't go below the high-water mark: with fewer unsent bytes, the socket emits no `drain`.
+  // Don't go below the high-water mark, because with fewer unsent bytes the socket emits no `drain`.
   const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
   const readyBytes = Math.max(socket.writableHighWaterMark, bound);
   const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
   const subscriptions = deps.subscriptions.client({ isReady, send });
-  // The socket has passed on the node's data, so the client is reading.
+  // The socket has sent the node's data, so the client is reading.
   socket.on("drain", subscriptions.resume);
   const liveness = watchLiveness(client, options);
   const dropMessages = serveMessages({
@@ -164,7 +164,7 @@ function serveClient(
   });
 }
 
-/** A block may take as long as a pong may take to arrive. The pong has then arrived, but the timer fires before it is read. */
+/** Extra time for a pong. During a long block, a pong may arrive in time, but the timer would fire before it is read. */
 const LATE_MS = 500;
 
 /** Sends pings, and closes the connection if nothing arrives. `extend` restarts the timeout. */
@@ -292,7 +292,7 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
     of.cut();
   };
   const total = (): number => [...clients].reduce((sum, { waiting }) => sum + waiting.length, 0);
-  // Count all messages only when this count plus later messages exceeds the limit.
+  // The last full count plus all messages since. Count again only when this exceeds the limit.
   let counted = 0;
   let sinceCount = 0;
   return {
@@ -316,8 +316,8 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
 
 /**
  * Handles a client's messages one at a time, as CometBFT does, because an unsubscribe must not overtake its subscribe. A slow
- * call, such as broadcast_tx_commit, therefore delays the client's later calls. The node reads no more messages while some are
- * waiting or the client is not reading its responses. Returns a function that drops all messages.
+ * call, such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading messages while some are
+ * waiting or the client does not read its responses. Returns a function that drops all messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;
@@ -330,7 +330,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
         await options.budget.untilCapacity();
         await options.handle(data);
         await drained(client);
-        // Let other clients run: while the socket accepts every response immediately, this loop would not yield otherwise.
+        // Let other clients run, because this loop never yields while the socket accepts every response immediately.
         if (waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
         else if (client.isPaused) client.resume();
       }
@@ -342,7 +342,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
     }
   };
   client.on("message", (data) => {
-    // A disconnected client still delivers the messages that arrived with the last one, and so does a paused client.
+    // A disconnected or paused client still delivers the messages that arrived together with the last one.
     if (client.readyState !== client.OPEN) return;
     pending.add(messages, data);
     if (waiting.length >= PAUSE_AT) client.pause();

@@ -17,16 +17,16 @@ import {
   type StoredSnapshot,
 } from "./snapshots.ts";
 
-/** All durable data of a node. Synchronous. Reading an unknown height or hash returns undefined. */
+/** All durable data of a node. All methods are synchronous. Reading an unknown height or hash returns undefined. */
 export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /**
- * Number of decoded blocks and results cached in memory. Clients mostly read the newest heights, several times each. The number
- * is small because a full block takes megabytes when decoded.
+ * How many decoded blocks and results to cache. Clients mostly read the newest heights, several times each. The number is small
+ * because a full block takes megabytes when decoded.
  */
 const CACHED_HEIGHTS = 8;
 
-/** Opens a home's store, or one in memory. It keeps the last `keepBlocks` blocks; 0: all. Throws like {@link openDatabase}. */
+/** Opens the store in a home or in memory. Keeps the last `keepBlocks` blocks, or all if 0. Throws like {@link openDatabase}. */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
   return createBlockStore(openDatabase(home), keepBlocks);
 }
@@ -75,11 +75,11 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
         saveSets(sets);
       }),
     latestHeight: (): bigint | undefined => readRow(sql.latest.get())?.integer("height"),
-    /** Lowest stored height: lower heights were pruned, or the chain started here. Undefined before the first block. */
+    /** Returns the lowest stored height, or undefined before the first block. */
     earliestHeight: pruning.earliestHeight,
     /** In one transaction, stores a height and removes heights that exceed `keepBlocks`. When it returns, the data is on disk. */
     save: (record: codec.HeightRecord) => {
-      // One transaction: after a kill, a height is either complete or absent.
+      // Use one transaction, so that a height is either complete or absent after a kill.
       transaction(() => saveAll(record));
       blocks.put(record.block.header.height, record.block);
       results.put(record.results.height, record.results);
@@ -113,7 +113,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
       height: bigint,
     ): { readonly height: bigint; readonly set: ValidatorSet } | undefined =>
       readSet(readRow(sql.set.get(height))),
-    /** Heights to which the store can be reverted, ordered by id. A snapshot ends when its block is pruned. */
+    /** Returns the heights to which the store can be reverted, ordered by id. A snapshot ends when its block is pruned. */
     snapshots: (): readonly StoredSnapshot[] => snapshots().list(),
     saveSnapshot: (snapshot: StoredSnapshot): void => transaction(() => snapshots().save(snapshot)),
     removeSnapshots: (ids: readonly number[]): void => transaction(() => snapshots().remove(ids)),
@@ -124,7 +124,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     },
     /** Stores a key, unless one is already stored for the address. */
     saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void sql.saveKey.run(address, seed),
-    /** Ordered by address. */
+    /** Returns the stored validators' seeds, ordered by address. */
     validatorSeeds: (): readonly Uint8Array[] => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
     /** Closes the database and releases the home's lock. */
     close,
@@ -180,8 +180,8 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Maximum number of heights removed per block. It is more than one, so that a home catches up after its limit is lowered. A home
- * with 90,000 excess blocks takes about 6,000 blocks to catch up.
+ * Maximum number of heights removed per block. It is more than one, so that a home can catch up after its limit is lowered. For
+ * 90,000 excess blocks, this takes about 6,000 blocks.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 
@@ -197,7 +197,7 @@ function createBlockPruning(
   const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
   const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
   const removeBlock = database.prepare("DELETE FROM blocks WHERE height = ?");
-  // A height's set may be stored at a lower height, so keep the last set up to the lowest block.
+  // Keep the last set at or below the lowest block, because a height's set may be stored at a lower height.
   const removeSets = database.prepare(
     "DELETE FROM validator_sets WHERE height < (SELECT MAX(height) FROM validator_sets WHERE height <= ?)",
   );
@@ -248,11 +248,11 @@ function createStateTables(database: Database.Database) {
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
-  // A snapshot may be just below the recent heights, without a gap; its retained data shows where they begin.
+  // A snapshot may directly precede the recent heights. Its retained data shows where they begin.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
   /** The lowest height that the application stores apart from the snapshots' heights; undefined until it reads them. */
   let from: bigint | undefined;
-  // Created on first use: a read-only copy of a home may have tables of an earlier version.
+  // Created on first use, because a read-only copy of a home may have an earlier version's tables.
   let tables: SnapshotTables | undefined;
   const snapshots = (): SnapshotTables =>
     (tables ??= createSnapshotTables(database, () => from ?? recentFrom()));

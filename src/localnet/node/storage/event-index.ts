@@ -29,7 +29,7 @@ export function createEventIndex(database: Database.Database) {
     const row = readRow(placeByHash.get([hash]));
     return row && toPlace(row);
   };
-  // Created at the first write: a snapshot of a home may have tables of an earlier version.
+  // Created at the first write, because a snapshot of a home may have an earlier version's tables.
   let writer: IndexWriter | undefined;
   const writing = (): IndexWriter => (writer ??= createIndexWriter(database, placeOf));
   const txs = createEventSearch(database, TXS);
@@ -76,7 +76,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   );
   const addPlace = (results: StoredResults, tx: Uint8Array, position: number): void => {
     const hash = sha256(tx);
-    // The same bytes may be in several blocks. As in CometBFT's indexer, a failed copy does not replace a successful one.
+    // Several blocks may contain the same bytes. As in CometBFT's indexer, a failed copy does not replace a successful one.
     if (results.txResults[position]?.code === 0 || placeOf(hash) === undefined) {
       savePlace.run(hash, results.height, position);
     }
@@ -108,7 +108,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   };
 }
 
-/** Yields the attributes to index with their event's position; as in CometBFT, none with an empty event type or key. */
+/** Yields the attributes to index and their event's position. Like CometBFT, skips empty event types and keys. */
 function* indexed(events: readonly ChainEvent[]) {
   for (const [event, { type, attributes }] of events.entries()) {
     for (const { key, value, index } of attributes) {

@@ -96,9 +96,7 @@ interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
   readonly findMessage: FindMessage;
 }
 
-/**
- * Runs a proposal's messages as the authority, archives the proposal and returns its id. If one message fails, none take effect.
- */
+/** Runs a proposal's messages as the authority, archives it and returns its id. If one message fails, none take effect. */
 function submitProposal(
   context: Context,
   { proposer, messages }: MsgSubmitProposal,

@@ -13,7 +13,7 @@ import { printMessageJson } from "../wasm/message-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { ErrInvalidOrderType } from "./errors.ts";
 
-/** Converts a contract's message to one of the module's messages, and prints its response as Go does. */
+/** Converts a contract's JSON message to one of the module's messages, and prints the response like Go. */
 interface Binding<Message, Response> {
   readonly read: (fields: JsonField, creator: string) => Message;
   readonly print: (response: Response) => MessageJson;
@@ -29,7 +29,7 @@ type RunBinding = (
   deps: BindingDeps,
 ) => CustomMessageResult;
 
-/** Passes the message to its handler, with the contract as its creator. */
+/** Runs the converted message with the contract as its creator. */
 function binding<Message, Response>(
   method: {
     readonly typeUrl: string;
@@ -50,7 +50,7 @@ function binding<Message, Response>(
   };
 }
 
-/** Reads a message about the sender's order in a tranche, and prints the coins that it returns. */
+/** Shared by the messages that withdraw or cancel an order in a tranche. The response lists the coins paid out. */
 const OF_TRANCHE = {
   read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
   print: ({ takerCoinOut, makerCoinOut }: tx.MsgCancelLimitOrderResponse) => ({
@@ -59,7 +59,7 @@ const OF_TRANCHE = {
   }),
 };
 
-/** The members of `dex`. If a message has several members, the first in this order wins, as in Go. */
+/** Bindings by member of `dex`. As in Go, if a message has several members, the first in this order wins. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding(tx.Msg.methods.Deposit, {
     read: (fields, creator) => ({
@@ -140,7 +140,7 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
   }),
 };
 
-/** Runs a contract's `{"dex":{"deposit":{…}}}`. Returns undefined for other modules' messages. */
+/** Runs a contract's message to the dex, e.g. `{"dex":{"deposit":{…}}}`. Returns undefined for other modules' messages. */
 export function handleDexMessage(
   context: Context,
   sender: string,
@@ -167,7 +167,7 @@ function integers(fields: JsonField, name: string): string[] {
   return fields.member(name).elements().map(integer);
 }
 
-/** Reads a signed integer, which is also a JSON number. */
+/** Reads a signed integer. JSON numbers are accepted too. */
 function signed(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an integer");
   return field.asInt64();
@@ -198,7 +198,7 @@ function depositOptions(fields: JsonField): tx.DepositOptions {
 function orderType(name: string): tx.LimitOrderType {
   const known = Object.entries(tx.LimitOrderType).find(([each]) => each === name);
   if (known !== undefined) return known[1];
-  // Go prints the names in random order.
+  // Go prints these names in random order.
   throw ErrInvalidOrderType(
     `got "${name}", expected one of ${Object.keys(tx.LimitOrderType).slice(0, 5).join(", ")}`,
   );
@@ -221,7 +221,7 @@ function limitPrice(price: string): string {
   }
 }
 
-/** Moves the decimal point to the right by the number of places, or to the left if the number is negative. */
+/** Moves a number's decimal point to the right, or to the left if `places` is negative. */
 function shifted(whole: string, fraction: string, places: number): string {
   const digits = `${"0".repeat(Math.max(0, -places))}${whole}${fraction}${"0".repeat(Math.max(0, places))}`;
   const point = Math.max(0, -places) + whole.length + places;

@@ -119,7 +119,7 @@ export function panicked(text: string): ModuleError {
   return new ModuleError("sdk", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Runs `work`. An overflow or division by zero fails the transaction, as a Go panic does. */
+/** Runs `work`. An overflow or a division by zero fails the transaction, like a panic in Go. */
 export function orPanic<T>(work: () => T): T {
   try {
     return work();

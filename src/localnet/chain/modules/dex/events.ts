@@ -32,7 +32,7 @@ export interface Parties {
   readonly receiver: string;
 }
 
-/** One position in a deposit. `amountsIn` is paid by the creator; `deposited` is added to the reserves. */
+/** The result of one position in a deposit. The creator pays `amountsIn`; `deposited` is added to the reserves. */
 export interface DepositFacts extends types.PoolKey {
   readonly deposited: readonly [bigint, bigint];
   readonly amountsIn: readonly [bigint, bigint];
@@ -80,7 +80,7 @@ export function withdrawLp(parties: Parties, facts: WithdrawalFacts): ChainEvent
   return { type: "message", attributes };
 }
 
-/** A limit order's outcome. `shares` is undefined if nothing was placed on the book. */
+/** A limit order's result. `shares` is undefined if nothing was placed on the book. */
 export interface OrderFacts {
   readonly limitTick: bigint;
   readonly minAveragePrice: PrecDec;
@@ -90,7 +90,7 @@ export interface OrderFacts {
   readonly swapped: SwapAmounts;
 }
 
-/** A limit order was placed. `ExpirationTime` is in RFC 3339 format, or empty if the order does not expire. */
+/** Event for a placed limit order. `ExpirationTime` is in RFC 3339 format, or empty if the order does not expire. */
 export function placeLimitOrder(request: OrderRequest, facts: OrderFacts, { deployed }: Profile): ChainEvent {
   const { tokenIn, tokenOut, orderType, expirationTimeNs } = request;
   const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
@@ -149,7 +149,7 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * An order was cancelled. `AmountIn` is the returned maker amount, and `AmountOut` is the taker amount; in the deployed module,
+ * Event for a cancelled order. `AmountIn` is the returned maker amount, and `AmountOut` the taker amount. In the deployed module,
  * `AmountOut` lists both coins.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
@@ -204,18 +204,18 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// Attribute lists are written out where events are created: V8 grows a list with spreads step by step, and events account for much
-// of a message's allocations.
+// The functions write out their attribute lists instead of using spreads, because V8 grows such a list step by step and events
+// account for much of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 
 /** The first attribute of each event from this module. */
 const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 
-/** Attributes for one side of a pair: its tokens in byte order, and the token being sold by the maker. */
+/** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
-/** Returns a side's attributes. Every saved record names its side, and all records on a side share a few id objects. */
+/** Returns a side's attributes. Cached because each update event needs them and a side's records share a few id objects. */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);
   return [
@@ -228,13 +228,13 @@ const attributesOf = cachedOn("attributes of the side", (tradePairId: types.Trad
 const TICK_UPDATE = attribute("action", "TickUpdate");
 const TRANCHE_USER_UPDATE = attribute("action", "TrancheUserUpdate");
 
-/** Amounts in the swap that changed a record. */
+/** The amounts of the swap that changed a record. */
 export interface SwapAmounts {
   readonly amountIn: bigint;
   readonly amountOut: bigint;
 }
 
-/** A record as shown in its update event. `identity` identifies it at its tick. */
+/** A saved record, as its update event shows it. `identity` distinguishes it from other records at its tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: types.TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
@@ -296,7 +296,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** The gas used by one swap. The type of this event and of the next two is the chain's name. */
+/** Event for the gas used by one swap. Like the next two events, its type is the chain's name. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }

@@ -25,9 +25,9 @@ import { placeLimitOrder } from "./limit-orders.ts";
 const SCHEMA = genesisSchema(types.MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
 
 /**
- * Reads the module's genesis. If the genesis or its `params` are missing, the default parameters are used. Expirations of active
- * tranches are created if `limit_order_expiration_list` lacks them. Ignores `deposit_record_list` and `pool_list`, which are
- * derived from the balances and the other lists. Throws `GenesisError`.
+ * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. Creates the active
+ * tranches' expirations that `limit_order_expiration_list` lacks. Ignores `deposit_record_list` and `pool_list`, because they
+ * follow from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
@@ -35,7 +35,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, bech3
   const ticks = readTicks(state);
   validate(params, ticks, state, bech32Prefix);
   store.poolCount.set(context, state.poolCount);
-  // The deployed genesis has no count, and the first read of an absent one consumes less gas.
+  // Do not write 0: the deployed genesis has no count, and reading an absent count consumes less gas.
   if (state.trancheCount > 0n) store.trancheCount.set(context, state.trancheCount);
   moduleParams.set(context, params);
   for (const tick of ticks) initTick(context, tick);
@@ -108,7 +108,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${types.MODULE_NAME}`, text, cause);
 }
 
-/** Exports the module's entire state, from which {@link initGenesis} recreates the same store. */
+/** Exports the module's entire state. {@link initGenesis} restores the same store from it. */
 export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balance" | "holders">): JsonValue {
   const poolMetadataList = store.poolMetadata.values(context);
   const state: GenesisState = {
@@ -131,7 +131,7 @@ export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balan
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
 
-/** Members that are derived from the others. */
+/** Genesis members that the deployed module lacks. They are derived from the other members. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
 /** Returns one record per holder of a pool's shares, in address order. */
@@ -152,7 +152,7 @@ interface SeedBalance {
   readonly coins: readonly Coin[];
 }
 
-/** Contents of a genesis state, specified as messages that run before the first block. */
+/** Describes a genesis state by the messages that create it before the first block. */
 interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;
@@ -163,13 +163,13 @@ interface SeedOptions extends types.DexOptions {
   readonly orders: readonly MsgPlaceLimitOrder[];
 }
 
-/** The module's genesis state, and the balances after the messages have run, including the module account's balance. */
+/** The module's genesis state and everyone's balances, including the module account's, after the messages have run. */
 export interface SeededDex {
   readonly genesis: JsonValue;
   readonly balances: readonly SeedBalance[];
 }
 
-/** Runs messages on an empty state. Throws `ModuleError` if a message fails. */
+/** Creates a genesis state by running messages on an empty state. Throws `ModuleError` if a message fails. */
 export function seedDex(options: SeedOptions): SeededDex {
   const { timeNs, bech32Prefix, profile = SPECIFICATION } = options;
   const context = createContext(

@@ -17,7 +17,7 @@ import { swap, type SwapResult } from "./swap.ts";
 import * as tranches from "./tranche.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** Gas charged to an expiring order for its later purge. */
+/** Gas that an expiring order pays in advance for its purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
 /** An order's price limits. `price` is the tick's price, in units of token in per unit of token out. */
@@ -28,7 +28,7 @@ interface Limit {
   readonly minAveragePrice: decimal.PrecDec;
 }
 
-/** MsgPlaceLimitOrder: swaps against the book within the limit; if the order is a maker order, places the remainder. */
+/** MsgPlaceLimitOrder: swaps against the book within the limit, then places a maker order's remainder on the book. */
 export function placeLimitOrder(
   context: Context,
   request: OrderRequest,
@@ -62,7 +62,7 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
   );
 }
 
-/** An omitted minimum defaults to the limit price (dex.md, "Messages"), or to the tick's price if there is no limit price. */
+/** Returns an order's limits. The minimum average price defaults to the limit price (dex.md, "Messages") or the tick's price. */
 function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);
@@ -99,7 +99,7 @@ function requireTakerResult(result: SwapResult, orderType: tx.LimitOrderType, li
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** Throws if the average price is too low. The remainder, which becomes a maker order, counts at the tick's price. */
+/** Throws if an order's average price is too low. The remainder that is placed on the book counts at the tick's price. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = decimal.quoPrec(decimal.precFromInt(amountIn - result.amountIn), limit.price);
   const average = decimal.quoPrecInt(
@@ -116,8 +116,8 @@ interface MakerScope {
 }
 
 /**
- * Every order gets a tranche, even if nothing is placed in it; the deployed module then only assigns the tranche key. The shares
- * are undefined if nothing was placed.
+ * Places an order's remainder. Returns undefined shares if nothing was placed. The order still gets a tranche then, or, in the
+ * deployed module, only a tranche key.
  */
 function makerPart(context: Context, chainName: string, { request, limit, taker }: MakerScope) {
   const { tokenIn, tokenOut, amountIn, orderType, receiver } = request;
@@ -145,7 +145,7 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
   );
 }
 
-/** Expiring orders get their own tranche; other orders join a tranche that has not been traded against. */
+/** Returns the tranche for an order. Expiring orders get a new one; others join one that has not been traded against. */
 function trancheFor(
   context: Context,
   chainName: string,
@@ -177,7 +177,7 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
   tranches.saveTranche(context, chainName, tranches.withAmounts(tranche, amounts));
 }
 
-/** Throws dex/1156 at the limit. As in the deployed module, a count above a limit that was lowered passes. */
+/** Counts a JIT order. Throws dex/1156 at the limit. As in the deployed module, a count above a lowered limit passes. */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
   if (count === moduleParams.get(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();
@@ -207,7 +207,7 @@ function transferCoins(
     ]);
 }
 
-/** MsgWithdrawFilledLimitOrder: pays out an order's filled part and, if its tranche is inactive, the unfilled part as well. */
+/** MsgWithdrawFilledLimitOrder: pays out an order's filled part, and also the unfilled part if the tranche is inactive. */
 export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -228,7 +228,7 @@ export function withdrawFilled(
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 
-/** Closes a record in an inactive tranche even if dust remains in the tranche. */
+/** Withdraws a user's filled part. In an inactive tranche, closes the user's record even if dust remains in the tranche. */
 function takeFilled(context: Context, chainName: string, user: types.TrancheUser) {
   const found = tranches.findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
@@ -246,7 +246,7 @@ function takeFilled(context: Context, chainName: string, user: types.TrancheUser
   return { makerOut, takerOut: amountOut, sharesWithdrawn: user.sharesOwned };
 }
 
-/** MsgCancelLimitOrder: pays out an order's unfilled part and any filled part that has not been withdrawn yet. */
+/** MsgCancelLimitOrder: pays out an order's unfilled part and the filled part that was not withdrawn yet. */
 export function cancelLimitOrder(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -274,8 +274,8 @@ export function cancelLimitOrder(
 }
 
 /**
- * Removes an order from the totals, as if it had never been placed. Earlier withdrawals are recorded in shares and converted to
- * taker units; rounding can leave a remainder in the total, which may be negative.
+ * Subtracts an order from its tranche's totals, as if it had never been placed. Earlier withdrawals are converted from shares to
+ * taker units; due to rounding, a positive or negative remainder can stay in the total.
  */
 function removeOrder(
   tranche: types.Tranche,

@@ -14,12 +14,12 @@ import { calcPrice, MAX_TICK } from "./price.ts";
 import { bestRecord, swap, type SwapResult } from "./swap.ts";
 import * as events from "./events.ts";
 
-/** A position, with its tokens in byte order. */
+/** A position to deposit, with its tokens in byte order. */
 interface Position {
   readonly key: types.PoolKey;
   readonly amounts: pools.Amounts;
   readonly options: wire.DepositOptions;
-  /** True if the creator is whitelisted and may therefore use any fee. */
+  /** True if the creator may use any fee because it is whitelisted. */
   readonly anyFee: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Failed {
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: processes positions one by one and discards a failed position's writes (dex.md, "Messages", rule 1). */
+/** MsgDeposit: processes the positions one by one and drops the writes of those that fail (dex.md, "Messages", rule 1). */
 export function deposit(
   context: Context,
   request: DepositRequest,
@@ -61,7 +61,7 @@ export function deposit(
   };
 }
 
-/** Behind enemy lines, the position's option applies; any other failure fails the message only in the deployed module. */
+/** Behind enemy lines, the position's option decides. Any other failed position fails the message only in the deployed module. */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
   return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");
@@ -71,7 +71,7 @@ function depositedText(outcome: Outcome, token: 0 | 1): string {
   return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
 }
 
-/** Returns the position with token0 first. If this swaps the tokens, the amounts are swapped too, and the tick is negated. */
+/** Returns a position with token0 first. If this swaps the tokens, it also swaps the amounts and negates the tick. */
 function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry, anyFee: boolean): Position {
   const { amountA, amountB, tick, fee, options } = entry;
   const isSorted = tokenA < tokenB;
@@ -103,8 +103,7 @@ function depositPosition(context: Context, position: Position, keepers: types.De
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // Undo a swap that moved coins. A swap that moved none has only emitted events, which stay, as on the deployed chain, where
-    // every swap stays.
+    // Undo a swap that moved coins. On the deployed chain, every swap stays, so keep the events of a swap that moved none.
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
@@ -136,7 +135,7 @@ function requireFeeTier(context: Context, fee: bigint): void {
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }
 
-/** Returns whether one of the offered sides would sell below the opposite side's best price. */
+/** Returns whether an offered side would sell below the opposite side's best price. */
 function isBehindEnemyLines(
   context: Context,
   { pairId, tick, fee }: types.PoolKey,
@@ -161,7 +160,7 @@ function tickOf(record: types.TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
-/** Transfers a message's coins: first the payment in each token, then the shares, even if no shares were issued. */
+/** Transfers a message's coins: first the payment in each token, then the shares, even if there are none. */
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
@@ -184,13 +183,13 @@ interface Payments {
   readonly shares: readonly Coin[];
 }
 
-/** Amounts that the creator pays, and amounts left to deposit after the swaps. */
+/** What the creator pays, and what is left to deposit after the swaps. */
 interface SwappedOffer {
   readonly amountsIn: pools.Amounts;
   readonly offered: pools.Amounts;
 }
 
-/** Swaps each offered token against liquidity that is strictly better than the deposit's price. */
+/** Swaps each offered token against the liquidity that is better than the deposit's price. */
 function swapOnDeposit(context: Context, chainName: string, position: Position): SwappedOffer {
   const { amounts } = position;
   const first = swapToken(context, chainName, position, 0);
@@ -209,7 +208,7 @@ function swapToken(
 ): SwapResult | undefined {
   if (amounts[token] === 0n) return undefined;
   const { pairId, tick, fee } = key;
-  // One tick better than the pool side that the token joins: at that tick itself, a swap is no better than the deposit.
+  // Stop one tick before the pool side that the token joins, because at that tick a swap is no better than the deposit.
   const limitPrice = calcPriceOrPanic((token === 0 ? tick - fee : -(tick + fee)) - 1n);
   const tradePairId = pools.buyingSide(pairId, token);
   const result = swap(context, chainName, { tradePairId, amountIn: amounts[token], limitPrice });
@@ -224,14 +223,14 @@ function requireWithinSlop(
   limit: decimal.PrecDec,
   slopToleranceBps: bigint,
 ): void {
-  // The swap's average price, not its last tick's price, must be within the tolerance.
+  // Check the swap's average price, not the price at its last tick.
   const tolerance = decimal.quoPrec(decimal.precFromInt(slopToleranceBps), decimal.precFromInt(10_000n));
   const highest = decimal.mulPrec(limit, decimal.addPrec(decimal.PREC_ONE, tolerance));
   if (decimal.quoPrecInt(decimal.precFromInt(amountIn), amountOut) >= highest)
     throw errors.ErrSwapOnDepositSlopTolerance();
 }
 
-/** A filled swap can leave a remainder too small to buy anything; the creator is not charged for it. */
+/** Returns the offer after the swap of one token. The creator does not pay a remainder that is too small to buy anything. */
 function afterSwap(
   amounts: pools.Amounts,
   { amountIn, amountOut, filled }: SwapResult,
@@ -264,7 +263,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** This message's shares by denomination. They are burned after the last position. */
+  /** The shares to burn after the last position, by denomination. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };

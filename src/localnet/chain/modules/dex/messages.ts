@@ -10,7 +10,7 @@ import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** One deposit position, with its amounts in the order of the message's tokens. */
+/** One position in a deposit. Its amounts are in the order of the message's tokens. */
 export interface DepositEntry {
   readonly amountA: bigint;
   readonly amountB: bigint;
@@ -19,7 +19,7 @@ export interface DepositEntry {
   readonly options: tx.DepositOptions;
 }
 
-/** A checked MsgDeposit or MsgWithdrawal. */
+/** A MsgDeposit or MsgWithdrawal that has passed its checks. */
 interface PositionsRequest<Entry> {
   readonly creator: string;
   readonly receiver: string;
@@ -67,7 +67,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (options.swapOnDepositSlopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
-/** One withdrawal position; positions follow the order of the message's tokens. */
+/** One position in a withdrawal. Its tick follows the order of the message's tokens. */
 export interface WithdrawalEntry {
   readonly shares: bigint;
   readonly tick: bigint;
@@ -94,7 +94,7 @@ export function parseWithdrawal(message: tx.MsgWithdrawal, bech32Prefix: string)
   return { creator, receiver, tokenA, tokenB, entries };
 }
 
-/** A checked MsgPlaceLimitOrder. */
+/** A MsgPlaceLimitOrder that has passed its checks. */
 export interface OrderRequest {
   readonly creator: string;
   readonly receiver: string;
@@ -157,7 +157,7 @@ function checkOrderPrices({ tick, limitSellPrice, minAverageSellPrice }: OrderRe
   if (minAverageSellPrice === 0n) throw errors.ErrZeroMinAverageSellPrice();
 }
 
-/** A checked MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder. */
+/** A MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder that has passed its checks. */
 export interface TrancheRequest {
   readonly creator: string;
   readonly trancheKey: string;
@@ -172,11 +172,11 @@ export function parseTrancheMessage(
   return message;
 }
 
-/** A checked MsgMultiHopSwap. */
+/** A MsgMultiHopSwap that has passed its checks. */
 export interface MultiHopRequest {
   readonly creator: string;
   readonly receiver: string;
-  /** Denominations of each route, from the entry token to the exit token. */
+  /** Each route's denominations, from the token paid to the token received. */
   readonly routes: readonly (readonly string[])[];
   readonly amountIn: bigint;
   readonly exitLimitPrice: PrecDec;
@@ -210,7 +210,7 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** Checks each hop. The deployed module checks each denomination's length, but not the number of hops. */
+/** Checks each hop of a route. The deployed module limits the length of a denomination, but not the number of hops. */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {
@@ -245,7 +245,7 @@ function checkAddress(text: string, role: string, bech32Prefix: string): void {
 
 type NamedDenom = readonly [denom: string, words: string];
 
-/** Checks that two tokens are valid, different denominations. `words` and `equalText` are Go's texts. */
+/** Checks that two tokens are valid and different denominations. `words` and `equalText` are Go's error texts. */
 function checkTokens(first: NamedDenom, second: NamedDenom, equalText: string): void {
   for (const [denom, words] of [first, second])
     if (!isDenom(denom)) throw errors.ErrInvalidDenom(`${words} (invalid denom: ${denom})`);
@@ -262,10 +262,10 @@ function parseDecimal(text: string): PrecDec {
   return orThrow(() => (text === "" ? 0n : parseWirePrecDec(text)), ErrTxDecode);
 }
 
-/** The usual spelling of a number that both types can represent. */
+/** The usual spelling of a number that is valid for both types, so it needs no further check. */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
-/** Checks a message's integers during decoding. Throws a plain error with Go's text. */
+/** Checks a message's integers as Go does while decoding it. Throws a plain error with Go's text. */
 export function checkAmountTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
 }

@@ -40,12 +40,12 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 }
 
 /**
- * Start of a block: removes expired orders from the book, even while the module is paused. Stops once the gas allowance is used
- * up. Orders that expire in the same second are in key order, so an unexpired order can hide an expired one.
+ * Removes expired orders from the book at the start of a block, even while the module is paused. Stops once the gas allowance is
+ * used up. Orders that expire in the same second are in key order, so an order that has not expired yet can hide an expired one.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
-  // The allowance pays for reading the parameters, but not for opening the walk.
+  // The gas allowance covers the read of the parameters, but not the creation of the iterator.
   let at = walk.next();
   const opened = context.gas.used();
   const cutoff = opened + moduleParams.get(context).goodTilPurgeAllowance;
@@ -62,8 +62,8 @@ function purgeExpired(context: Context, chainName: string): void {
 }
 
 /**
- * End of a block: removes JIT orders from the book in the block in which they were placed (dex.md, "States and transitions"). The
- * deployed chain removes them at the start of the next block.
+ * Removes JIT orders from the book at the end of the block that placed them (dex.md, "States and transitions"). The deployed
+ * chain removes them at the start of the next block.
  */
 function purgeJitOrders(context: Context, chainName: string): void {
   store.clearJitsInBlock(context);
@@ -94,7 +94,7 @@ interface Operation<Message, Request, Response> {
   readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
-/** Operations for the six user messages. The simulations run the same operations. */
+/** The six user messages' operations, which the simulations run too. */
 const OPERATIONS = {
   deposit: { parse: messages.parseDeposit, run: deposit },
   withdrawal: { parse: messages.parseWithdrawal, run: withdraw },
@@ -135,9 +135,8 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks numbers given as text, in field order, and throws a plain error;
- * absent if there are no such fields. Go parses these numbers while decoding the transaction, so CheckTx rejects malformed
- * ones.
+ * Creates a handler for a user message. `checkDecoded` checks the numbers given as text, in field order, and throws a plain
+ * error. Go parses these numbers while decoding the transaction, so that CheckTx rejects malformed ones.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -169,12 +168,12 @@ function updateParams(
   if (message.params !== undefined) moduleParams.set(context, message.params);
 }
 
-// Simulations are queries that run the same operations.
+// Simulations are queries that run the operations of the messages.
 
-/** Creator and receiver for simulated deposits, orders and swaps (x/dex `DummyAddress`). It is not on any whitelist. */
+/** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains it. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 
-/** Simulations take no payment, store nothing and emit no events. They also work while the module is paused. */
+/** Creates the simulation queries. They take no payment, store nothing, emit no events and work while the module is paused. */
 function simulations(keepers: DexKeepers) {
   return {
     SimulateDeposit: simulation(OPERATIONS.deposit, keepers),
@@ -189,7 +188,7 @@ function simulations(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/** Unlike the message, the simulation names the token even if the order charges nothing. */
+/** Simulates an order. Unlike the message's response, the simulation's names the token even if nothing is charged. */
 function simulateOrder(
   context: Context,
   request: messages.OrderRequest,
@@ -201,7 +200,7 @@ function simulateOrder(
 
 /** A query that runs a message without applying its effects. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
-  /** True if the message moves its creator's own assets, in which case the simulation uses the message's creator. */
+  /** True if the message needs its creator's own assets. The simulation then uses the message's creator. */
   readonly isOfOwner?: boolean;
 }
 
@@ -211,7 +210,7 @@ function simulation<Message, Request, Response>(
 ) {
   const { bech32Prefix, bank } = keepers;
   return (context: Context, { msg }: { readonly msg: Message | undefined }): { resp: Response } => {
-    // The deployed module reads fields of the missing message and panics.
+    // The deployed module panics here, because it reads the missing message's fields.
     if (msg === undefined)
       throw new QueryError(
         GrpcCode.Internal,
@@ -231,7 +230,7 @@ function withoutMoves(bank: DexBank): DexBank {
 
 function nothing(): void {}
 
-/** The deprecated estimates. Unlike a simulation, an estimate fails if the creator cannot pay. */
+/** Creates the deprecated estimate queries. Unlike a simulation, an estimate fails if the creator cannot pay. */
 function estimates(keepers: DexKeepers) {
   return {
     EstimateMultiHopSwap: (context, request) => {

@@ -4,7 +4,7 @@ import { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./types.ts";
 
-/** Fee tiers and limits. Defaults: dex.md, "Resources and their fields". */
+/** The module's fee tiers and limits. For the defaults, see dex.md, "Resources and their fields". */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: PARAMS_KEY,

@@ -31,7 +31,7 @@ export function buyingSide({ token0, token1 }: types.PairId, payment: 0 | 1): ty
     : { makerDenom: token0, takerDenom: token1 };
 }
 
-/** Keys of opposite sides, cached on both key objects because swaps visit the same pools repeatedly. */
+/** Caches the key of a pool's other side on the key object, because swaps visit the same pools repeatedly. */
 const counterparts = createObjectSlot<types.PoolReservesKey, types.PoolReservesKey>("other side");
 
 function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
@@ -82,7 +82,7 @@ export function isUpperSide({ makerDenom, takerDenom }: types.TradePairId): bool
   return takerDenom < makerDenom;
 }
 
-/** As in the deployed module, a missing side takes its price from its counterpart; a new pool starts from its token1 side. */
+/** Adds missing sides. As in the deployed module, one takes its price from the other; a new pool starts with its token1 side. */
 function completeSides(
   lower: types.PoolReserves | undefined,
   upper: types.PoolReserves | undefined,
@@ -99,7 +99,7 @@ function newSides(key: types.PoolKey): PoolSides {
   return { lower: fromCounterpart(upper), upper };
 }
 
-/** Empty sides, cached on the other side's key object. */
+/** Caches a pool's empty side on the key object of its other side. */
 const emptySides = createObjectSlot<types.PoolReservesKey, types.PoolReserves>("empty other side");
 
 function fromCounterpart(other: types.PoolReserves): types.PoolReserves {
@@ -116,13 +116,13 @@ function emptyReserves(key: types.PoolReservesKey, priceOppositeTakerToMaker: bi
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Returns the side with other reserves. Fields are listed one by one because copying records takes much of a message's time. */
+/** Returns a side with new reserves. Listing the fields is faster than a spread, and copies take much of a message's time. */
 export function withReserves(side: types.PoolReserves, reserves: bigint): types.PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** The swap that changed a pool, and the side of the pool that it used. */
+/** The swap that changed a pool, and the side that it bought from. */
 export interface PoolSwap extends SwapAmounts {
   readonly isUpper: boolean;
 }
@@ -133,7 +133,7 @@ export function savePool(context: Context, chainName: string, pool: PoolSides, s
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
 }
 
-/** As in the deployed module, saving an empty side decreases the count even if the side was already empty. */
+/** Saves one side. As in the deployed module, saving an empty side decreases the count even if it was empty before. */
 function saveSide(context: Context, chainName: string, side: types.PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
     store.setReserves(context, side);
@@ -148,7 +148,7 @@ function saveSide(context: Context, chainName: string, side: types.PoolReserves,
 /** Amounts of token0 and token1. */
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
-/** A pool as used in the share formulas. `tick` is the normalized centre, and `supply` is the supply of its shares. */
+/** A pool's values in the share formulas. `tick` is the normalized centre, and `supply` counts all its shares. */
 interface PoolState {
   readonly reserves: Amounts;
   readonly tick: bigint;
@@ -158,7 +158,7 @@ interface PoolState {
 
 /**
  * Calculates the amounts that a deposit adds to the reserves, and the shares issued for it. With autoswap, the whole offer is
- * deposited, and a fee applies to the unmatched part.
+ * deposited and its unmatched part pays a fee.
  */
 export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean) {
   const price = calcPrice(-pool.tick);
@@ -171,7 +171,7 @@ export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean
   return { amounts: offered, shares: calcShares(pool, value, { price, feeValue }) };
 }
 
-/** Returns the value in token0. `price` is the price of token0 in token1. */
+/** Returns the value of both amounts in token0. `price` is the price of token0 in token1. */
 function valueOf([amount0, amount1]: Amounts, price: PrecDec): PrecDec {
   return addPrec(precFromInt(amount0), quoPrec(precFromInt(amount1), price));
 }
@@ -182,24 +182,23 @@ function calcShares(
   { price, feeValue }: { readonly price: PrecDec; readonly feeValue: PrecDec },
 ): bigint {
   const existing = valueOf(reserves, price);
-  // The first deposit sets the share price: one unit of value in token0.
+  // The first deposit gets one share per unit of value in token0.
   if (existing <= 0n) return checkInt(truncatePrec(value));
-  // The fee stays in the pool without issuing shares, so the earlier owners earn it: it raises the value against which new shares
-  // are measured. Rounds down, in favour of the earlier owners.
+  // The earlier owners earn the fee, because it raises the pool's value without new shares. Rounding down favours them too.
   return checkInt(truncatePrec(quoPrec(mulPrecInt(value, supply), addPrec(existing, feeValue))));
 }
 
 function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: PrecDec): PrecDec {
   const residual = unmatched(reserves, offered, price);
-  // A swap in this pool costs a factor of 1.0001^-fee, so an autoswap pays the same on the part that it would have to swap.
+  // A swap in this pool costs a factor of 1.0001^-fee. An autoswap pays the same on the part that it would otherwise swap.
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
 /** Returns the part of an offer that does not match the reserves' ratio. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
-  // Use cross products instead of two ratios: a side without reserves needs no special case, and one division fewer is
-  // rounded. Above 0: too much token1 is offered; below 0: too much token0.
+  // Use cross products instead of two ratios, because a side without reserves then needs no special case and fewer divisions are
+  // rounded. Above 0, too much token1 is offered; below 0, too much token0.
   const excess = subPrec(
     mulPrecInt(precFromInt(reserve0), offer1),
     mulPrecInt(precFromInt(reserve1), offer0),
@@ -224,14 +223,14 @@ const LEGACY_BOUND = 1n << 315n;
 
 /**
  * Calculates a * b / c with the SDK's 18-digit decimals: truncated at 36 digits, rounded half to even at 18, then truncated to an
- * integer. The result is the floor, or one more if the fraction is below 1 by at most half of 10^-18.
+ * integer. The result is the floor, or one more if the fraction is within half of 10^-18 below 1.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
   // Go multiplies decimals before dividing, and both steps are limited to 315 bits.
   const product = checkLegacy(a * b * LEGACY_ONE);
   const doubled = (product * LEGACY_ONE) / c;
   const whole = doubled / LEGACY_ONE;
-  // Compare twice the remainder with the divisor, so that one half needs no fraction.
+  // Compare twice the remainder with the divisor, to avoid fractions.
   const rest = (doubled - whole * LEGACY_ONE) * 2n;
   const roundsUp = rest > LEGACY_ONE || (rest === LEGACY_ONE && whole % 2n === 1n);
   return checkLegacy(roundsUp ? whole + 1n : whole) / LEGACY_ONE;

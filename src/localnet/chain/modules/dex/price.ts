@@ -6,12 +6,12 @@ export const MAX_TICK = 559_680n;
 const MAX_INDEX = 559_680;
 const BASE = decimal.parsePrecDec("1.0001");
 const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
-/** A literal from the deployed module that is slightly above the last tick's price. */
+/** The deployed module's literal for the maximum price. It is slightly above the last tick's price. */
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices for ticks from 0 up: each is the previous price times 1.0001, rounded. The table is shared and grows when a higher tick
- * is first used, so that a chain computes only ticks near its prices. It contains no chain state.
+ * Prices for the ticks from 0 up. Each is the previous price times 1.0001, rounded. The shared table grows when a higher tick is
+ * first used, so that a chain only computes the ticks near its prices. It contains no chain state.
  */
 const table: decimal.PrecDec[] = [decimal.PREC_ONE];
 
@@ -30,7 +30,7 @@ export function calcPrice(tick: bigint): decimal.PrecDec {
   return index >= 0 ? tablePrice(index) : inversePrice(-index);
 }
 
-/** Prices for ticks below 0, filled on demand because a division costs more than a lookup. */
+/** Prices for ticks below 0, cached because a division costs more than a lookup. */
 const inverseOf = new Map<number, decimal.PrecDec>();
 
 function inversePrice(index: number): decimal.PrecDec {
@@ -41,7 +41,7 @@ function inversePrice(index: number): decimal.PrecDec {
   return price;
 }
 
-/** Returns whether a price is within the literal bounds (inclusive). */
+/** Returns whether a price is within the deployed module's bounds (inclusive). */
 export function isPriceInRange(price: decimal.PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }
@@ -55,8 +55,9 @@ export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
 }
 
 /**
- * Follows the deployed binary search step by step: for a price between two ticks, the search steps determine the result, not the
- * nearer tick. Once a table price exceeds `price`, all later prices do too, so the table doesn't need to grow.
+ * Repeats the deployed binary search step by step because, for a price between two ticks, the search path determines the result
+ * instead of the nearer tick. Once a table price exceeds `price`, the table need not grow, because all later prices exceed it
+ * too.
  */
 function search(price: decimal.PrecDec): number {
   const bound = firstAbove(price);
@@ -72,7 +73,7 @@ function search(price: decimal.PrecDec): number {
   return right;
 }
 
-/** Returns an index from which all prices exceed `price`, or an index beyond the table if there is none. */
+/** Returns an index from which all prices in the table exceed `price`, or an index beyond the table if none do. */
 function firstAbove(price: decimal.PrecDec): number {
   while ((table[table.length - 1] ?? decimal.PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;

@@ -135,7 +135,7 @@ function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): types.Tra
 
 export type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Returns the value. Throws QueryError 5 if it is undefined. */
+/** Returns a query's result. Throws QueryError 5 if it is undefined. */
 function found<T>(value: T | undefined, text = "not found"): T {
   if (value === undefined) throw notFound(text);
   return value;
@@ -150,9 +150,9 @@ interface PagedRequest {
   readonly pagination: PageRequest | undefined;
 }
 
-/** Type of the records below a prefix. */
+/** The protobuf type of the records below a prefix. */
 interface RecordType<T> {
-  /** Canonical full name. */
+  /** The type's canonical full name. */
   readonly name: string;
   readonly type: { decode(bytes: Uint8Array): T };
 }
@@ -176,7 +176,7 @@ function pageRecords<T>(
   return { records, pagination };
 }
 
-/** Pages through the store below `prefix`. Go wraps every paging error as Internal. */
+/** Pages through the store below `prefix`. As in Go, every paging error becomes Internal. */
 function page(
   context: Context,
   prefix: Uint8Array,
@@ -198,12 +198,12 @@ function parsePairId(text: string): types.PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/** Returns the side of the pair that sells `makerDenom`. If the pair does not include it, the taker denom is token0. */
+/** Returns the side of the pair that sells `makerDenom`. If the pair lacks that denomination, the taker pays token0. */
 function sideSelling({ token0, token1 }: types.PairId, makerDenom: string): types.TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/** Encodes a query's response with the field numbers of the chain's profile, and converts errors to the deployed module's. */
+/** Encodes a query's response with the profile's field numbers, and converts errors to those of the deployed module. */
 export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
   const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
   return {
@@ -215,7 +215,7 @@ export function asDeployed({ path, query }: QueryHandler, chainName: string): Qu
   };
 }
 
-/** Go returns an error without a registered code unchanged, and reports a recovered panic as Internal. */
+/** Runs `work`. As in Go, errors without a registered code stay unchanged, and a panic becomes Internal. */
 function withGoErrors<T>(work: () => T): T {
   try {
     return errors.orPanic(work);
@@ -273,8 +273,8 @@ interface PoolShares {
 const DEFAULT_LIMIT = 100n;
 
 /**
- * Pages through the pool shares in an address' balances, following x/dex's own rules: page keys are denominations, a page
- * requested by key has no total, and its next key can be any coin. Throws QueryError 13.
+ * Pages through the pool shares in an address's balances by x/dex's own rules. Page keys are denominations. A page requested by
+ * key has no total, and its next key can be any coin. Throws QueryError 13.
  */
 function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined) {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;

@@ -11,16 +11,16 @@ import type { Context } from "../../runtime/context.ts";
 import * as records from "./records.ts";
 import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./types.ts";
 
-/** Wire types, stored in the low bits of a tag. */
+/** Protobuf wire types, stored in the low bits of a tag. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** Size of the largest record: denominations and addresses of 128 bytes, and six numbers of at most 105 digits. */
+/** Room for the largest record, with denominations and addresses of 128 bytes and six numbers of up to 105 digits. */
 const CAPACITY = 4096;
 
 /**
- * Writes protobuf into a buffer that is reused for every record. Each swap writes order book records several times, and the
- * general-purpose writer is several times slower. Texts must be ASCII: see {@link isAscii}.
+ * Writes protobuf into a buffer that all records reuse. The general-purpose writer is several times slower, and each swap writes
+ * several order book records. Texts must be ASCII (see {@link isAscii}).
  */
 function createProtoWriter() {
   const buffer = new Uint8Array(CAPACITY);
@@ -47,7 +47,7 @@ function createProtoWriter() {
       for (let index = 0; index < text.length; index++) buffer[start + index] = text.charCodeAt(index);
       at = start + text.length;
     },
-    /** Omits 0. */
+    /** Writes an integer field. Omits it if it is 0. */
     int64: (field: number, value: bigint): void => {
       if (value === 0n) return;
       buffer[at++] = field * 8 + VARINT;
@@ -60,7 +60,7 @@ function createProtoWriter() {
       const start = ++at;
       write();
       const length = at - start;
-      // One byte was reserved for the length; a longer length shifts the message.
+      // One byte is reserved for the length, so a longer length has to shift the message.
       if (length > 0x7f) {
         buffer.copyWithin(start + 1, start, at);
         buffer[start] = length >> 7;
@@ -124,7 +124,7 @@ const trancheCodec: Codec<Tranche> = {
   decode: (bytes) => records.fromWireTranche(LimitOrderTranche.decode(bytes)),
 };
 
-/** Users' parts of tranches. */
+/** Codec for users' parts of tranches. */
 const trancheUserCodec: Codec<TrancheUser> = {
   encode: (user) => {
     if (!isPlain(user.tradePairId, user.trancheKey, user.address))
@@ -143,7 +143,7 @@ const trancheUserCodec: Codec<TrancheUser> = {
   decode: (bytes) => records.fromWireTrancheUser(LimitOrderTrancheUser.decode(bytes)),
 };
 
-/** Codecs for records whose field numbers depend on the profile. */
+/** Codecs for the records whose field numbers depend on the profile. */
 interface RecordCodecs {
   readonly tick: Codec<TickLiquidity>;
   readonly tranche: Codec<Tranche>;
@@ -177,12 +177,12 @@ export const expirationCodec: Codec<Expiration> = {
   },
 };
 
-/** Texts in a genesis document are not checked: they can be empty, long or not ASCII. */
+/** Returns whether the fast writer can encode the texts. In a genesis document, they may be empty, long or not ASCII. */
 function isPlain({ makerDenom, takerDenom }: TradePairId, ...others: readonly string[]): boolean {
   return isAscii(makerDenom) && isAscii(takerDenom) && others.every((text) => text !== "" && isAscii(text));
 }
 
-/** The encoded bytes before and after a pool side's reserves, and the prices encoded in them. */
+/** The encoded bytes before and after a pool side's reserves, and the prices that they encode. */
 interface EncodedSide {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
@@ -191,7 +191,7 @@ interface EncodedSide {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Cached on the key object, which all versions of a side share: a swap changes the reserves but rarely the prices. */
+/** Cached on the key object, which all versions of a side share, because a swap changes the reserves but rarely the prices. */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {

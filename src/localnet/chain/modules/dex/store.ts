@@ -71,7 +71,7 @@ export function* activeTranchesAtTick(
     if (record.kind === "tranche") yield record.tranche;
 }
 
-/** Iterates over a snapshot of the records that a taker meets: by ascending tick, pools (by fee) before tranches (by key). */
+/** Iterates over a snapshot of the records that a taker reaches: by ascending tick, pools (by fee) before tranches (by key). */
 export function ticksOfSide(
   context: Context,
   tradePairId: types.TradePairId,
@@ -166,8 +166,8 @@ export function setPoolMetadata(context: Context, metadata: PoolMetadata): void 
 }
 
 /**
- * Assigns a tranche key. The specification joins the parts of a key with "||"; the key has the length and sort order of the
- * deployed `tk-N`. Like the pool count, the tranche count is read twice.
+ * Assigns a tranche key. Keys have the same length and sort order as the deployed `tk-N`; the specification joins their parts
+ * with "||". Like the pool count, the tranche count is read twice.
  */
 export function nextTrancheKey(context: Context): string {
   const count = trancheCount.get(context);

@@ -22,19 +22,19 @@ interface SwapRequest {
   readonly limitPrice?: decimal.PrecDec | undefined;
 }
 
-/** A swap's result. `filled` means that the remaining amount is too small to buy anything, or that the maximum has been reached. */
+/** A swap's result. `filled` is true if the remainder is too small to buy anything or the maximum has been reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
 
-/** Liquidity with reserves. A pool includes the current state of its other side. */
+/** A pool or tranche with reserves. A pool includes its other side's current state. */
 type Liquidity =
   | { readonly kind: "pool"; readonly reserves: types.PoolReserves; readonly pool: PoolSides }
   | { readonly kind: "tranche"; readonly tranche: types.Tranche };
 
 /**
- * Swaps against the book, best price first. Emits the gas used. The deployed module swaps on a branch that it always writes;
- * here, a failure discards the branch of the message or route.
+ * Swaps against the book, best price first, and emits the gas used. The deployed module swaps on a branch that it always writes.
+ * Here, a failure drops the branch of the message or route.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
   const gasBefore = context.gas.used();
@@ -53,7 +53,7 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
     const price = priceOf(liquidity);
     if (limitPrice !== undefined && price > limitPrice) break;
     const amounts = take(context, chainName, liquidity, { remaining, remainingOut });
-    // Rounding up can make the last input one unit larger than the remainder.
+    // Because it is rounded up, the last input can exceed the remainder by one unit.
     remaining -= amounts.amountIn;
     amountOut += amounts.amountOut;
     filled = decimal.quoPrec(decimal.precFromInt(remaining), price) < decimal.PREC_ONE;
@@ -67,8 +67,8 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
 }
 
 /**
- * Iterates over the liquidity that a taker meets, using the records as they were at the start. The iterator advances past a
- * record before yielding it, because that is when the deployed iterator charges gas for the step.
+ * Iterates over the liquidity that a taker reaches, as stored at the start. The iterator advances past a record before yielding
+ * it, because the deployed iterator charges the gas for the step at that point.
  */
 function* walkLiquidity(context: Context, tradePairId: types.TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
@@ -103,7 +103,7 @@ interface Remaining {
 function take(context: Context, chainName: string, liquidity: Liquidity, want: Remaining): SwapAmounts {
   const price = priceOf(liquidity);
   const reserves = liquidity.kind === "pool" ? liquidity.reserves.reserves : liquidity.tranche.reservesMaker;
-  // The output is rounded down and the input up: each rounding favours the maker, so no sequence of trades drains a record.
+  // Round the output down and the input up. Both favour the maker, so no sequence of trades can drain a record.
   const affordable = minInt(
     reserves,
     decimal.truncatePrec(decimal.quoPrec(decimal.precFromInt(want.remaining), price)),
@@ -119,7 +119,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** Swaps against a pool, whose other side receives the input. The fee is the distance between the ticks of the two sides. */
+/** Swaps against a pool. Its other side receives the input; the distance between the two sides' ticks is the fee. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);
@@ -136,7 +136,7 @@ function swapTranche(tranche: types.Tranche, { amountIn, amountOut }: SwapAmount
   });
 }
 
-/** Returns the first record with liquidity that a taker meets, or undefined if there is none. */
+/** Returns the first record with liquidity that a taker reaches, or undefined if there is none. */
 export function bestRecord(
   context: Context,
   tradePairId: types.TradePairId,
@@ -146,21 +146,21 @@ export function bestRecord(
   return undefined;
 }
 
-/** Returns the price of the first record with liquidity that a taker would reach, or undefined if there is none. */
+/** Returns the best price for a taker, or undefined if there is no liquidity. */
 function bestPrice(context: Context, tradePairId: types.TradePairId): decimal.PrecDec | undefined {
   const best = bestRecord(context, tradePairId);
   if (best === undefined) return undefined;
   return best.kind === "pool" ? best.reserves.makerPrice : best.tranche.makerPrice;
 }
 
-/** An executed route. `out` is undefined if the route has only one token and therefore swaps nothing. */
+/** A route's result. `out` is undefined for a route with one token, which swaps nothing. */
 interface RouteResult {
   readonly hops: readonly string[];
   readonly out: Coin | undefined;
   readonly dust: readonly Coin[];
 }
 
-/** MsgMultiHopSwap: takes the first route that succeeds, or the route with the largest output. */
+/** MsgMultiHopSwap: uses the first route that succeeds or, if requested, the one with the largest output. */
 export function multiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -174,7 +174,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** Simulates MsgMultiHopSwap. Because nothing is paid out, it succeeds even if the route has only one token and yields no coin. */
+/** Simulates MsgMultiHopSwap. It succeeds even for a route with one token, which yields no coin, because nothing is paid out. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -194,10 +194,10 @@ function chooseRoute(
     : firstRoute(context, chainName, request);
 }
 
-/** State shared by a message's routes while they run. */
+/** State shared by all routes of a message. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Route prefixes whose swaps have already been charged; other routes with the same prefix are not charged again. */
+  /** Route prefixes whose swaps have been charged. Other routes with the same prefix do not pay again. */
   readonly paid: Set<string>;
 }
 
@@ -236,7 +236,7 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
   }
 }
 
-/** The deployed module joins the errors with Go's `errors.Join`, which drops code 1141. */
+/** Creates the error if all routes fail. It lacks code 1141, because the deployed module uses Go's `errors.Join`. */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
   return unregisteredError(
@@ -244,7 +244,7 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Returns a route's coin. Throws for a one-token route, whose missing coin Go dereferences. */
+/** Returns a route's coin. Throws for a one-token route, because Go dereferences the missing coin. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;
@@ -280,7 +280,7 @@ function pairsOf(hops: readonly string[]): readonly types.TradePairId[] {
   return hops.slice(1).map((makerDenom, index) => ({ makerDenom, takerDenom: hops[index] ?? "" }));
 }
 
-/** Returns, for each hop, the product of the best prices from there to the exit. Throws dex/1154 for a pair without liquidity. */
+/** Returns the product of the best prices from each hop to the exit. Throws dex/1154 for a pair without liquidity. */
 function remainingPrices(context: Context, pairs: readonly types.TradePairId[]): readonly decimal.PrecDec[] {
   const prices: decimal.PrecDec[] = [];
   let product = decimal.PREC_ONE;
@@ -308,7 +308,7 @@ function runHop(
   };
 }
 
-/** Charges the creator the whole amount, and pays the output and the dust to the receiver. */
+/** Charges the creator the whole amount, then pays the output and the dust to the receiver. */
 function transferCoins(
   context: Context,
   request: MultiHopRequest,
@@ -321,7 +321,7 @@ function transferCoins(
   ]);
   const received = outOf(route);
   wrapErrors(
-    // The deployed module wraps with Go's `fmt.Errorf`, which loses the code.
+    // The error loses its code, because the deployed module wraps it with Go's `fmt.Errorf`.
     ({ message }) => unregisteredError(`failed to send out coin and dust to the receiver: ${message}`),
     () =>
       bank.sendFromModule(

@@ -9,7 +9,7 @@ import * as store from "./store.ts";
 import type { TradePairId, Tranche, TrancheKey, TrancheUser } from "./types.ts";
 import * as events from "./events.ts";
 
-/** Returns whether a tranche's order has expired. JIT orders have not expired. */
+/** Returns whether a tranche's orders have expired. JIT orders never expire by time. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
   return (
@@ -20,8 +20,8 @@ export function isExpired(context: Context, tranche: Tranche): boolean {
 }
 
 /**
- * Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). The deployed
- * module also treats an equal time as past.
+ * Returns whether an expiration has passed, i.e. the block time is later (spec 001: valid while block time <= expiration_time).
+ * In the deployed module, an equal time has passed too.
  */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));
@@ -47,7 +47,7 @@ export function newTranche(
   };
 }
 
-/** Returns the tick's first tranche that has not been traded against and does not expire. */
+/** Returns the tick's first tranche that does not expire and has not been traded against. */
 export function findPlaceTranche(
   context: Context,
   tradePairId: TradePairId,
@@ -91,7 +91,7 @@ export function saveInactiveTranche(context: Context, tranche: Tranche): void {
   else store.inactiveTranches.delete(context, tranche.key);
 }
 
-/** Emits an event when a tranche enters or leaves the book. */
+/** Emits the event for a tranche that enters or leaves the book. */
 export function countTranche(
   context: Context,
   chainName: string,
@@ -102,13 +102,13 @@ export function countTranche(
   context.emit(events.tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** Calculates the part of a user's filled amount that has not been withdrawn yet: its shares, and the taker amount. */
+/** Calculates the filled part that a user can still withdraw, in shares and as a taker amount. */
 export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
   const unclaimed = decimal.subPrec(
     decimal.mulPrecInt(filledRatio(tranche), user.sharesOwned),
     decimal.precFromInt(user.sharesWithdrawn),
   );
-  // Round the shares up and the coins down, so that all users' parts never exceed the reserves.
+  // Round the shares up and the coins down, so that the sum of all users' parts never exceeds the reserves.
   if (unclaimed <= 0n) return { shares: 0n, amountOut: 0n };
   return {
     shares: decimal.ceilPrec(unclaimed),
@@ -120,7 +120,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = decimal.subPrec(decimal.precFromInt(totalMaker), filledAmount(tranche));
-  // Due to rounding, takers can fill slightly more than the tranche offered; nothing is left to refund then.
+  // Due to rounding, takers can fill slightly more than the tranche offered. Nothing is left to refund then.
   if (unfilled <= 0n) return 0n;
   return decimal.truncatePrec(decimal.quoPrecInt(decimal.mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }
@@ -133,7 +133,7 @@ function filledRatio(tranche: Tranche): decimal.PrecDec {
   return minInt(decimal.quoPrecInt(filledAmount(tranche), tranche.totalMaker), decimal.PREC_ONE);
 }
 
-/** Removes reserves from a tranche. Throws dex/1170 if it contains less. */
+/** Removes reserves from a tranche. Throws dex/1170 if it has less than that. */
 export function takeReserves(
   tranche: Tranche,
   out: { readonly maker: bigint; readonly taker: bigint },
@@ -145,7 +145,7 @@ export function takeReserves(
   return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
 }
 
-/** Returns a tranche with other amounts. Fields are listed one by one because copying records takes much of a message's time. */
+/** Returns a tranche with new amounts. Listing the fields is faster than a spread, and copies take much of a message's time. */
 export function withAmounts(
   { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
   amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,

@@ -64,7 +64,7 @@ export interface Tranche {
   readonly reservesTaker: bigint;
   readonly totalMaker: bigint;
   readonly totalTaker: bigint;
-  /** Nanoseconds since the Unix epoch. Go's zero time marks JIT orders; undefined means that the tranche does not expire. */
+  /** Nanoseconds since the Unix epoch. JIT orders have Go's zero time; undefined means that the tranche does not expire. */
   readonly expirationTimeNs: bigint | undefined;
   readonly priceTakerToMaker: PrecDec;
   readonly makerPrice: PrecDec;
@@ -85,7 +85,7 @@ export type TickLiquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
-/** When a tranche expires. `trancheRef` is the active tranche's key, without its prefix. */
+/** When a tranche expires. `trancheRef` is the active tranche's store key without its prefix. */
 export interface Expiration {
   readonly timeNs: bigint;
   readonly trancheRef: Uint8Array;
@@ -93,7 +93,7 @@ export interface Expiration {
 
 export type DexOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** Moves and reads coins. Every payment throws `ModuleError` if coins are missing or a recipient is blocked. */
+/** The bank methods that the dex uses. A payment throws `ModuleError` if coins are missing or the recipient is blocked. */
 export type DexBank = Pick<
   BankKeeper,
   "balance" | "balances" | "holders" | "supply" | "sendToModule" | "sendFromModule" | "mint" | "burn"
@@ -116,7 +116,7 @@ export const INACTIVE_TRANCHE_PREFIX = utf8("InactiveLimitOrderTranche/value//")
 export const EXPIRATION_PREFIX = utf8("LimitOrderExpiration/value//");
 /** Pool ids, 8 bytes big-endian. */
 export const POOL_ID_PREFIX = utf8("Pool/id//");
-/** Pools' ticks, fees and pairs, `PoolMetadata`. */
+/** Each pool's tick, fee and pair, `PoolMetadata`. */
 export const POOL_METADATA_PREFIX = utf8("PoolMetadata/value//");
 /** Number of pools ever created, 8 bytes big-endian. */
 export const POOL_COUNT_KEY = utf8("Pool/count//");
@@ -159,7 +159,7 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/** Keys depend only on the pair, so caching is safe. A side's records share a few id objects, which share these keys. */
+/** Caches the keys of each side, so that the few id objects of a side's records share them. The keys depend only on the pair. */
 const sides = createRecentCache<string, SideKeys>(4_096);
 
 const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKeys => {
@@ -173,7 +173,7 @@ const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKe
   return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
 });
 
-/** Returns the common part of one side's keys, without the store prefix. Do not modify the array. */
+/** Returns the part that one side's keys share, without the store prefix. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
@@ -206,7 +206,7 @@ export const activeTranchePath = cachedOn("path of a tranche", (key: TrancheKey)
 
 type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
 
-/** Cached because every order iterates over the tranches at its tick. */
+/** Caches key bounds, because every order iterates over the tranches at its tick. */
 const tickRanges = createRecentCache<string, KeyRange>(4_096);
 
 /** Returns the key bounds of the active tranches at one tick. Do not modify the arrays. */
@@ -226,7 +226,7 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
   return utf8(`${address}/${trancheKey}/`);
 }
 
-/** The last path, cached because a message reads a user's part and then writes it. */
+/** Caches the last path, because a message first reads a user's part and then writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
 /** Returns the complete key for a user's part of a tranche. Do not modify the array. */
@@ -272,7 +272,7 @@ export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace
   return places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
 });
 
-/** Formats whole seconds in base 36, preceded by the number of digits; the zero time is "10". */
+/** Formats whole seconds in base 36, preceded by the number of digits. The zero time becomes "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }

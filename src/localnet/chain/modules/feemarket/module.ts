@@ -89,7 +89,7 @@ export interface FeemarketModule extends ChainModule {
   readonly maxTxGas: (context: Context) => bigint | undefined;
 }
 
-/** An upper bound on the gas for paying out a fee, which happens after the gas is added to the block's utilization. */
+/** Upper bound of the gas for a fee's payout, which comes after the gas is added to the block's utilization. */
 const PAYOUT_GAS = 200_000n;
 
 /** Creates the `feemarket` module: gas price, fee escrow and settlement. */
@@ -169,10 +169,10 @@ const FEE_COLLECTOR = "fee_collector";
  * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The messages' gas is not known yet, so the post step splits the offer into fee
  * and tip.
  *
- * The gas price read at the end looks superfluous, but the Go code performs it, and each read consumes gas.
+ * The read of the gas price at the end is there because Go does it too and each read consumes gas.
  *
- * If the market is disabled, the fee is left to the SDK's step, {@link deductFee}. `minGasPrices` are the node's prices, which
- * only its mempool requires.
+ * If the market is disabled, the SDK's step {@link deductFee} takes the fee. `minGasPrices` are the node's prices, which only its
+ * mempool requires.
  */
 function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
@@ -184,7 +184,7 @@ function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): A
     const { feeDenom } = storedParams.get(context);
     const offered = offeredFee(tx, feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // A simulation may offer less than the price, because the client simulates before it knows the fee.
+    // A simulation may offer less than the price, because clients simulate before they know the fee.
     if (!isSimulation) {
       const used = context.gas.used();
       errors.wrapErrors("error checking fee", () =>
@@ -232,7 +232,7 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   context.emit(event("tx", { fee: money.formatCoins(offered), fee_payer: feePayerOf(tx) }));
 }
 
-/** Returns the only coin in the fee; in a simulation, its amount is always 0. Throws feemarket/1 and feemarket/2. */
+/** Returns the fee's only coin, with amount 0 in a simulation. Throws feemarket/1 and feemarket/2. */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): money.Coin {
   const coins = money.parseCoins(feeOf(tx).amount);
   const [offered] = coins;
@@ -257,7 +257,7 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   return payer;
 }
 
-/** Rejects a fee grant, as this chain has none. Same text as for a missing grant; Go prints both addresses as raw bytes. */
+/** Rejects a fee grant, because this chain has none. The text is Go's for a missing grant, with both addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw errors.ErrNotFound("fee-grant not found").wrap(text);
@@ -275,8 +275,8 @@ interface SettleDeps extends FeeDeps {
 }
 
 /**
- * Creates the post step that pays the fee out of escrow: the fee recipient gets the fee for the gas used, and the proposer gets
- * the remainder as a tip. It also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
+ * Creates the post step that pays the fee out of escrow. The fee recipient gets the fee for the gas used, and the proposer gets
+ * the rest as a tip. It also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 function createSettleFee(deps: SettleDeps): AnteStep {
   return (context, tx, environment) => {
@@ -287,7 +287,7 @@ function createSettleFee(deps: SettleDeps): AnteStep {
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
-    // Read this before the payouts, because their gas is not included in the block's.
+    // Read the gas before the payouts, because the block's total does not include theirs.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = requirePrice(context, offered);
@@ -349,7 +349,7 @@ export interface GasPrice {
 
 /** Returns the gas price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
 function gasPriceIn(context: Context, denom: string): GasPrice {
-  // Read the state before the parameters, as in Go: the order determines the gas used if a later read fails.
+  // Read the state before the parameters like Go, because the order determines the gas used if a later read fails.
   const { baseGasPrice } = storedState.get(context);
   if (storedParams.get(context).feeDenom !== denom) throw ErrUnknownDenom();
   return { denom, amount: baseGasPrice };
@@ -361,7 +361,7 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
 }
 
 /**
- * Splits an offer into fee and tip. The offer must cover `gas.limit`; the fee pays for `gas.charged`; the error text reports
+ * Splits an offer into fee and tip. The offer must cover `gas.limit`, and the fee pays for `gas.charged`. The error text reports
  * `gas.used`. Throws sdk/13.
  */
 function splitFee(
@@ -387,5 +387,5 @@ const ErrTooManyFeeCoins = feemarketError(
   2,
   "too many fee coins provided.  Only one fee coin may be provided",
 );
-/** The fee's denomination has no price. The deployed chain looks up prices in its `dynamicfees` module. */
+/** For a fee in a denomination without a price. The deployed chain looks up prices in its `dynamicfees` module. */
 const ErrUnknownDenom = errors.registerError("dynamicfees", 1100, "unknown denom");

@@ -36,7 +36,7 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
       const canceledTime = nsToTimestamp(context.timeNs);
       return { proposalId, canceledTime, canceledHeight: context.height };
     },
-    // Only a proposal can send the following messages.
+    // Only proposals can send the messages below.
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
         throw errors.ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
@@ -119,7 +119,7 @@ function requireText(name: string, text: string, maxBytes: number): void {
     throw keys.ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
-/** Gas per proposal byte, in addition to the store's gas: three times the price of writing a byte. */
+/** Gas per proposal byte in addition to the store's gas. It is three times the price of writing a byte. */
 const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(

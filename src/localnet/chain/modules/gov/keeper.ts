@@ -38,7 +38,7 @@ export const activeQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x01), byte
 /** Ids of proposals in their deposit period. Key: `0x02 | end of deposits | id`. */
 export const inactiveQueue = createMap(keys.MODULE_NAME, Uint8Array.of(0x02), bytesCodec, uint64Codec);
 export const nextProposalId = createItemOr(keys.MODULE_NAME, Uint8Array.of(0x03), uint64Codec, 1n);
-/** 01 for each proposal in its voting period. Key: `0x04 | id`. */
+/** Marks each proposal in its voting period with the byte 01. Key: `0x04 | id`. */
 const votingPeriod = createMap(keys.MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
 /** Key: `0x10 | id | lp(depositor)`, see {@link keys.partKey}. */
 export const deposits = createMap(
@@ -78,7 +78,7 @@ export function deleteProposal(context: Context, proposal: gov.Proposal): void {
   proposals.delete(context, proposal.id);
 }
 
-/** A proposal that does not have an id yet. */
+/** A proposal before it gets its id. */
 export interface Draft {
   readonly messages: readonly Any[];
   readonly metadata: string;

@@ -34,7 +34,7 @@ function dropProposal(context: Context, proposal: gov.Proposal, keepers: keeper.
 function endVote(context: Context, proposal: gov.Proposal, keepers: keeper.Keepers): void {
   const params = moduleParams.get(context);
   const { passes, burns, result } = tally(context, proposal, keepers, true);
-  // A failed expedited proposal's deposits are kept for its regular vote.
+  // Keep a failed expedited proposal's deposits for its regular vote.
   if (passes || !proposal.expedited) {
     if (burns) keeper.burnDeposits(context, proposal.id, keepers);
     else keeper.refundDeposits(context, proposal.id, keepers);
@@ -96,8 +96,8 @@ interface Tally {
 }
 
 /**
- * Counts the votes by stake: each voter's delegations count for its vote, and the delegations whose owners did not vote count for
- * the vote of their bonded validator, if it voted. `removesVotes` deletes the counted votes.
+ * Counts the votes by stake. A voter's delegations count for its own vote. Delegations whose owners did not vote count for the
+ * vote of their bonded validator, if it voted. `removesVotes` deletes the counted votes.
  */
 export function tally(
   context: Context,

@@ -38,7 +38,7 @@ export function createMessageBindings(keepers: Keepers): CustomMessageHandler {
   });
 }
 
-/** Wraps errors twice with the same words, as Go's two layers of bindings do. */
+/** Wraps errors twice with the same words, because Go has two layers of bindings. */
 function wrapTwiceAs(action: string, run: () => CustomMessageResult): CustomMessageResult {
   const words = `failed to ${action} interchain query`;
   return wrapErrors((error) => error.wrap(words).wrap(words), run);
@@ -77,7 +77,7 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
   return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 
-/** Reads a list of keys. A null element becomes undefined, which the key check rejects; the deployed chain panics on it. */
+/** Reads a list of keys. A null element becomes undefined, which the key check rejects. The deployed chain panics on it. */
 function keyList(field: JsonField): KeyList {
   return field
     .elements()
@@ -89,12 +89,12 @@ function keyList(field: JsonField): KeyList {
 }
 
 /**
- * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike in the
- * REST API, integers are printed as JSON numbers with all digits.
+ * Handles a contract's `interchain_query_result`, `registered_interchain_query` or `registered_interchain_queries`. Unlike the
+ * REST API, prints integers as JSON numbers with all digits.
  */
 export const queryBindings: CustomQueryHandler = customQueries(
   {
-    // As in Go, this does not look up the query: an unknown id fails with ErrNoQueryResult.
+    // As in Go, this does not look up the query, so an unknown id fails with ErrNoQueryResult.
     interchain_query_result: (context, fields) => ({
       result: resultJson(getResult(context, queryId(fields))),
     }),
@@ -109,8 +109,8 @@ export const queryBindings: CustomQueryHandler = customQueries(
 );
 
 /**
- * Lists queries by owners and connection; an empty filter matches all. Returns all matches or, on the deployed chain, one page of
- * them, as the gRPC query does. The deployed binding panics without `pagination`.
+ * Lists queries by owners and connection. An empty filter matches all. Returns all matches; on the deployed chain, only one page,
+ * like the gRPC query. The deployed binding panics without `pagination`.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");
@@ -142,7 +142,7 @@ function pageOf(field: JsonField): PageRequest {
   };
 }
 
-/** Omits empty and zero members, as Go's `omitempty` tags do, but never the key or value. */
+/** Prints a query result. Like Go's `omitempty`, omits empty and zero members, but never the key or value. */
 function resultJson({ kvResults, height, revision }: QueryResult): MessageJson {
   const values = kvResults.map(({ storagePrefix, key, value }) => ({
     ...(storagePrefix === "" ? {} : { storage_prefix: storagePrefix }),

@@ -15,8 +15,8 @@ import { tryParseAddress } from "../../runtime/address.ts";
 import { validateTransactionsFilter } from "./tx-queries.ts";
 
 /**
- * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the deposit and
- * submit timeout that are current now; later parameter changes do not affect it.
+ * MsgRegisterInterchainQuery (chain-extension-modules.md, "Interchain queries module: messages"). The query keeps the current
+ * deposit and submit timeout even if the parameters change later.
  */
 export function registerQuery(
   context: Context,
@@ -57,7 +57,7 @@ export function registerQuery(
   return { id };
 }
 
-/** MsgUpdateInterchainQueryRequest: zero and empty fields leave current values unchanged. A stored result remains readable. */
+/** MsgUpdateInterchainQueryRequest. Zero and empty fields leave the current values unchanged. A stored result stays readable. */
 export function updateQuery(
   context: Context,
   message: WithKeyList<wire.MsgUpdateInterchainQueryRequest, "newKeys">,
@@ -66,7 +66,7 @@ export function updateQuery(
   const { newKeys, newTransactionsFilter: filter } = message;
   validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: keeper.moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
-  // As in Go, compare addresses as text, so the same address in upper case is a different sender.
+  // As in Go, compare the addresses as text. The same address in upper case is therefore a different sender.
   if (message.sender !== query.owner) throw errors.ErrUnauthorized("authorization failed");
   const words = "params to update don't correspond with query type";
   if (query.queryType === "kv" && filter !== "")
@@ -97,7 +97,7 @@ export function removeQuery(
   if (!maySenderRemove(context, query, message.sender))
     throw errors.ErrUnauthorized("only owner can remove a query within its service period");
   keeper.deleteQuery(context, query);
-  // The deployed chain panics when the payout fails. Here the bank's error fails the message.
+  // The deployed chain panics if the payout fails. Here, the bank's error fails the message.
   if (query.deposit.length > 0)
     keepers.bank.sendFromModuleToAccount(
       context,
@@ -108,7 +108,7 @@ export function removeQuery(
   context.emit(queryRemoved(keepers.chainName, query, context.profile));
 }
 
-/** Fails in the same way as ibc-go's gRPC query Connection, whose status text Go includes in the error. */
+/** Fails like ibc-go's gRPC query Connection, because Go's error includes that query's status text. */
 function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string): void {
   const malformed = ibc.connectionIdError(id);
   if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;
@@ -120,10 +120,9 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 }
 
 /**
- * Returns whether `sender` may remove a query at a local height. The owner always may; anyone may once the submit timeout has
- * passed since both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). The sums
- * are exact: with a huge timeout, others can never remove the query. On the deployed chain, uint64 sums wrap around, so others
- * can remove it immediately.
+ * Returns whether `sender` may remove a query. The owner always may. Others may once the submit timeout has passed since both the
+ * registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). With a huge timeout, others never
+ * may, because the sums are exact. On the deployed chain, uint64 sums wrap around, so that others may immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -140,19 +139,17 @@ function requireQuery(context: Context, id: bigint): RegisteredQuery {
   );
 }
 
-/** Drops null keys. The checks reject them in KV queries but do not look at the keys of TX queries. */
+/** Drops null keys. A TX query may have them, because only the keys of KV queries are checked. */
 function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
   return keys.filter((key) => key !== undefined);
 }
 
-/**
- * Builds `query_updated` for a registration or update. The event type is the chain's name (chain-extension-modules.md, "Events").
- */
+/** Builds `query_updated` for a registration or update. Its type is the chain's name (chain-extension-modules.md, "Events"). */
 export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
   return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
 }
 
-/** Builds `query_removed` with the common attributes, or, on the deployed chain, with the attributes of `query_updated`. */
+/** Builds `query_removed`. It has the common attributes or, on the deployed chain, the attributes of `query_updated`. */
 function queryRemoved(chainName: string, query: RegisteredQuery, { deployed }: Profile): ChainEvent {
   const common = commonAttributes("query_removed", query);
   return event(chainName, deployed("icqRemovedEvent") ? [...common, ...contentAttributes(query)] : common);
@@ -178,7 +175,7 @@ function commonAttributes(action: string, query: RegisteredQuery): Attributes {
   ];
 }
 
-/** Prints each key as `<path>/<hex key>`, in order and separated by commas. As in Go, nothing is escaped. */
+/** Prints the keys in order, each as `<path>/<hex key>`, separated by commas. As in Go, nothing is escaped. */
 function printKeys(keys: readonly KVKey[]): string {
   return keys.map((key) => `${key.path}/${toHex(key.key)}`).join(",");
 }
@@ -189,12 +186,12 @@ interface CheckRules {
   readonly params: Params;
 }
 
-/** A registration or an update whose key list may contain undefined. Null keys can occur only in a contract's JSON message. */
+/** A registration or update whose keys may be undefined. Only a contract's JSON message can contain such null keys. */
 type WithKeyList<M, K extends keyof M> = Omit<M, K> & { readonly [key in K]: KeyList };
 
 /**
- * Stateless checks of MsgRegisterInterchainQuery, in Go's order. Go does not check the field for the other query type: a TX query
- * may have any keys, and a KV query may have any filter.
+ * Stateless checks of MsgRegisterInterchainQuery, in Go's order. As in Go, a TX query may have any keys and a KV query any
+ * filter, because only the query type's own field is checked.
  */
 export function validateRegister(
   message: WithKeyList<wire.MsgRegisterInterchainQuery, "keys">,
@@ -240,10 +237,10 @@ export function checkSender(bech32Prefix: string, sender: string): void {
     throw errors.ErrInvalidAddress(`failed to parse address: ${sender}`);
 }
 
-/** A query's unchecked keys. Null keys, represented here as undefined, can occur only in a contract's JSON message. */
+/** A query's unchecked keys. Undefined stands for a null key, which only a contract's JSON message can contain. */
 export type KeyList = readonly (KVKey | undefined)[];
 
-/** Checks a KV query's keys as Go does: first the count, then each key in order, duplicates before empty fields. */
+/** Checks a KV query's keys in Go's order: first their number, then each key, duplicates before empty fields. */
 function validateKeys(keys: KeyList, maxKeys: bigint): void {
   if (BigInt(keys.length) > maxKeys)
     throw keeper.ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);
@@ -258,7 +255,7 @@ function validateKeys(keys: KeyList, maxKeys: bigint): void {
   }
 }
 
-/** Like {@link validateKeys}, but for a registration or genesis record, which needs at least one key. */
+/** Checks the keys of a registration or genesis record like {@link validateKeys}, but requires at least one key. */
 export function validateRegisteredKeys(keys: KeyList, maxKeys: bigint): void {
   if (keys.length === 0) throw keeper.ErrEmptyKeys("keys cannot be empty");
   validateKeys(keys, maxKeys);

@@ -57,7 +57,7 @@ export interface InterchainqueriesDeps {
   readonly ibc: IbcKeeper;
 }
 
-/** Options, other modules' keepers and the proof verifier, passed to every message handler. */
+/** What every message handler receives: the options, other modules' keepers and the proof verifier. */
 export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps {
   readonly proofs: ProofVerifier;
 }
@@ -65,7 +65,7 @@ export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps
 /** Name of the module, its store and its escrow account. */
 export const MODULE_NAME = "interchainqueries";
 
-/** Limits and deposit. As in Go, all fields are zero until genesis stores parameters; the README explains what zero means. */
+/** The module's limits and deposit. As in Go, all are zero until genesis sets them; the README explains what zero means. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x05),
@@ -90,8 +90,8 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-// Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing: Go
-// throws it for a record that does not encode, and the generated encoders accept every record that a handler can build.
+// Errors of the module by their Go names (chain-extension-modules.md, "Errors"). ErrProtoMarshal (1108) is missing because the
+// generated encoders can encode every record that a handler builds.
 const register = errorsOf(MODULE_NAME);
 export const ErrInvalidQueryID = register(1100, "invalid query id");
 export const ErrEmptyResult = register(1101, "empty result");
@@ -115,18 +115,15 @@ export const ErrEmptyKeyID = register(1119, "key id is empty");
 export const ErrTooManyKVQueryKeys = register(1120, "too many keys");
 export const ErrUnexpectedQueryTypeGenesis = register(1121, "unexpected query type");
 
-/**
- * Wraps an error with `words` and its own text: "words: text: text". The Go module formats the inner error into the wrapErrors
- * text, so recorded error texts contain it twice.
- */
+/** Wraps an error as "words: text: text". The text occurs twice because Go formats the inner error into its own wrap. */
 export function wrapTwice(words: string, error: ModuleError): ModuleError {
   return error.wrap(`${words}: ${error.message}`);
 }
 
-/** Value of entries in which only the key matters. */
+/** The value of entries whose key alone matters. */
 const MARK = new Uint8Array(0);
 
-/** A transaction delivered for a TX query. `hash` is its SHA-256. */
+/** A transaction that was delivered for a TX query. `hash` is its SHA-256. */
 interface SubmittedTx {
   readonly queryId: bigint;
   readonly hash: Uint8Array;
@@ -157,7 +154,7 @@ export const results = createMap(
 );
 /** Transactions delivered to the owners of TX queries: `0x03 | query id | hash`. Values are empty. */
 export const submittedTxs = createMap(MODULE_NAME, Uint8Array.of(0x03), submittedTxCodec, bytesCodec);
-/** Removed TX queries whose submitted transactions await deletion: `0x04 | id`. Values are empty. */
+/** Removed TX queries whose submitted transactions are not deleted yet: `0x04 | id`. Values are empty. */
 export const removedTxQueries = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
 
 /** Assigns and returns the next id. */
@@ -179,8 +176,8 @@ export function setQuery(context: Context, query: RegisteredQuery): void {
 }
 
 /**
- * Deletes a query's record and KV result. A TX query may have too many submitted transactions to delete in one message, so the
- * query is marked, and `cleanUpRemovedQueries` deletes the transactions at the end of subsequent blocks.
+ * Deletes a query's record and KV result. A TX query can have too many submitted transactions to delete in one message, so it is
+ * only marked. `cleanUpRemovedQueries` then deletes them at the end of later blocks.
  */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
   queries.delete(context, query.id);
@@ -195,7 +192,7 @@ export function getResult(context: Context, id: bigint): QueryResult {
   return result;
 }
 
-/** Stores a verified KV result without its proofs, block and callback flag, and sets both heights in the query's record. */
+/** Stores a verified KV result without its proofs, block and callback flag. Sets both heights in the query's record. */
 export function saveKvResult(context: Context, query: RegisteredQuery, result: QueryResult): void {
   results.set(context, query.id, {
     kvResults: result.kvResults.map((value) => ({ ...value, Proof: undefined })),
@@ -222,8 +219,8 @@ export function markRemoved(context: Context, id: bigint): void {
 }
 
 /**
- * Deletes the submitted transactions of removed TX queries, in ascending order of query id. One block deletes at most
- * `tx_query_removal_limit` transactions and visits at most that many queries; 0 means no limit.
+ * Deletes the submitted transactions of removed TX queries, in ascending order of query id. A block deletes at most
+ * `tx_query_removal_limit` transactions and visits at most as many queries; 0 means no limit.
  */
 export function cleanUpRemovedQueries(context: Context): void {
   const { txQueryRemovalLimit: limit } = moduleParams.get(context);
@@ -245,12 +242,12 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
   const deleted = BigInt(entries.length);
-  // As in Go, the mark remains if the budget is used up, even if no transaction is left. A later block deletes the mark.
+  // As in Go, a used-up budget leaves the mark for a later block, even if no transaction is left.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }
 
-/** Returns the first `count` elements, or all of them. Collects elements before deletion, and reads none beyond the last. */
+/** Returns the first `count` elements, or all. Collects them before any deletion and reads none beyond the last. */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
   for (const element of elements) {

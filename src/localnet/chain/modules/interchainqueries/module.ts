@@ -56,7 +56,7 @@ function createMessageHandlers(keepers: keeper.Keepers): readonly MessageHandler
       RegisterInterchainQuery: (context, message) => registerQuery(context, message, keepers),
       SubmitQueryResult: {
         signers: ({ sender, result }) => {
-          // Go unpacks both headers while decoding the transaction, when it also reads the signers.
+          // Go unpacks both headers while it decodes the transaction and reads its signers.
           requireClientMessage(result?.block?.header);
           requireClientMessage(result?.block?.nextBlockHeader);
           return [sender];
@@ -67,7 +67,7 @@ function createMessageHandlers(keepers: keeper.Keepers): readonly MessageHandler
       UpdateInterchainQuery: (context, message) => updateQuery(context, message, keepers),
       UpdateParams: keeper.moduleParams.update({
         authority: keepers.authority,
-        // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
+        // Go uses ErrInvalidRequest here instead of ErrUnauthorized.
         signerError: errors.ErrInvalidRequest,
         check: checkUpdate(keepers.bech32Prefix),
       }),
@@ -87,7 +87,7 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
         const words = "failed to get registered query by query id";
         return { registeredQuery: rewrapped(words, () => keeper.getQuery(context, queryId)) };
       },
-      // TX queries have no stored results and fail with ErrNoQueryResult.
+      // A TX query fails with ErrNoQueryResult, because it has no stored result.
       QueryResult: (context, { queryId }) => {
         if (!keeper.queries.has(context, queryId))
           throw keeper.ErrInvalidQueryID(`query with id ${queryId} doesn't exist`);
@@ -101,8 +101,8 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`: one wrap that contains the complete text of the old error. A gRPC
- * status prints wraps in reverse order, so this differs from wrapErrors twice.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete text in a single wrap. Two wraps would
+ * differ, because a gRPC status prints wraps in reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {
@@ -130,10 +130,10 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis: `params` and `registered_queries` as on the deployed chain, and optionally `last_query_id`,
- * `query_results`, `submitted_txs` (hash in hex) and `removed_tx_queries`. `last_query_id` defaults to the highest query id. If
- * the genesis is absent, the default parameters apply; if only `params` is absent, all parameters are zero, as in Go. Throws
- * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
+ * Reads the module's genesis. It has `params` and `registered_queries` as on the deployed chain and, optionally, `last_query_id`
+ * (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. An absent genesis means
+ * the default parameters. As in Go, if only `params` is absent, all parameters are zero. Throws `GenesisError`, or `ModuleError`
+ * with Go's error for an invalid query.
  */
 function initGenesis(
   context: Context,
@@ -153,7 +153,7 @@ function initGenesis(
   for (const id of added.removedTxQueries) keeper.markRemoved(context, id);
 }
 
-/** Exports the module's complete state, from which {@link initGenesis} restores the same store. */
+/** Exports the module's complete state. {@link initGenesis} restores the same store from it. */
 function exportGenesis(context: Context): JsonObject {
   const registeredQueries = [...keeper.queries.entries(context)].map(([, query]) => query);
   const deployed = SCHEMA.print({ params: keeper.moduleParams.get(context), registeredQueries });
@@ -174,7 +174,7 @@ function exportGenesis(context: Context): JsonObject {
   };
 }
 
-/** Performs Go's genesis checks, in list order. Throws `ModuleError`. */
+/** Checks the genesis queries in list order, as Go does. Throws `ModuleError`. */
 function validateQueries(
   queries: readonly RegisteredQuery[],
   { params, bech32Prefix }: { readonly params: Params; readonly bech32Prefix: string },
@@ -194,13 +194,13 @@ function validateQueries(
   }
 }
 
-/** Returns the members defined by the deployed schema; the proto JSON reader rejects all others. */
+/** Returns only the members in the deployed schema, because the proto JSON reader rejects all others. */
 function deployedPart(genesis: JsonValue | undefined): JsonValue | undefined {
   if (!isRecord(genesis)) return genesis;
   return { params: genesis["params"] ?? null, registered_queries: genesis["registered_queries"] ?? [] };
 }
 
-/** Sets the last id. Like Go, writes no entry for 0, so that a new chain's store has the same app hash. */
+/** Sets the last id. Like Go, writes no entry for 0, so that a new chain has the same app hash. */
 function initLastId(context: Context, queries: readonly RegisteredQuery[], given: bigint | undefined): void {
   const highest = queries.reduce((max, { id }) => (id > max ? id : max), 0n);
   const last = given ?? highest;
@@ -208,7 +208,7 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
   if (last > 0n) keeper.lastId.set(context, last);
 }
 
-/** Reads the parts that the deployed genesis schema does not cover. Without it, an export would lose results and reuse ids. */
+/** Reads the members that the deployed schema lacks. Without them, an export would lose results and reuse ids. */
 function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");
   return {

@@ -22,9 +22,9 @@ import {
 } from "./tx-queries.ts";
 
 /**
- * MsgSubmitQueryResult, accepted from any sender at any time: `update_period` binds only relayers. As in Go, KV values are
- * processed first, and processing ends after a KV result with a callback: a block in the same message is ignored. A block without
- * a transaction is accepted and has no effect.
+ * MsgSubmitQueryResult. Anyone may send it at any time, because `update_period` binds only relayers. As in Go, KV values are
+ * processed first, and if their result has a callback, a block in the same message is ignored. A block without a transaction is
+ * accepted and has no effect.
  */
 export function submitQueryResult(
   context: Context,
@@ -63,7 +63,7 @@ function requireClientId(context: Context, query: RegisteredQuery, { ibc }: keep
   );
 }
 
-/** The KV part of a submission. `clientId` is the client of the query's connection. */
+/** The KV part of a submission. `clientId` is the light client of the query's connection. */
 interface KvSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -74,12 +74,12 @@ const EMPTY = new Uint8Array(0);
 
 /**
  * Verifies all values of a KV query, stores the result and, if the submitter requests it, calls the owner. As in Go, the client's
- * status is not checked: consensus states of an expired or frozen client still verify values. Store accesses and the callback
- * consume gas; proof verification does not.
+ * status is not checked, so an expired or frozen client still verifies values. Store accesses and the callback consume gas; proof
+ * verification does not.
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: keeper.Keepers): void {
   const { query, clientId, result } = submission;
-  // The checks are in Go's order, which determines the error of a submission with several defects.
+  // Check in Go's order, because it determines which error a submission with several defects gets.
   if (query.queryType !== "kv")
     throw keeper.ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   requireNewer(query, result);
@@ -87,13 +87,13 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: kee
     throw keeper.ErrInvalidSubmittedResult(
       `KV keys length from result is not equal to registered query keys length: ${result.kvResults.length} != ${query.keys.length}`,
     );
-  // Go reads the connection again to query its consensus state.
+  // Go reads the connection again at this point, which consumes gas.
   keepers.ibc.connectionClientId(context, query.connectionId);
   const root = requireRoot(context, clientId, result, keepers);
   const kvResults = query.keys.map((key, index) =>
     verifyStorageValue(keepers.proofs, root, key, result.kvResults[index]),
   );
-  // Store this before the callback, in the same context, because the owner reads the result during the callback.
+  // Store the result before the callback and in the same context, because the owner reads it during the callback.
   keeper.saveKvResult(context, query, { ...result, kvResults });
   if (result.allowKvCallbacks)
     callOwner(context, keepers, query, {
@@ -103,8 +103,8 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: kee
 }
 
 /**
- * Requires the result to be newer than the last one, first by revision, then by height: a lower height in a newer revision is
- * newer. The text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
+ * Requires the result to be newer than the last one. A newer revision is newer even if its height is lower. The error text prints
+ * heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
  */
 function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   const last = query.lastSubmittedResultRemoteHeight;
@@ -119,7 +119,7 @@ function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   );
 }
 
-/** Returns the app hash after block H. The header of H + 1 contains it, so the client must have that header's consensus state. */
+/** Returns the app hash after block H. Needs the client's consensus state at H + 1, because that header contains the hash. */
 function requireRoot(
   context: Context,
   clientId: string,
@@ -132,13 +132,13 @@ function requireRoot(
     throw ErrConsensusStateNotFound(
       `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
     );
-  // Go reads the client state here for its proof specs. Only its presence matters, because the specs are always the SDK's.
+  // Go reads the proof specs from the client state here. They are always the SDK's, so only its presence matters.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
     throw keeper.ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
 }
 
-/** Verifies one value in Go's order: whether the proof is present, then key, path and proof. Returns the value to store. */
+/** Verifies a value and returns the value to store. Checks in Go's order: the proof's presence, the key, the path, the proof. */
 function verifyStorageValue(
   proofs: ProofVerifier,
   root: Uint8Array,
@@ -167,9 +167,8 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 }
 
 /**
- * Verifies a claim and returns the value to store. Absence is decided by the proof alone: with a proof of absence, the value is
- * empty even if the submitter sent one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1).
- * Throws ErrInvalidProof.
+ * Verifies a claim and returns the value to store. If the proof proves absence, the value is empty even if the submitter sent
+ * one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof.
  */
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -178,7 +177,7 @@ function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Ui
   return isAbsent ? EMPTY : value;
 }
 
-/** The TX part of a submission. `clientId` is the client of the query's connection. */
+/** The TX part of a submission. `clientId` is the light client of the query's connection. */
 interface TxSubmission {
   readonly query: RegisteredQuery;
   readonly clientId: string;
@@ -187,9 +186,9 @@ interface TxSubmission {
 }
 
 /**
- * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the transaction was already delivered
- * for this query, it is skipped without an error once its headers are verified. In both cases, the query's local height advances,
- * which delays its removal by others. Its remote height never changes, because transactions may arrive in any order.
+ * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the
+ * transaction, verifies the headers but does not deliver it again. In both cases, the query's local height advances, which delays
+ * its removal by others. Its remote height never changes, because transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;
@@ -208,7 +207,7 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
   const hash = sha256(tx.data);
   if (keeper.submittedTxs.has(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
-  // Go replaces the inner error's code with ErrInternal; the text is unchanged.
+  // Like Go, replace the error's code with ErrInternal and keep its text.
   errors.wrapErrors(
     (error) => keeper.ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
@@ -221,8 +220,8 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
 }
 
 /**
- * Updates the client with both headers, then checks that the second header follows the first. These are real client updates: both
- * consensus states are stored, and a conflicting second header freezes the client without an error, as in Go.
+ * Updates the client with both headers, then checks that the second header follows the first. As in Go, both consensus states are
+ * stored, and a conflicting second header freezes the client without an error.
  */
 function verifyHeaders(
   context: Context,
@@ -249,8 +248,8 @@ function verifyHeaders(
 }
 
 /**
- * Prints the callback as Go's `encoding/json` does: numbers up to 2^64 - 1 as JSON numbers (JSON.stringify would round them),
- * zero height members omitted, and empty data as null, because protobuf decodes an absent field to nil.
+ * Prints the callback like Go's `encoding/json`. Numbers up to 2^64 - 1 are JSON numbers, which JSON.stringify would round. Zero
+ * height members are omitted. Empty data is null, because protobuf decodes an absent field to nil.
  */
 function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader, data: Uint8Array): string {
   const members = [
@@ -262,9 +261,9 @@ function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader
 }
 
 /**
- * Calls the owner's sudo entry point in the submission's context. As in Go, there is no separate cache layer or gas limit, so the
- * writes of the contract and the module are kept or dropped together. Also as in Go, undefined/1 replaces the codespace and code
- * of the contract's error, but its text is unchanged. An out-of-gas error is passed on unchanged.
+ * Calls the owner's sudo entry point. As in Go, it shares the submission's context and gas limit, so that the writes of the
+ * contract and the module are kept or dropped together. As in Go, the contract's error keeps its text but gets the codespace and
+ * code undefined/1. An out-of-gas error stays unchanged.
  */
 function callOwner(
   context: Context,

@@ -21,9 +21,9 @@ const OPERATORS: readonly string[] = ["eq", "gt", "gte", "lt", "lte"];
 const FORBIDDEN: readonly string[] = ["\t", "\n", "\r", "\\", "(", ")", '"', "'", "=", ">", "<"];
 
 /**
- * Checks a `transactions_filter`: a JSON array of `{field, op, value}` with at most `maxFilters` items, or null. The
- * module stores the text unchanged and never evaluates it (chain-extension-modules.md, "Errors", known behaviour 2).
- * Throws ErrInvalidTransactionsFilter.
+ * Checks a `transactions_filter`: a JSON array of `{field, op, value}` with at most `maxFilters` items, or null. The module
+ * stores the text unchanged and never applies it (chain-extension-modules.md, "Errors", known behaviour 2). Throws
+ * ErrInvalidTransactionsFilter.
  */
 export function validateTransactionsFilter(text: string, maxFilters: bigint): void {
   const items = readFilter(text);
@@ -65,7 +65,7 @@ function valueError(value: goJson.GoJson): string | undefined {
   return isInt64(number) ? undefined : `value ${goJson.formatGoFloat(number)} can't be a decimal number`;
 }
 
-/** Returns whether converting a float64 to int64 leaves it unchanged. Go compares `value == float64(int64(value))`. */
+/** Returns whether a float64 is unchanged by conversion to int64, i.e. Go's `value == float64(int64(value))`. */
 function isInt64(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
@@ -75,7 +75,7 @@ function operatorError(op: string): string | undefined {
   return `op '${op}' is expected to be one of: ${OPERATORS.join(", ")}`;
 }
 
-/** One decoded, unchecked condition. Absent members are empty or null, like Go's zero values. */
+/** One condition of a filter, decoded but unchecked. Absent members are empty or null, like Go's zero values. */
 interface FilterItem {
   readonly field: string;
   readonly op: string;
@@ -87,9 +87,9 @@ const EMPTY: FilterItem = { field: "", op: "", value: NULL };
 const LIST = "value of type types.TransactionsFilter";
 
 /**
- * Decodes a filter as Go's `encoding/json` fills a slice of structs: member names match in any case, unknown members are ignored,
- * the last occurrence of a repeated member wins, and null leaves a text unchanged. Null decodes to no conditions. Throws {@link
- * GoJsonError} with Go's text for the first error.
+ * Decodes a filter like Go's `encoding/json`. Member names match in any case, unknown members are ignored, the last occurrence of
+ * a member wins, and null leaves a text unchanged. A filter that is null has no conditions. Throws {@link GoJsonError} with Go's
+ * text for the first error.
  */
 function decodeFilter(json: goJson.GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];
@@ -124,8 +124,8 @@ function decodeText(member: string, value: goJson.GoJson, previous: string): str
 }
 
 /**
- * Rejects numbers outside the float64 range, at any depth and in document order, as Go does for `value any`. Uses a work list,
- * since recursion could overflow the stack: values may nest 10,000 levels deep.
+ * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. It uses a work list
+ * because values may nest 10,000 levels deep, which could overflow the stack in a recursion.
  */
 function requireFiniteNumbers(value: goJson.GoJson): void {
   const work: goJson.GoJson[] = [value];
@@ -144,10 +144,10 @@ function typeMismatch(source: string, target: string): goJson.GoJsonError {
 /** Go's name for the interface into which packed headers are decoded. */
 const INTERFACE = "*exported.ClientMessage";
 
-/** Remote header fields used to verify a TX result. */
+/** The fields of a remote header that verify a TX result. */
 export interface BlockHeader {
   readonly height: bigint;
-  /** Revision number in the header's trusted height. Go passes it to the callback as the revision of the block. */
+  /** Revision number in the header's trusted height. Go passes it to the callback as the block's revision. */
   readonly trustedRevision: bigint;
   readonly hash: Uint8Array;
   readonly lastBlockHash: Uint8Array;
@@ -193,19 +193,19 @@ export function readHeader({ message }: UnpackedHeader): BlockHeader {
 }
 
 /**
- * Rejects a packed message that is not a Tendermint header. Go unpacks headers while decoding a transaction, so an unknown type
- * fails before any message runs. An absent header is accepted.
+ * Rejects a packed message that is not a Tendermint header, before any message runs, because Go unpacks headers while decoding
+ * the transaction. An absent header is accepted.
  */
 export function requireClientMessage(packed: Any | undefined): void {
   if (packed === undefined || packed.typeUrl === "" || packed.typeUrl === TYPE_URL.tendermintHeader) return;
   throw ErrTxDecode(noConcreteType(packed.typeUrl));
 }
 
-/** Checks that `next` follows `header`: next height, expected validators and last block. Throws ErrInvalidHeader. */
+/** Checks that `next` has the height, validators and last block that must follow `header`. Throws ErrInvalidHeader. */
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;
-  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the text ends with the description twice.
+  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the text ends with its description twice.
   const inner = keeper.ErrInvalidHeader(error);
   throw keeper.ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
 }
@@ -233,15 +233,15 @@ interface BlockRoots {
 }
 
 /**
- * Checks that the transaction is in its block, that `response` is its result, and that it succeeded. CometBFT hashes only a
- * result's code, data, gas wanted and gas used, so log, info, events and codespace are not proven. Throws `ModuleError`.
+ * Checks that the transaction is in its block, that `response` is its result, and that it succeeded. The log, info, events and
+ * codespace are not proven, because CometBFT hashes only a result's code, data, gas wanted and gas used. Throws `ModuleError`.
  */
 export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
   const inclusion = readProof(tx.inclusionProof);
   verifyProof("inclusion", roots.dataHash, sha256(tx.data), inclusion);
   const delivery = readProof(tx.deliveryProof);
   const { response } = tx;
-  // The deployed chain panics on a missing response. Here, it is a transaction error.
+  // A missing response fails the transaction here; the deployed chain panics.
   if (response === undefined)
     throw keeper.ErrInvalidType("failed to verify delivery proof: response is missing");
   verifyProof("delivery", roots.resultsHash, txResultLeaf(response), delivery);
@@ -249,7 +249,7 @@ export function verifyTransaction(tx: TxValue, roots: BlockRoots): void {
     throw keeper.ErrInternal(
       `tx ${toHex(sha256(tx.data))} is unsuccessful: ResponseDelivery.Code = ${response.code}`,
     );
-  // Results are in the order of the block's transactions, so a transaction and its result have the same index.
+  // A transaction and its result have the same index, because results are in the order of the block's transactions.
   if (delivery.index !== inclusion.index)
     throw keeper.ErrInvalidProof(
       `inclusion proof index and delivery proof index are not equal: ${inclusion.index} != ${delivery.index}`,

@@ -24,7 +24,7 @@ const MODULE_NAME = "oracle";
 
 interface OracleDeps {
   readonly staking: OracleStaking;
-  /** Counts a block's votes, after their prices have been stored. */
+  /** Counts a block's votes once their prices are stored. */
   readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
 }
 
@@ -134,7 +134,7 @@ function requirePair(text: string): string {
 
 const NO_PRICE: CurrencyPairState["price"] = { price: "0", blockTimestamp: undefined, blockHeight: 0n };
 
-/** Returns zero for a pair without a price. Throws code 2 for a pair that is not tracked. */
+/** Returns a pair's price, or zero if it has none. Throws code 2 for a pair that is not tracked. */
 function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
   const state = pairs.get(context, pair);
   if (state === undefined)
@@ -161,7 +161,7 @@ function parsePair(text: string): CurrencyPair | undefined {
   return Base === "" || Quote === "" || more.length > 0 ? undefined : { Base, Quote };
 }
 
-/** Staking module functions that the oracle calls. */
+/** What the oracle needs from the staking module. */
 export type OracleStaking = Pick<StakingKeeper, "byConsensus" | "bonded">;
 
 /** Minimum share of the bonded stake that must vote for a price, in thousandths. */
@@ -218,7 +218,7 @@ export interface OracleVote {
 
 /**
  * Reads the votes from a block's first transaction, or returns undefined if it contains none, i.e. vote extensions are off. Only
- * a proposer puts these bytes into a block, since they do not decode as a transaction. Throws for votes that no node here writes.
+ * a proposer can put these bytes into a block, because they are not a transaction. Throws for votes that no node here writes.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -231,7 +231,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Far more bytes than the prices of thousands of pairs need. */
+/** Maximum size, which is far more than the prices of thousands of pairs need. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
@@ -246,7 +246,7 @@ function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {
 const POSITIVE = 2;
 const NEGATIVE = 3;
 
-/** Encodes an integer the way Go's gob encodes a `big.Int`. */
+/** Encodes an integer as Go's gob encodes a `big.Int`. */
 export function writeGobInt(value: bigint): Uint8Array {
   const digits = value === 0n ? "" : (value < 0n ? -value : value).toString(16);
   const magnitude = Buffer.from(digits.padStart(digits.length + (digits.length % 2), "0"), "hex");

@@ -59,8 +59,8 @@ function moveTokens(
 }
 
 /**
- * Removes shares from a delegation, and their tokens from the validator; the tokens stay in the pool. Jails the validator if the
- * self-delegation falls below the operator's minimum. Deletes an unbonded validator without shares. Returns the tokens.
+ * Removes shares from a delegation and their tokens from the validator. Returns the tokens, which stay in the pool. Jails the
+ * validator if its self-delegation falls below the operator's minimum. Deletes an unbonded validator that has no shares left.
  */
 export function unbond(context: Context, keepers: Keepers, pair: Pair, shares: Dec18): bigint {
   const { hooks } = keepers;
@@ -98,7 +98,7 @@ function jailBelowMinimum(
   return validators.requireValidator(context, pair.validator);
 }
 
-/** Jails a validator: it leaves the power order immediately, and the active set at the end of the block. */
+/** Jails a validator. It leaves the power order immediately, and the active set at the end of the block. */
 export function jail(context: Context, keepers: Keepers, validator: Validator): Validator {
   const jailed = { ...validator, jailed: true };
   validators.setValidator(context, keepers, jailed);
@@ -144,8 +144,8 @@ export function undelegate(context: Context, keepers: Keepers, pair: Pair, share
 }
 
 /**
- * Moves shares to another validator. Returns when the redelegation completes. If the source is neither bonded nor unbonding, it
- * completes immediately, and the returned time is Go's zero time.
+ * Moves shares to another validator. Returns when the redelegation completes. From an unbonded source, it completes immediately,
+ * and the returned time is Go's zero time.
  */
 export function redelegate(context: Context, keepers: Keepers, triplet: Triplet, shares: Dec18): bigint {
   const { delegator, source } = triplet;
@@ -190,7 +190,7 @@ function beginOf(
   source: Uint8Array,
 ): { readonly creationHeight: bigint; readonly completionTimeNs: bigint } | undefined {
   const validator = validators.byOperator.get(context, source);
-  // An unbonded source without shares has been deleted by then.
+  // An unbonded source that has no shares left has been deleted by now.
   if (validator === undefined) return undefined;
   switch (validator.status) {
     case BondStatus.BOND_STATUS_UNBONDING:

@@ -119,7 +119,7 @@ export function isMature(
   return entry.completionTimeNs <= context.timeNs && entry.unbondingOnHoldRefCount <= 0n;
 }
 
-/** Adds an undelegation in the current block. If it is merged into an entry from this block, it takes an id but calls no hook. */
+/** Adds an undelegation in the current block. If it merges into one of this block's entries, it takes an id but calls no hook. */
 export function addUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -190,7 +190,7 @@ export function completeUnbonding(
   return sum;
 }
 
-/** Records by time, removed at the end of a block once they are due. */
+/** A queue of records by time. The end of a block removes those that are due. */
 interface TimeQueue<T> {
   readonly insert: (context: Context, timeNs: bigint, value: T) => void;
   /** Removes and returns the records due by the block time, ordered by time. */
@@ -220,7 +220,7 @@ function createQueue<T>(
   };
 }
 
-/** Kinds of operations that have an unbonding id. */
+/** The kinds of operations that get an unbonding id. */
 export const UNBONDING_KIND = { delegation: 1n, redelegation: 2n, validator: 3n } as const;
 
 export const lastUnbondingId = createItem(types.MODULE_NAME, Uint8Array.of(0x37), uint64Codec);
@@ -246,8 +246,8 @@ export function forgetUnbonding(context: Context, id: bigint): void {
 }
 
 /**
- * Calls a hook whose error the SDK only logs: the action continues, and everything the hook wrote before the error is kept.
- * Running out of gas still ends the transaction.
+ * Calls a hook whose error the SDK only logs. The action continues, and what the hook wrote before the error is kept. Running out
+ * of gas still ends the transaction.
  */
 export function ignoringErrors(call: () => void): void {
   try {

@@ -122,7 +122,7 @@ function editValidator(context: Context, keepers: Keepers, message: wire.MsgEdit
   );
 }
 
-/** Formats a protobuf message as text, in Go's format. */
+/** Formats a protobuf message as text like Go. */
 function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: records.Commission): string {
   const { seconds, nanos } = splitNs(updateTimeNs);
   const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;

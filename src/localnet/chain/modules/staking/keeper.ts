@@ -10,7 +10,7 @@ import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
-/** Validators for other modules. `consensus` is the consensus key's address (20 bytes); `operator` is the operator's address. */
+/** Other modules' access to validators. `consensus` is the consensus key's address (20 bytes), `operator` the operator's. */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
 /** A validator's tokens, and its delegators' shares. */
@@ -26,10 +26,10 @@ export function createStakingKeeper(keepers: types.Keepers) {
       const validator = validators.validatorByConsensus(context, consensus);
       return validator === undefined ? undefined : factsOf(validator, keepers);
     },
-    /** All operators, in ascending order. */
+    /** Returns all operators in ascending order. */
     operators: (context: Context): readonly Uint8Array[] =>
       [...validators.byOperator.entries(context)].map(([operator]) => operator),
-    /** Throws staking/3 for an unknown operator. */
+    /** Returns a validator by operator. Throws staking/3 for an unknown operator. */
     byOperator: (context: Context, operator: Uint8Array) => {
       const validator = validators.requireValidator(context, operator);
       return {
@@ -43,7 +43,7 @@ export function createStakingKeeper(keepers: types.Keepers) {
         },
       };
     },
-    /** Burns part of the stake. Returns the amount that the validator lost. */
+    /** Burns part of a validator's stake. Returns the amount that the validator lost. */
     slash: (context: Context, infraction: Infraction): bigint => slash(context, keepers, infraction),
     /** Jails a validator that is not jailed yet. */
     jail: (context: Context, consensus: Uint8Array): void => {
@@ -102,8 +102,8 @@ export interface Infraction {
 }
 
 /**
- * Burns part of the stake that backed an infraction: first from undelegations and redelegations since then, the remainder from
- * the validator. Returns the amount that the validator lost, or zero if it is unknown. Throws for an unbonded validator.
+ * Burns part of the stake that backed an infraction. Undelegations and redelegations since then pay first, the validator pays the
+ * rest. Returns the amount that the validator lost, or zero if it is unknown. Throws for an unbonded validator.
  */
 function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -118,7 +118,7 @@ function slash(context: Context, keepers: types.Keepers, infraction: Infraction)
     throw unregisteredError(text);
   }
   const elsewhere = height < context.height ? slashMoved(context, keepers, operator, infraction) : 0n;
-  // Undelegations and redelegations since the infraction paid their part; the validator pays the rest, at most all its tokens.
+  // Undelegations and redelegations since the infraction have paid. The validator pays the rest, up to all its tokens.
   const toBurn = clamp(amount - elsewhere, validator.tokens);
   if (toBurn > 0n) burnTokens(context, keepers, validator, toBurn);
   return toBurn;
@@ -153,7 +153,7 @@ function burnTokens(
   validators.burnFrom(context, keepers, validators.poolOf(validator), toBurn);
 }
 
-/** Slashes stake that left the validator after the infraction. Returns the total that should have been slashed. */
+/** Slashes stake that left the validator after the infraction. Returns how much should have been slashed in total. */
 function slashMoved(
   context: Context,
   keepers: types.Keepers,
@@ -222,7 +222,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Reads for contracts. Each store access consumes gas, so their order and number match the deployed keeper's. */
+/** Creates the reads for contracts. Their store accesses match the deployed keeper's, because each one consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: types.Keepers) {

@@ -112,7 +112,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: typ
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
   requireShares(given, state);
-  // Before an upgrade, anyone could send coins to the pools' addresses.
+  // The pools may have more, because anyone could send coins to their addresses before an upgrade.
   if (json !== undefined) requirePools(context, keepers, given, waiting);
   const largest = largestId(state);
   if (largest > 0n) delegations.lastUnbondingId.set(context, largest);
@@ -200,7 +200,7 @@ function requireNew(path: string, isKnown: boolean): void {
   if (isKnown) throw new GenesisError(path, "duplicate entry for the same accounts");
 }
 
-/** Requires a validator's shares to equal the sum of its delegations; otherwise, the last delegator could not undelegate. */
+/** Requires a validator's shares to equal the sum of its delegations. Otherwise, the last delegator could not undelegate. */
 function requireShares(given: readonly records.Validator[], state: GenesisState): void {
   const sums = new Map<string, bigint>();
   for (const { validatorAddress, shares } of state.delegations)
@@ -234,7 +234,7 @@ function tokensOf(some: readonly records.Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
-/** Returns the largest id in the state. The SDK's genesis has no id counter, and new ids must not repeat existing ones. */
+/** Returns the largest id in the state. The id counter continues from it, because the SDK's genesis has no counter. */
 function largestId(state: GenesisState): bigint {
   const ids = [
     ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),

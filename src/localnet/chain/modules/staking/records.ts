@@ -182,7 +182,7 @@ function decodedKey(bytes: Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** Returns a stored validator's ed25519 key. Otherwise throws a plain error (a bug), since messages and genesis check keys. */
+/** Returns a stored validator's ed25519 key. Any other key is a bug (a plain error), because messages and genesis check keys. */
 export function consensusKeyOf(validator: Validator): Uint8Array {
   const key = ed25519KeyOf(validator.consensusPubkey);
   if (key === undefined) throw new Error(`validator ${validator.operatorAddress} has no ed25519 key`);

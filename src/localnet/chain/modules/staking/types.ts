@@ -15,7 +15,7 @@ export type StakingOptions = Pick<ChainNames, "bech32Prefix" | "authority" | "de
 export interface StakingDeps {
   readonly bank: Pick<BankKeeper, "balance" | "delegate" | "undelegate" | "sendBetweenModules" | "burn">;
   readonly hooks: StakingHooks;
-  /** Returns the consensus key types that the chain allows. */
+  /** Returns the types of consensus keys that the chain allows. */
   readonly keyTypes: (context: Context) => readonly string[];
 }
 
@@ -107,7 +107,7 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
   };
 }
 
-/** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
+/** Name of the module and its store. The store has the SDK's layout, because other chains prove its keys. */
 export const MODULE_NAME = "staking";
 
 /** Module accounts that hold tokens: one for bonded validators, the other for all other validators. */

@@ -42,7 +42,7 @@ function fillActiveSet(
     if (count >= maxValidators) break;
     const found = validators.requireValidator(context, operator);
     const power = validators.potentialPower(found);
-    // Validators without power come after all others.
+    // Stop here, because validators without power come last.
     if (power === 0n) break;
     if (!validators.isBonded(found)) {
       bond(context, keepers, found);
@@ -140,11 +140,11 @@ export const historicalInfos = createMap(
 
 /**
  * Stores the header and active set at the start of a block, and deletes entries that are `historical_entries` or more heights
- * old. This is the last block's set, highest power first.
+ * old. The set is the last block's, highest power first.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
-  // The entries to delete are adjacent; there are several only after the parameter was lowered.
+  // The entries to delete are adjacent. There are several only after the parameter was lowered.
   for (let old = context.height - entries; old >= 0n && historicalInfos.has(context, old); old -= 1n)
     historicalInfos.delete(context, old);
   if (entries === 0n) return;

@@ -76,7 +76,7 @@ export function addToPowerOrder(context: Context, keepers: types.Keepers, valida
   context.store(types.MODULE_NAME).set(types.powerKey(potentialPower(validator), operator), operator);
 }
 
-/** Removes a validator from the power order. Call it before the tokens change, since the key contains the power. */
+/** Removes a validator from the power order. Call this before the tokens change, because the key contains the power. */
 export function removeFromPowerOrder(context: Context, keepers: types.Keepers, validator: Validator): void {
   const operator = keepers.operators.parse(validator.operatorAddress);
   context.store(types.MODULE_NAME).delete(types.powerKey(potentialPower(validator), operator));
@@ -122,7 +122,7 @@ export function addTokens(
   return issued;
 }
 
-/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares remove all tokens. */
+/** Removes shares. Returns the new validator and the shares' tokens, rounded down. The last shares take all tokens. */
 export function removeShares(
   context: Context,
   keepers: types.Keepers,
@@ -136,7 +136,7 @@ export function removeShares(
   return [changeValidator(context, keepers, validator, after), amount];
 }
 
-// The arithmetic of x/staking/types/validator.go. Every rounding is the SDK's.
+// The arithmetic of x/staking/types/validator.go, with the same rounding.
 
 /** Tokens per unit of consensus power. */
 export const POWER_REDUCTION = 1_000_000n;
@@ -150,7 +150,7 @@ export function isBonded({ status }: Validator): boolean {
   return status === wire.BondStatus.BOND_STATUS_BONDED;
 }
 
-/** Returns whether all the validator's tokens have been slashed while shares remain, so that nobody can delegate to it. */
+/** Returns whether a validator has shares but no tokens left after slashing, so that nobody can delegate to it. */
 export function hasInvalidRate({ tokens, delegatorShares }: Validator): boolean {
   return tokens === 0n && delegatorShares > 0n;
 }

@@ -61,7 +61,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
-    // ibc-go has the space before the colon, too.
+    // ibc-go has the space before the colon too.
     throw ibcErrors.ErrInvalidChannelOrdering(
       `expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `,
     );
@@ -77,7 +77,7 @@ function requireVersion(version: string): void {
     );
 }
 
-/** Handles a transfer packet. If it cannot be paid out, the acknowledgement contains the error's code. */
+/** Pays out a transfer packet. If that fails, the acknowledgement contains the error's code. */
 function onReceive(context: Context, packet: RelayedPacket, keepers: Keepers): Acknowledgement {
   let data = FungibleTokenPacketData.decode(new Uint8Array(0));
   try {
@@ -130,8 +130,8 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 }
 
 /**
- * MsgTransfer: takes the coin and sends a packet. A voucher that returns over its channel is burned; any other coin is moved into
- * escrow. `lockFee` receives the packet's number before the coin is taken. Returns that number. Throws `ModuleError`.
+ * MsgTransfer: takes the coin and sends a packet. Burns a voucher that returns over its channel, and moves any other coin into
+ * escrow. `lockFee` receives the packet's sequence before the coin is taken. Returns the sequence. Throws `ModuleError`.
  */
 export function sendTransfer(
   context: Context,
@@ -141,7 +141,7 @@ export function sendTransfer(
 ): bigint {
   const { bank, bech32Prefix, channels } = keepers;
   const source: ChannelEndpoint = { portId: message.sourcePort, channelId: message.sourceChannel };
-  // The deployed chain looks for the number before anything else.
+  // Like the deployed chain, look up the sequence before anything else.
   const next = channels.nextSequenceSend(context, source);
   if (next === undefined) {
     throw ibcErrors.ErrSequenceSendNotFound(
@@ -159,7 +159,7 @@ export function sendTransfer(
   const sender = parseAddress(bech32Prefix, message.sender);
   if (bank.isBlocked(sender))
     throw ibcErrors.ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
-  // ibc-go reads the channel for its telemetry. The channel exists, because it has a next sequence.
+  // ibc-go reads the channel for its telemetry. It exists because it has a next sequence.
   channels.channel(context, source);
   const denom = fullDenomOf(context, coin.denom);
   if (denom.startsWith(transfer.channelPrefix(source))) {
@@ -180,7 +180,7 @@ export function sendTransfer(
       memo: message.memo,
     }),
   });
-  // The deployed chain reads it again after the limiter.
+  // The deployed chain reads this again after the limiter.
   channels.channel(context, source);
   context.emit(
     event("ibc_transfer", [
@@ -196,7 +196,7 @@ export function sendTransfer(
 }
 
 /**
- * Pays out an incoming transfer. This chain's own coins are released from escrow; any other coin is minted as a voucher. Throws
+ * Pays out an incoming transfer by releasing this chain's own coins from escrow or minting vouchers for others. Throws
  * `ModuleError`, whose code the acknowledgement contains.
  */
 function receiveTransfer(

@@ -39,8 +39,7 @@ const HASH_BYTES = 32;
 
 /**
  * Splits a full denomination, for instance "transfer/channel-0/untrn", into its channel path and its denomination on the first
- * chain. Only names like "channel-N" with a 64-bit number are treated as channels, so any other denomination with slashes is
- * unchanged.
+ * chain. Only names like "channel-N" with a 64-bit number are channels, so other denominations with slashes stay unchanged.
  */
 export function parseTrace(denom: string): DenomTrace {
   const items = denom.split("/");
@@ -118,7 +117,7 @@ export function validateSentDenom(denom: string): void {
 
 /** Checks the denomination in a packet (ibc-go `ValidatePrefixedDenom`). Throws `ModuleError`. */
 export function validateReceivedDenom(denom: string): void {
-  // For "transfer/channel-0/transfer/channel-1", ibc-go reads the last name here, although it is part of the path.
+  // For "transfer/channel-0/transfer/channel-1", ibc-go reads the last name, although it is part of the path.
   if (trimGoSpace(denom.slice(denom.lastIndexOf("/") + 1)) === "")
     throw ErrInvalidDenomForTransfer("base denomination cannot be blank");
   validatePath(parseTrace(denom));

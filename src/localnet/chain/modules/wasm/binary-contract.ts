@@ -20,7 +20,7 @@ import { ErrVMError } from "./keys.ts";
 interface BinaryCall {
   readonly entryPoint: EntryPoint;
   readonly code: LoadedCode;
-  /** Present for `instantiate` and `execute`. */
+  /** The call's sender and funds. Only `instantiate` and `execute` have them. */
   readonly caller?: Caller;
   readonly message: Uint8Array;
 }
@@ -28,8 +28,8 @@ interface BinaryCall {
 /** Calls entry points of binary contracts. */
 export interface BinaryContracts {
   /**
-   * Runs an entry point, consumes its gas and returns its result, decoded by `decode`. `decode` runs before the gas is consumed,
-   * because Go loses the gas of a call whose result causes a panic. Throws ErrVMError or an out-of-gas error.
+   * Runs an entry point, consumes its gas and returns its decoded result. Decodes before consuming the gas, because in Go the gas
+   * of a call whose result causes a panic is lost. Throws ErrVMError or an out-of-gas error.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -37,14 +37,14 @@ export interface BinaryContracts {
 interface BinaryDeps {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Returns the number of nested calls in progress, each made by a message of the previous one. */
+  /** Returns how many calls are in progress, each started by a message of the previous one. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
   /** Runs a contract's encoded query and returns the encoded result. */
   readonly query: (context: Context, contract: LoadedCode, request: Uint8Array, gas: bigint) => Uint8Array;
 }
 
-/** Native stack size for a call, and the part that the chain's frames use per message around the call. */
+/** Native stack size for a call, and how much of it the chain's own frames use per enclosing message. */
 const STACK_BYTES = 840 * 1024;
 const STACK_OF_MESSAGE = 8 * 1024;
 
@@ -55,7 +55,7 @@ export function createBinaryContracts({
   messageDepth,
   query,
 }: BinaryDeps): BinaryContracts {
-  // A query runs on the stack of the calling contract. Calls are synchronous, so a variable is safe.
+  // A query runs on the calling contract's stack. A variable is safe here because calls are synchronous.
   let stackLimit: number | undefined;
   const withStack = <T>(limit: number, work: () => T): T => {
     const outer = stackLimit;
@@ -105,7 +105,7 @@ export function createBinaryContracts({
   };
 }
 
-/** Runs `work` and returns a function that returns its value or throws its exception. Panics are thrown immediately. */
+/** Runs `work`. Returns a function that returns its value or throws its exception. Throws panics immediately. */
 function attempt<T>(work: () => T): () => T {
   try {
     const value = work();
@@ -128,7 +128,7 @@ function infoOf({ sender, funds }: Caller): JsonObject {
   return { sender, funds: funds.map(({ denom, amount }) => ({ denom, amount: amount.toString() })) };
 }
 
-/** Prints wasmvm 2.1's `Env`. Outside transactions, it has no transaction. */
+/** Prints wasmvm 2.1's `Env`, whose transaction is absent outside transactions. */
 function printEnv(context: Context, address: string): string {
   const index = runningTransaction(context);
   return printGoObject([
@@ -147,7 +147,7 @@ function printEnv(context: Context, address: string): string {
 
 const MAX_ADDRESS_BYTES = 255;
 
-/** Maximum iterators per call, as in the deployed VM: they exist until it ends. Open iterators share the underlying data. */
+/** Maximum number of iterators per call, as in the deployed VM. They exist until the call ends and share the underlying data. */
 export const MAX_ITERATORS = 32_768;
 
 /** Everything that a binary contract can access during one call. */
@@ -159,8 +159,8 @@ interface HostScope {
   /** Runs an encoded query and returns the encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * VM gas that the contract pays per unit of gas used by an access. It is 1 in IBC entry points, where wasmd does not convert
-   * the gas for accesses. The chain's meter is charged in full.
+   * VM gas that the contract pays per unit of chain gas that an access uses. It is 1 in IBC entry points, because wasmd does not
+   * convert that gas there. The chain's meter is always charged in full.
    */
   readonly accessScale: bigint;
 }
@@ -171,7 +171,7 @@ interface OpenIterator {
   at: Entry | undefined;
 }
 
-/** Creates the virtual machine's interface to the chain for one call. Each access is charged to the chain's meter immediately. */
+/** Creates the virtual machine's interface to the chain for one call. Each access immediately consumes the chain's gas. */
 export function createVmHost({ context, bech32Prefix, storage, query, accessScale }: HostScope): Host {
   const iterators: OpenIterator[] = [];
   const metered = <T>(work: () => T): Metered<T> => {
@@ -208,7 +208,7 @@ export function createVmHost({ context, bech32Prefix, storage, query, accessScal
   };
 }
 
-/** Writes an entry. For an empty key, the SDK's store panics before it consumes gas. */
+/** Writes an entry. As in the SDK's store, an empty key panics before any gas is consumed. */
 function setEntry(storage: KVStore, key: Uint8Array, value: Uint8Array): void {
   if (key.length === 0) throw new HostError({ kind: "panic" });
   storage.set(key, value);
@@ -231,7 +231,7 @@ function addressProblem(prefix: string, text: string): string | undefined {
   return formatAddress(prefix, parsed.value) === text ? undefined : "address not normalized";
 }
 
-/** Converts a chain panic to an error that makes the virtual machine end the call. */
+/** Converts a chain panic to an error that ends the call in the virtual machine. */
 function orHostError<T>(work: () => T): T {
   try {
     return work();

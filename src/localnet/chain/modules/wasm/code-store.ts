@@ -12,7 +12,7 @@ import { consumeCallGas } from "./gas.ts";
 import * as keeper from "./keeper.ts";
 import { ErrCreateFailed, ErrLimit } from "./keys.ts";
 
-/** Maximum size of code on the deployed chain, in bytes, both in a message and unpacked. */
+/** The deployed chain's maximum code size in bytes, both in a message and unpacked. */
 export const MAX_CODE_BYTES = 1_677_722;
 
 /** wasmd's price per compiled byte, in chain gas. */
@@ -20,14 +20,14 @@ const COMPILE_COST = 3n;
 /** wasmd's price per 100 bytes of gzip to unpack. */
 const UNCOMPRESS_COST_OF_100 = 15n;
 
-/** An upload. */
+/** Code to upload. */
 interface Upload {
   readonly creator: string;
   /** WebAssembly code, optionally compressed with gzip. */
   readonly code: Uint8Array;
-  /** If undefined, the parameters determine the permission. */
+  /** Who may instantiate the code. If undefined, the parameters decide. */
   readonly permission: AccessConfig | undefined;
-  /** True for the authority, which is not bound by the parameters. */
+  /** True if the authority uploads the code, because the parameters do not bind it. */
   readonly isAuthority: boolean;
 }
 
@@ -69,7 +69,7 @@ export function defaultPermission(context: Context, creator: string): AccessConf
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as during an upload. If the code is rejected, returns the chain's error text. */
+/** Checks code as an upload does. Returns the chain's error text if it rejects the code. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);
@@ -106,10 +106,10 @@ function unpackText(error: unknown): string {
   return UNPACK_TEXTS[code] ?? errorMessage(error);
 }
 
-/** Information that the chain reads from a code. */
+/** What the chain needs to know about a code. */
 export interface CodeReport {
   readonly hasIbcEntryPoints: boolean;
-  /** Read from the section `cw_migrate_version`. */
+  /** The version in the section `cw_migrate_version`. */
   readonly migrateVersion: bigint | undefined;
 }
 
@@ -124,7 +124,7 @@ const IBC_ENTRY_POINTS = [
 
 const TYPESCRIPT: CodeReport = { hasIbcEntryPoints: false, migrateVersion: undefined };
 
-/** Creates a function that returns the report for a stored code. Reports are cached, since code never changes. */
+/** Creates a function that returns the report on a stored code. It caches reports because code never changes. */
 export function createCodeReports(): (context: Context, checksum: Uint8Array) => CodeReport {
   const known = new Map<string, CodeReport>();
   return (context, checksum) => {

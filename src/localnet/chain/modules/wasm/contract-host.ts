@@ -26,8 +26,8 @@ import type { ContractQuerier } from "./querier.ts";
 import type { Instantiation, Migration, WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs contracts. Each call charges gas, moves funds, runs the entry point, emits its own event and the contract's events, and
- * then runs the contract's messages. All methods except `isContract` throw `ModuleError`.
+ * Runs contracts. A call charges gas, moves funds, runs the entry point, emits its own event and the contract's events, and then
+ * runs the contract's messages. All methods except `isContract` throw `ModuleError`.
  */
 export interface ContractHost {
   readonly isContract: (context: Context, address: string) => boolean;
@@ -35,7 +35,7 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** `message` is JSON. Returns the data from the response or from the last reply that set data; otherwise empty. */
+  /** Executes a JSON message. Returns the data set by the last reply or, if none set any, by the response; it may be empty. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Returns data like `execute`. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
@@ -49,13 +49,13 @@ export interface ContractHost {
   readonly ibc: IbcCalls;
 }
 
-/** Parts that call back into the host and are therefore created after it. */
+/** The parts that call back into the host and so can only be created after it. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
 }
 
-/** Limits the depth of nested work that may itself call the guard. */
+/** Limits how deep calls may nest. */
 interface DepthGuard {
   /** Throws if calls nest deeper than the guard's limit. */
   readonly run: <T>(work: () => T) => T;
@@ -72,13 +72,13 @@ interface CallDeps extends WasmDeps {
   readonly deterministic: WeakSet<errors.ModuleError>;
 }
 
-/** Maximum call depth. The deployed limit is 500, which could overflow the JavaScript stack. */
+/** Maximum call depth. It is below the deployed limit of 500, which could overflow the JavaScript stack. */
 const MAX_CALL_DEPTH = 50;
-/** Maximum nesting depth of smart queries, as deployed. */
+/** Maximum nesting depth of smart queries, as on the deployed chain. */
 const MAX_QUERY_DEPTH = 10;
 const NO_DATA = new Uint8Array(0);
 
-/** Creates the host. It reads `parts` on each call. */
+/** Creates the host, which reads `parts` anew on each call. */
 export function createContractHost(
   options: WasmOptions,
   deps: WasmDeps & Pick<Required<WasmDeps>, "tracer">,
@@ -125,7 +125,7 @@ export function createContractHost(
   };
 }
 
-/** Counts nested calls in a variable outside the stores, which is safe because contract calls are synchronous. */
+/** Creates a guard. It counts nested calls in a variable, which is safe because contract calls are synchronous. */
 function createDepthGuard(limit: number, tooDeep: errors.ErrorKind): DepthGuard {
   let depth = 0;
   return {
@@ -186,7 +186,7 @@ function transferFunds(
   for (const each of events) if (each.type !== "message") context.emit(each);
 }
 
-/** As in wasmd, the contract is stored after its entry point has run but before its messages run. */
+/** Stores a new contract. As in wasmd, this happens after its entry point has run but before its messages run. */
 function storeContract(
   host: CallDeps,
   context: Context,
@@ -233,7 +233,7 @@ function execute(
   return callContract(host, context, loaded, { entryPoint: "execute", ...call }) ?? NO_DATA;
 }
 
-/** Runs an entry point of a contract, and then what its response requests. Returns the call's data. */
+/** Runs a contract's entry point and then processes its response. Returns the call's data. */
 function callContract(
   host: CallDeps,
   context: Context,
@@ -245,7 +245,7 @@ function callContract(
   return processResponse(host, context, loaded.address, response);
 }
 
-/** Errors for the contract's own error, by entry point. */
+/** The chain errors that wrap a contract's own error, by entry point. */
 const FAILURES = {
   instantiate: keys.ErrInstantiateFailed,
   execute: keys.ErrExecuteFailed,
@@ -264,8 +264,8 @@ function callCode(
 }
 
 /**
- * Replaces a contract's code and, like instantiation, strips white space from the message. The entry point does not run if the
- * old and new code have the same migrate version.
+ * Replaces a contract's code. Like instantiation, strips white space from the message. Does not run the entry point if the old
+ * and new code have the same migrate version.
  */
 function migrate(host: CallDeps, context: Context, migration: Migration): Uint8Array {
   const { address, sender, codeId } = migration;
@@ -298,7 +298,7 @@ function migrate(host: CallDeps, context: Context, migration: Migration): Uint8A
   return (response && processResponse(host, context, address, response)) ?? NO_DATA;
 }
 
-/** Code without IBC entry points cannot replace code that has them, because the contract's port must still be served. */
+/** Returns a contract's port after a migration. Rejects new code that lacks IBC entry points if the contract has a port. */
 function portAfterMigration(
   context: Context,
   { address, info }: { readonly address: string; readonly info: ContractInfo },

@@ -20,20 +20,20 @@ import type { GoField } from "./go-field.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
 import { ErrUnknownMsg, portOf } from "./keys.ts";
 
-/** Makes the sub-message fail, because no module on the chain handles it. */
+/** A sub-message that fails because no module on the chain handles it. */
 const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no handler found") };
 
 type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
- * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that is unknown to the chain or has invalid coins
- * becomes `invalid`: it fails when it is run. Throws `GoJsonError` for members of another type.
+ * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that the chain does not know or that has invalid
+ * coins becomes `invalid`, so that it fails when it runs. Throws `GoJsonError` for members of another type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   return message.variant(KINDS, contract) ?? NO_HANDLER;
 }
 
-/** Creates the encoder for a module's messages. An error fails the message when it is run. */
+/** Creates the encoder for a module's messages. If it throws, the message fails when it runs. */
 function moduleEncoder(encoders: Readonly<Record<string, Encoder>>): Encoder {
   return (body, contract) => {
     try {
@@ -49,7 +49,7 @@ interface Codec<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-/** Packs a message of a module. */
+/** Packs a module's message. */
 export function any<T>(typeUrl: string, type: Codec<T>, message: T): ContractMessage {
   return { kind: "any", typeUrl, value: type.encode(message).finish() };
 }
@@ -112,7 +112,7 @@ const encodeGov = moduleEncoder({
     ]),
 });
 
-/** Reads the vote option, which contracts older than cosmwasm 2.0 call "vote". */
+/** Reads the vote option. Contracts older than cosmwasm 2.0 call it "vote". */
 function readVote(body: GoField): EnumValue {
   const [option, vote] = [body.member("option"), body.member("vote")];
   if (option.isPresent() && vote.isPresent())
@@ -163,7 +163,7 @@ type WireValue = string | bigint | EnumValue | readonly WireField[];
 /** A message field: number, name, value. A repeated field occurs several times. */
 type WireField = readonly [number: number, name: string, value: WireValue];
 
-/** Creates a message for a module that the chain may not include. */
+/** Creates a message for a module that the chain may lack. */
 function described(typeUrl: string, fields: readonly WireField[]): ContractMessage {
   return { kind: "any", typeUrl, value: encodeFields(fields), text: textOf(fields) };
 }
@@ -184,7 +184,7 @@ function encodeFields(fields: readonly WireField[]): Uint8Array {
   return writer.finish();
 }
 
-/** Formats fields in protobuf's text format as Go does: only fields with a value, each followed by a space. */
+/** Formats fields in Go's protobuf text format: each field with a value, followed by a space. */
 function textOf(fields: readonly WireField[]): string {
   return fields
     .filter(([, , value]) => !isZero(value))
@@ -259,7 +259,7 @@ const encodeWasm = moduleEncoder({
     wasmAny("MsgInstantiateContract2", wire.MsgInstantiateContract2, {
       ...instantiation(sender, body),
       salt: body.member("salt").bytes(),
-      // A contract that wants the message to determine the address computes the salt from the message.
+      // A contract can make the address depend on the message by deriving the salt from it.
       fixMsg: false,
     }),
   migrate: (body, sender) =>
@@ -298,7 +298,7 @@ function wireCoins(field: GoField): WireCoin[] {
   return parseCoins(field).map(toWireCoin);
 }
 
-/** Sums and sorts the coins. Throws sdk/10. */
+/** Reads coins, sums them by denomination and sorts them. Throws sdk/10. */
 function parseCoins(field: GoField): readonly Coin[] {
   return sumCoins(field.coins().map(parseCoin));
 }
@@ -321,7 +321,7 @@ const encodePacked: Encoder = (body) => ({
   value: body.member("value").bytes(),
 });
 
-/** Encoders by kind of message, in the order in which wasmd looks for them. */
+/** Encoders by message kind, in the order in which wasmd tries them. */
 const KINDS: Readonly<Record<string, Encoder>> = {
   bank: encodeBank,
   custom: (body) => ({ kind: "custom", message: body.message() }),

@@ -14,7 +14,7 @@ export type MessageJson =
   | readonly MessageJson[]
   | { readonly [key: string]: MessageJson };
 
-/** Thrown by a contract to reject a call, which fails with this text. Any other exception is a bug in the contract. */
+/** Thrown by a contract to fail a call with this text. Any other exception is a bug in the contract. */
 export class ContractError extends Error {}
 
 /** A contract's view of the chain during one call. */
@@ -23,7 +23,7 @@ export interface ContractScope {
   readonly height: bigint;
   /** Block time, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** Returns the transaction's index in its block, counted as in wasmd, or undefined if the block has had none yet. */
+  /** Returns the transaction's index in its block, counted as in wasmd. Undefined before the block's first transaction. */
   readonly transactionIndex: () => number | undefined;
   /** The contract's own bech32 address. */
   readonly address: string;
@@ -31,11 +31,11 @@ export interface ContractScope {
   readonly storage: KVStore;
   /** Runs a query in CosmWasm's JSON (`{"stargate":…}`, `{"wasm":{"smart":…}}`, …). Throws `ModuleError` or `ContractError`. */
   readonly query: (request: Readonly<Record<string, MessageJson>>) => MessageJson;
-  /** Consumes gas from the call, as a WebAssembly contract's instructions do. Throws `ModuleError` if the gas runs out. */
+  /** Consumes the call's gas, like the instructions of a WebAssembly contract. Throws `ModuleError` if the gas runs out. */
   readonly useGas: (amount: bigint) => void;
 }
 
-/** A call's sender, and the coins sent with the call, which the contract already owns. */
+/** A call's sender, and the coins sent with it. The contract has already received them. */
 export interface Caller {
   readonly sender: string;
   readonly funds: readonly Coin[];
@@ -44,9 +44,9 @@ export interface Caller {
 /** A message that a contract sends. The sender is always the contract itself. */
 export type ContractMessage =
   /**
-   * Any of the chain's messages. `isWasm`: the contract sent it as a message to contracts, so the reply contains its events.
-   * `isTransfer`: the contract sent it as a transfer, for which the deployed chain reads the port. `text`: the message as printed
-   * by Go, used in the error on a chain without the message's module.
+   * Any of the chain's messages. `isWasm` means that it goes to a contract, so the reply contains its events. `isTransfer` means
+   * that it is a transfer, for which the deployed chain reads the port. `text` is Go's print of the message, for the error if the
+   * chain lacks its module.
    */
   | {
       readonly kind: "any";
@@ -69,20 +69,20 @@ export type ContractMessage =
   | { readonly kind: "burn"; readonly coins: readonly Coin[] }
   /** A message without an effect or a response. */
   | { readonly kind: "nothing" }
-  /** A message that cannot be sent. Its error becomes the sub-message's error. */
+  /** A message that cannot be sent. The sub-message fails with this error. */
   | { readonly kind: "invalid"; readonly error: ModuleError };
 
-/** Which outcomes of a message cause a reply. A failure without a reply fails the call. */
+/** Which results of a message the contract receives in a reply. A failure without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** A message in a response, run on its own cache layer. */
+/** A message in a contract's response. It runs on its own cache layer. */
 export interface SubMessage {
   /** Chosen by the contract and included in the reply. */
   readonly id: bigint;
   readonly message: ContractMessage;
-  /** If undefined, the contract did not specify it, and the call fails. */
+  /** When to call the contract's reply. If the contract did not specify it, the call fails. */
   readonly replyOn: ReplyOn | undefined;
-  /** If undefined, the call's remaining gas is the limit. */
+  /** The message's gas limit; undefined means the call's remaining gas. */
   readonly gasLimit: bigint | undefined;
   /** Chosen by the contract and included in the reply. Default: empty. */
   readonly payload?: Uint8Array;
@@ -103,22 +103,20 @@ export interface ContractResponse {
 }
 
 /**
- * Outcome of a sub-message. `error` is the text if the error came from a contract; otherwise, it contains only codespace and
- * code, because the text need not be deterministic.
+ * The result of a sub-message. `error` is the error's text if it came from a contract. Otherwise, it has only the codespace and
+ * code, because the text may not be deterministic.
  */
 export type ReplyResult =
   | {
       readonly ok: true;
-      /**
-       * Events from a message to contracts, except type `message`, with attributes sorted by key; empty for any other message.
-       */
+      /** For a message to a contract: its events except type `message`, with sorted attributes. Otherwise empty. */
       readonly events: readonly ChainEvent[];
       readonly data: Uint8Array | undefined;
       readonly responses: readonly { readonly typeUrl: string; readonly value: Uint8Array }[];
     }
   | { readonly ok: false; readonly error: string };
 
-/** Reply to a contract about its sub-message `id`. */
+/** The reply that a contract receives about its sub-message `id`. */
 export interface Reply {
   readonly id: bigint;
   readonly result: ReplyResult;
@@ -126,7 +124,7 @@ export interface Reply {
   readonly payload: Uint8Array;
 }
 
-/** A contract's code, which must be deterministic. A call to an absent entry point fails. */
+/** The code of a contract in TypeScript. It must be deterministic. A call to an absent entry point fails. */
 export interface ContractCode {
   /** Name used in genesis files. The code's hash is the hash of this name. */
   readonly name: string;
@@ -141,7 +139,7 @@ export interface ContractCode {
 /** A response without messages, attributes, events or data. */
 export const NO_RESPONSE: ContractResponse = { messages: [], attributes: [], events: [], data: undefined };
 
-/** Creates a sub-message without replies: if it fails, the call fails. */
+/** Creates a sub-message that causes no reply. If it fails, the call fails. */
 export function subMessage(message: ContractMessage): SubMessage {
   return { id: 0n, message, replyOn: "never", gasLimit: undefined };
 }

@@ -10,9 +10,7 @@ import { ErrInvalid, ErrInvalidMsg, ErrUnknownMsg } from "./keys.ts";
 import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/**
- * Runs the messages in a contract's response. Returns the data set by the last reply that set any, or else the response's data.
- */
+/** Runs the messages in a contract's response. Returns the data set by the last reply or, if none set any, the response's. */
 export type Dispatch = (
   context: Context,
   contract: string,
@@ -22,9 +20,9 @@ export type Dispatch = (
 type SendReply = (context: Context, contract: string, reply: wasm.Reply) => Uint8Array | undefined;
 
 /**
- * Creates the dispatch, which runs messages in order, each on its own cache layer. If a message fails and the contract requested
- * a reply on errors, the message's writes are dropped and the contract receives the error. Any other failure fails the entire
- * call with "dispatch: submessages: …" or, if a reply fails, with "dispatch: submessages: reply: …".
+ * Creates the function that runs messages in order, each on its own cache layer. If a message fails, its writes are dropped and
+ * the contract receives the error, provided that it requested a reply on errors. Otherwise, the entire call fails with "dispatch:
+ * submessages: …" or, if a reply fails, with "dispatch: submessages: reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,
@@ -75,7 +73,7 @@ function runSubMessage(
     );
     return { ...response, events: passOn(context, events, message) };
   } catch (error) {
-    // A contract must not catch running out of the call's own gas, because the transaction has failed.
+    // If the call's own gas runs out, the transaction has failed, so the contract must not catch the error.
     if (!(error instanceof errors.ModuleError) || error instanceof errors.ChainPanic) throw error;
     if (message.replyOn === "never" || message.replyOn === "success") throw asSubmessages(error);
     return { ok: false, error: isDeterministic(error) ? error.message : redacted(error) };
@@ -83,8 +81,8 @@ function runSubMessage(
 }
 
 /**
- * Emits a message's events, except type `message`, and returns the events for the reply. For a message to contracts, wasmd sorts
- * the attributes for the reply and therefore for the transaction too.
+ * Emits a message's events except type `message`, and returns the events for the reply. Like wasmd, sorts the attributes for a
+ * message to a contract, both in the reply and in the transaction.
  */
 function passOn(
   context: Context,
@@ -102,7 +100,7 @@ function withSortedAttributes({ type, attributes }: ChainEvent): ChainEvent {
   return { type, attributes: attributes.toSorted((a, b) => compareBytes(utf8(a.key), utf8(b.key))) };
 }
 
-/** Runs a message under its own gas meter if its limit is below the call's remaining gas. The call is charged the same gas. */
+/** Runs a message under its own gas meter if its limit is below the call's remaining gas. Charges the same gas to the call. */
 function withGasLimit<T>(context: Context, limit: bigint | undefined, work: (metered: Context) => T): T {
   const { gas } = context;
   if (limit === undefined || (gas.limit !== undefined && limit >= gas.limit - gas.used()))
@@ -136,8 +134,8 @@ export type RunMessage = (
 ) => MessageResponse;
 
 /**
- * Creates a message runner. It routes each message to the chain's handler for its type URL, with the contract as the only signer,
- * and routes custom messages to the handler for the chain's bindings.
+ * Creates a message runner. It passes a message to the handler for its type URL, with the contract as the only signer, and a
+ * custom message to the handler of the chain's bindings.
  */
 export function createMessageRunner(
   { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,
@@ -186,7 +184,7 @@ function runBinding(
   };
 }
 
-/** Go unpacks a message that a contract has packed before looking up its handler. */
+/** Creates the error for a message without a handler. Go unpacks a packed message before it looks up the handler. */
 function noRoute({ typeUrl, text }: PackedMessage): errors.ModuleError {
   if (text !== undefined) return errors.ErrUnknownRequest(`can't route message ${text}`);
   return findMessageByTypeUrl(typeUrl) === undefined
@@ -205,7 +203,7 @@ function route(
   const { typeUrl, value } = message;
   const handler = deps.findMessage(typeUrl);
   if (handler === undefined) throw noRoute(message);
-  // A contract signs only for itself. Nothing else authenticates these messages, because they never pass the ante handler.
+  // Require the contract as the only signer. Nothing else authenticates these messages, because they skip the ante handler.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)
     throw errors.ErrUnauthorized("contract doesn't have permission");

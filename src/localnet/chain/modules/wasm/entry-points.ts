@@ -28,8 +28,8 @@ export type EntryCall =
   | { readonly entryPoint: "reply"; readonly reply: wasm.Reply };
 
 /**
- * Contract entry points, for TypeScript code and for binary code in the virtual machine. All methods throw `ContractError` for the
- * contract's own error, and `ModuleError` for others.
+ * The entry points of contracts in TypeScript and of binary contracts. All methods throw `ContractError` for the contract's own
+ * error, and `ModuleError` for others.
  */
 export interface EntryPoints {
   readonly call: (context: Context, code: keeper.LoadedCode, call: EntryCall) => wasm.ContractResponse;
@@ -87,7 +87,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price per message byte for TypeScript code, which replaces the metered parsing in binary code. */
+/** Price per message byte for TypeScript code. It stands for the parsing that binary code pays for. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(
@@ -168,8 +168,8 @@ function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): wasm.Co
 }
 
 /**
- * Decodes the result of `ibc_channel_open`: a version, or empty for none. As on the deployed chain, a contract error is treated as
- * no version, so the channel opens. Throws `GoJsonError`.
+ * Decodes the result of `ibc_channel_open`. Returns the version, or empty if there is none. As on the deployed chain, a contract
+ * error means no version, so the channel still opens. Throws `GoJsonError`.
  */
 function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
@@ -194,7 +194,7 @@ function responseOf(response: GoField, contract: string, dataName: string): wasm
   };
 }
 
-/** Decodes a query's result, which is JSON in base64. Throws like {@link parseResponse}. */
+/** Decodes a query's result, which is base64-encoded JSON. Throws like {@link parseResponse}. */
 function parseQueryResult(bytes: Uint8Array): Uint8Array {
   return resultOf(bytes).bytes();
 }
@@ -271,14 +271,14 @@ export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
 
-/** Calls IBC entry points with JSON. Calls cost only the gas used and emit no event of their own. Methods throw `ModuleError`. */
+/** Calls IBC entry points with JSON. A call costs only the gas it uses and emits no event itself. Methods throw `ModuleError`. */
 export interface IbcCalls {
   /**
-   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. A contract error does not
-   * reject the channel: as on the deployed chain, only a virtual machine failure does.
+   * Calls `ibc_channel_open`. Returns the version that the contract chooses, or empty if it chooses none. As on the deployed
+   * chain, only a failure of the virtual machine rejects the channel, not a contract error.
    */
   readonly open: (context: Context, address: string, message: Uint8Array) => string;
-  /** Calls an entry point whose response contains no data, and runs the response's messages. */
+  /** Calls an entry point that returns no data, and runs the response's messages. */
   readonly notify: (
     context: Context,
     address: string,
@@ -337,7 +337,7 @@ export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCa
   };
 }
 
-/** Converts a virtual machine error, which has a different code here than elsewhere. */
+/** Converts a virtual machine error to the code that it has in IBC entry points. */
 function asExecuteFailed(error: ModuleError): ModuleError {
   return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
 }

@@ -7,24 +7,24 @@ import { isPinned } from "./keeper.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { ErrInvalidEvent } from "./keys.ts";
 
-// wasmd 0.53's prices (`WasmGasRegister`) in chain gas. The virtual machine has its own gas.
+// Prices from wasmd 0.53's `WasmGasRegister`, in chain gas. The virtual machine counts its own gas.
 
-/** Price of an instance, and of an instance of pinned code. */
+/** Price of creating an instance, and of an instance of pinned code. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
 const CUSTOM_EVENT_COST = 20n;
 const EVENT_BYTE_COST = 1n;
-/** Number of key and value bytes that are free in each response. */
+/** How many key and value bytes are free in each response. */
 const FREE_EVENT_BYTES = 100n;
 
-/** Charges for an instance, after reading whether the code is pinned. */
+/** Charges for an instance of a code, whose price depends on whether the code is pinned. */
 export function chargeInstance(context: Context, codeId: bigint, entry: string): void {
   const cost = isPinned(context, codeId) ? PINNED_INSTANCE_COST : INSTANCE_COST;
   context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
 }
 
-/** Charges for a reply: the price of an instance of pinned code, even if the code is not pinned, and the reply's events. */
+/** Charges for a reply. It costs as much as an instance of pinned code, even for code that is not pinned, plus its events. */
 export function chargeReply(context: Context, result: ReplyResult): void {
   const events = result.ok ? result.events : [];
   context.gas.consume(PINNED_INSTANCE_COST + eventsCost(events, []), "Loading CosmWasm module: reply");
@@ -45,7 +45,7 @@ function eventsCost(events: ContractResponse["events"], others: readonly Contrac
   return ATTRIBUTE_COST * BigInt(attributes.length) + EVENT_BYTE_COST * (paidBytes + types);
 }
 
-/** VM gas for a call without a limit. */
+/** VM gas of a call without a gas limit. */
 const NO_LIMIT = (1n << 64n) - 1n;
 
 /** Returns the VM gas that a call may use: the meter's remaining gas. */
@@ -63,12 +63,12 @@ export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
     throw outOfGas("Wasm engine function execution", limit, gas.used());
 }
 
-/** An event type must be longer than this, in bytes. */
+/** An event type must have more bytes than this. */
 const SHORT_TYPE_BYTES = 2;
 
 /**
- * Charges for and emits the events in a contract's response: `wasm` with its attributes, if any, then the contract's own events
- * as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
+ * Charges for and emits the events in a contract's response. The event `wasm` with its attributes, if any, comes first, followed
+ * by its own events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
   chargeEvents(context, response);

@@ -7,8 +7,8 @@ const MAX_UINT64 = (1n << 64n) - 1n;
 const NULL: GoJson = { kind: "null" };
 
 /**
- * A value in a contract's JSON, read as Go's `encoding/json` reads it into a struct: unknown members are ignored, names match in
- * any case, null is the zero value, and the last occurrence of a repeated member wins. All methods throw `GoJsonError`.
+ * A value in a contract's JSON, read into a struct like Go's `encoding/json`. Unknown members are ignored, names match in any
+ * case, null is the zero value, and the last occurrence of a repeated member wins. All methods throw `GoJsonError`.
  */
 export class GoField {
   readonly json: GoJson;
@@ -37,7 +37,7 @@ export class GoField {
     return new GoField(found?.[1] ?? NULL, path);
   }
 
-  /** Handles the first present member of those that have a handler, in the handlers' order. Returns undefined if there is none. */
+  /** Calls the first handler, in the handlers' order, whose member is present. Returns undefined if no handler's member is. */
   variant<A extends readonly unknown[], T>(
     handlers: Readonly<Record<string, (body: GoField, ...more: A) => T>>,
     ...more: A
@@ -97,7 +97,7 @@ export class GoField {
     return { denom: this.member("denom").text(), amount: this.member("amount").text() };
   }
 
-  /** Returns the value as it was written. */
+  /** Returns the value unchanged. */
   message(): MessageJson {
     return withExactIntegers(this.json);
   }

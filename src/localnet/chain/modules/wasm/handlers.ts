@@ -14,7 +14,7 @@ import type { Vm } from "../../../vm/vm.ts";
 import { defaultPermission, storeCode } from "./code-store.ts";
 import { ErrNoSuchCode } from "./keys.ts";
 
-/** The messages to contracts, with their stateless checks in the order of wasmd's `ValidateBasic`. */
+/** The messages to contracts. Their stateless checks are in the order of wasmd's `ValidateBasic`. */
 export function contractMessages(options: WasmOptions, host: ContractHost) {
   const { authority } = options;
   const { requireAddress } = checks.createAddressChecks(options.bech32Prefix);
@@ -137,7 +137,7 @@ function setLabel(context: Context, message: wire.MsgUpdateContractLabel, option
   );
 }
 
-/** The messages about codes and params, with their stateless checks in the order of wasmd's `ValidateBasic`. */
+/** The messages about codes and params. Their stateless checks are in the order of wasmd's `ValidateBasic`. */
 export function codeMessages({ authority, bech32Prefix }: WasmOptions, host: ContractHost, vm: Vm) {
   const { requireAddress, requireAddresses, requireAccess } = checks.createAddressChecks(bech32Prefix);
   const requireAuthorityAddress = (message: checks.AuthorityMessage): void =>
@@ -156,7 +156,7 @@ export function codeMessages({ authority, bech32Prefix }: WasmOptions, host: Con
   };
   const absent = moduleParams.defaults;
   const updateParams = moduleParams.update({ authority, signerError: ErrUnauthorized, absent });
-  /** Stores the code in a message of the authority. */
+  /** Stores code from a message that the authority sent. */
   const storeOwnCode = (context: Context, message: StoredByAuthority) => {
     checks.requireAuthority(authority, message);
     return storeCode(context, vm, {

@@ -15,9 +15,7 @@ interface ContractApplicationDeps {
   readonly channels: ibcChannels.ContractChannels;
 }
 
-/**
- * Creates the application for a contract's port (wasmd `IBCHandler`), which calls the contract for each channel or packet step.
- */
+/** Creates the application for a contract's port (wasmd `IBCHandler`). It calls the contract at each channel or packet step. */
 export function createContractApplication(address: string, deps: ContractApplicationDeps): ics4.IBCModule {
   const { calls, bech32Prefix } = deps;
   const close = (context: Context, end: ChannelEndpoint, step: "close_init" | "close_confirm"): void => {
@@ -73,7 +71,7 @@ function openingOf({ connectionHops, ...channel }: ics4.OpeningChannel): ibcChan
   return { ...channel, connectionId: connectionHops[0] ?? "" };
 }
 
-/** Reads the channel for a step. wasmd reads it twice: the second read is for the version. */
+/** Reads the channel for a step. Like wasmd, reads it twice, the second time for the version. */
 function readChannel(
   context: Context,
   end: ChannelEndpoint,
@@ -85,8 +83,8 @@ function readChannel(
 }
 
 /**
- * Calls the contract with a packet. An error acknowledgement contains the contract's own error text, or the codespace and code if
- * a message failed. If a message fails, the contract's events are dropped.
+ * Calls the contract with a packet. An error acknowledgement contains the contract's own error text. If one of its messages
+ * failed, it contains the codespace and code instead, and the contract's events are dropped.
  */
 function receive(
   context: Context,

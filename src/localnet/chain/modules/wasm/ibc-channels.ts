@@ -19,17 +19,17 @@ import type { JsonObject } from "../../../../platform/base/json.ts";
 import { enumName } from "../../../../platform/base/text.ts";
 import { isZeroHeight } from "../ibc/host/height.ts";
 
-/** Functions that the `ibc` module provides for contracts. */
+/** What the `ibc` module provides for contracts. */
 export interface ContractChannels {
   /** Returns a channel, or undefined if it is unknown. */
   readonly channel: (context: Context, end: ChannelEndpoint) => wireChannel.Channel | undefined;
-  /** Returns the channels of all ports whose names start with `prefix`, in path order. */
+  /** Returns the channels of all ports that start with `prefix`, in path order. */
   readonly channelsOfPorts: (context: Context, prefix: string) => readonly wireChannel.IdentifiedChannel[];
-  /** Sends a packet and returns its number. Throws `ModuleError`. */
+  /** Sends a packet and returns its sequence. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
 
-/** Returns the address of the contract that has bound a port, or undefined if there is none. Consumes no gas. */
+/** Returns the contract that has bound a port, or undefined if there is none. Consumes no gas. */
 export function contractOfPort(context: Context, bech32Prefix: string, portId: string): string | undefined {
   if (!portId.startsWith(PORT_PREFIX)) return undefined;
   const address = portId.slice(PORT_PREFIX.length);
@@ -41,7 +41,7 @@ export function contractOfPort(context: Context, bech32Prefix: string, portId: s
   }
 }
 
-/** Binds a contract's port if its code has IBC entry points. Returns the port, or empty text for other code. */
+/** Binds a contract's port if its code has IBC entry points. Returns the port, or "" for other code. */
 export function bindPort(context: Context, address: string, { hasIbcEntryPoints }: CodeReport): string {
   if (!hasIbcEntryPoints) return "";
   const portId = portOf(address);
@@ -109,7 +109,7 @@ export function sendContractPacket(
   return new BinaryWriter().uint32(SEQUENCE_TAG).uint64(sequence).finish();
 }
 
-// The channel and packet JSON that contracts receive, as written by wasmvm 2.1.
+// JSON about channels and packets as contracts receive it from wasmvm 2.1.
 
 /** A channel as contracts see it. */
 export interface ContractChannel extends ChannelEndpoint {

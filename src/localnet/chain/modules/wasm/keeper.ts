@@ -19,7 +19,7 @@ import type { ContractCode } from "./contract.ts";
 import { ErrInvalid, ErrNoSuchCode, ErrNoSuchContract, MODULE_NAME, ErrEmpty } from "./keys.ts";
 import { defineParams } from "../../runtime/params.ts";
 
-// The store layout is wasmd's, except for the code bytes. Numbers in keys are 8 bytes, big-endian.
+// The store layout is wasmd's, except for the code bytes. Numbers in keys have 8 bytes, big-endian.
 
 /** Codes by id: `0x01 | id`. */
 export const codes = collections.createMap(
@@ -44,13 +44,13 @@ const STATE_PREFIX = Uint8Array.of(0x03);
 export const CODE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastCodeId"));
 export const INSTANCE_SEQUENCE_KEY = concat(Uint8Array.of(0x04), utf8("lastContractId"));
 
-/** Next code id. Absent before the first code, whose id is 1. */
+/** The next code id, starting with 1. Absent before the first code. */
 export const codeSequence = collections.createSequence(MODULE_NAME, CODE_SEQUENCE_KEY, 1n);
 
-/** Next instance number. Absent before the first contract, whose number is 1. */
+/** The next instance number, starting with 1. Absent before the first contract. */
 export const instanceSequence = collections.createSequence(MODULE_NAME, INSTANCE_SEQUENCE_KEY, 1n);
 
-/** An entry in a contract's history. Numbers start at 1. */
+/** Identifies an entry in a contract's history. Numbers start at 1. */
 interface HistoryKey {
   readonly address: Uint8Array;
   readonly number: bigint;
@@ -69,7 +69,7 @@ export const histories = collections.createMap(
   collections.messageCodec<wire.ContractCodeHistoryEntry>(wire.ContractCodeHistoryEntry),
 );
 
-/** Pinned codes, whose instances are cheaper: `0x07 | code id`. The value is one byte, 1. */
+/** Pinned codes, whose instances are cheaper: `0x07 | code id`. The value is the byte 1. */
 export const pinned = collections.createMap(
   MODULE_NAME,
   Uint8Array.of(0x07),
@@ -110,7 +110,7 @@ export function runningTransaction(context: Context): number | undefined {
   return transactionIndex(context.withGas(createGasMeter()));
 }
 
-/** Returns the SHA-256 hash of the code's name, which replaces the hash of WebAssembly bytes. */
+/** Returns a TypeScript code's hash: the SHA-256 of its name, in place of the hash of WebAssembly bytes. */
 export function codeHash(code: ContractCode): Uint8Array {
   return sha256(utf8(`relaywatch/contract/${code.name}`));
 }
@@ -127,7 +127,7 @@ function bytesKey(checksum: Uint8Array): Uint8Array {
   return concat(CODE_BYTES_PREFIX, checksum);
 }
 
-/** Stores a code's bytes. Writing them consumes no gas, since the deployed chain stores them in files. */
+/** Stores a code's bytes. Consumes no gas, because the deployed chain stores them in files. */
 export function setCodeBytes(context: Context, checksum: Uint8Array, code: Uint8Array): void {
   const store = context.withGas(createGasMeter()).store(MODULE_NAME);
   if (!store.has(bytesKey(checksum))) store.set(bytesKey(checksum), code);
@@ -150,7 +150,7 @@ export function statePrefix(address: Uint8Array): Uint8Array {
   return concat(STATE_PREFIX, address);
 }
 
-/** Returns a view of a contract's own entries, with unprefixed  */
+/** Returns a view of a contract's own entries, with unprefixed keys. */
 export function contractStore(context: Context, address: Uint8Array): KVStore {
   const prefix = statePrefix(address);
   const parent = context.store(MODULE_NAME);
@@ -169,7 +169,7 @@ export function contractStore(context: Context, address: Uint8Array): KVStore {
   };
 }
 
-/** Returns a view that throws on writes, since a query must not change the state. */
+/** Returns a view that throws on writes, because a query must not change the state. */
 export function readOnly(store: KVStore): KVStore {
   return { ...store, set: refuseWrite, delete: refuseWrite };
 }
@@ -182,7 +182,7 @@ function* withoutPrefix(entries: IterableIterator<Entry>, length: number): Itera
   for (const [key, value] of entries) yield [key.subarray(length), value];
 }
 
-/** Length of an `AbsoluteTxPosition` in a key: the transaction's height and index, 8 bytes each. */
+/** Length of an `AbsoluteTxPosition` in a key. It consists of the transaction's height and index, 8 bytes each. */
 export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
@@ -192,14 +192,12 @@ export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(Uint8Array.of(0x06), uint64BigEndian(codeId));
 }
 
-/**
- * Returns the key prefix for a creator's contracts, in creation order: `0x09 | length | creator`. Position and address follow it.
- */
+/** Returns the key prefix for a creator's contracts, in creation order: `0x09 | length | creator`, then position and address. */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(0x09, creator.length), creator);
 }
 
-/** Writes a new contract's indexes and history. Each store access consumes gas, so their order and number match wasmd's. */
+/** Writes a new contract's indexes and history. The store accesses match wasmd's, because each one consumes gas. */
 export function indexContract(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
@@ -265,7 +263,7 @@ function positionOf({ updated }: wire.ContractCodeHistoryEntry): Uint8Array {
   return concat(uint64BigEndian(updated?.blockHeight ?? 0n), uint64BigEndian(updated?.txIndex ?? 0n));
 }
 
-/** A contract, and the code that a call runs. */
+/** A contract and the code that runs when it is called. */
 export interface LoadedCode {
   /** bech32. */
   readonly address: string;
@@ -273,7 +271,7 @@ export interface LoadedCode {
   readonly bytes: Uint8Array;
   /** The code's hash. */
   readonly hash: Uint8Array;
-  /** True if the code is written in TypeScript and part of the program. */
+  /** True if the code is in TypeScript and so part of this program. */
   readonly isTypeScript?: true;
 }
 
@@ -295,10 +293,10 @@ export function loadContract(context: Context, address: string, bech32Prefix: st
 
 const { ACCESS_TYPE_ANY_OF_ADDRESSES, ACCESS_TYPE_EVERYBODY, ACCESS_TYPE_UNSPECIFIED } = wire.AccessType;
 
-/** Permission granted to every account. */
+/** The permission that allows every account. */
 export const EVERYBODY: wire.AccessConfig = { permission: ACCESS_TYPE_EVERYBODY, addresses: [] };
 
-/** Who may upload code, and who may instantiate code whose upload does not specify it. */
+/** Who may upload code, and who may instantiate code by default. */
 export const moduleParams = defineParams<wire.Params>({
   store: MODULE_NAME,
   key: Uint8Array.of(0x10),
@@ -331,7 +329,7 @@ export function classicContractAddress(codeId: bigint, instance: bigint): Uint8A
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
 }
 
-/** Inputs to a predictable address. */
+/** What determines a predictable address. */
 interface PredictableContract {
   /** The code's hash (32 bytes). */
   readonly checksum: Uint8Array;
@@ -347,7 +345,7 @@ export function predictableContractAddress(contract: PredictableContract): Uint8
   return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
 }
 
-/** Returns the address for a new contract. Without a salt, the address is derived from the next instance number. */
+/** Returns a new contract's address. Without a salt, it derives from the next instance number. */
 export function addressOf(
   context: Context,
   contract: Pick<PredictableContract, "checksum" | "creator" | "message"> & {

@@ -4,7 +4,7 @@ import { type GoJson, parseGoJson } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { ContractError, type MessageJson } from "./contract.ts";
 
-/** Maximum nesting depth of a message, as in serde, so that accepted messages can be traversed recursively. */
+/** Maximum nesting depth of a message, as in serde. It makes recursion over accepted messages safe. */
 const MAX_DEPTH = 128;
 
 const QUOTE = 0x22;
@@ -68,7 +68,7 @@ function parseError(reason: string): ContractError {
   return new ContractError(`Error parsing into type Message: ${reason}`);
 }
 
-/** Counts brackets outside strings, so that `JSON.parse` does not recurse too deeply. Linear in the length. */
+/** Returns whether JSON nests too deeply for `JSON.parse`, by counting brackets outside strings. Linear in the length. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0;
   let inString = false;

@@ -27,7 +27,7 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { atPath, GenesisError, genesisField, genesisPart } from "../../runtime/genesis.ts";
 import { checkCode } from "./code-store.ts";
 
-/** The module and its contract host, through which other modules call contracts. */
+/** The module and its contract host. Other modules call contracts through the host. */
 export interface WasmModule extends ChainModule {
   readonly host: ContractHost;
   /** Returns the application for a contract's port, or undefined for any other port. */
@@ -36,10 +36,10 @@ export interface WasmModule extends ChainModule {
   readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
 }
 
-/** Creates the `wasm` module: wasmd's messages, queries and events, for both binary contracts and contracts in TypeScript. */
+/** Creates the `wasm` module. It has wasmd's messages, queries and events, and runs both binary and TypeScript contracts. */
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
-  // The host and its parts call each other, so the host reads `parts` at the first call, when both exist.
+  // The host and its parts need each other, so the host reads `parts` only on a call, when both exist.
   const { tracer = UNTRACED } = deps;
   const host: ContractHost = tracedHost(
     createContractHost(options, { ...deps, tracer }, () => parts),
@@ -100,7 +100,7 @@ function tracedHost(host: ContractHost, { span }: GasTracer): ContractHost {
   };
 }
 
-/** Traces each contract message as a span, since the messages that it sends may belong to any module. */
+/** Returns a runner that traces each message of a contract as a span, whichever module handles it. */
 function tracedRunner(run: RunMessage, { span }: GasTracer): RunMessage {
   return (context, contract, message) =>
     span(
@@ -119,7 +119,7 @@ const HISTORY = genesisPart<ContractCodeHistoryEntry>(
   ContractCodeHistoryEntry,
 );
 
-/** Kinds of messages that a genesis may run, and their types. */
+/** The kinds of messages that a genesis may run, with their type URLs. */
 const GENESIS_MESSAGES: ReadonlyMap<string, string> = new Map([
   ["store_code", "cosmwasm.wasm.v1.MsgStoreCode"],
   ["instantiate_contract", "cosmwasm.wasm.v1.MsgInstantiateContract"],
@@ -132,10 +132,10 @@ interface GenesisDeps extends WasmOptions {
 }
 
 /**
- * Reads `params`, `codes` (ids ascend from 1) and, from an export, `contracts` (with their state) and `sequences`. A code is
- * `{code_id?, name, creator}` for TypeScript, or `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs `gen_msgs` in
- * order: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}` in proto JSON. All members
- * are optional. Also accepts a wasmd export. Throws `GenesisError`, including if a message fails.
+ * Reads `params`, `codes` (ids ascend from 1) and, in an export, `contracts` (with their state) and `sequences`. TypeScript code
+ * is `{code_id?, name, creator}`; binary code is `{code_id, code_info, code_bytes, pinned}` as in wasmd. Then runs `gen_msgs` in
+ * order, in proto JSON: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}`. All members
+ * are optional. Also accepts a wasmd export. Throws `GenesisError`, even if a message fails.
  */
 function initGenesis(context: Context, genesis: JsonValue | undefined, deps: GenesisDeps): void {
   const root = genesisField(MODULE_NAME, genesis);
@@ -166,7 +166,7 @@ function exportGenesis(context: Context, options: WasmOptions): JsonObject {
       contract_address: formatAddress(options.bech32Prefix, address),
       contract_info: CONTRACT_INFO.print(info),
       contract_state: stateOf(context, address),
-      // Use protobuf, because JSON would change the instantiation message's text.
+      // Export protobuf, because JSON would change the text of the instantiation message.
       contract_code_history: [...keeper.histories.entries(context, address)].map(([, entry]) =>
         toBase64(ContractCodeHistoryEntry.encode(entry).finish()),
       ),
@@ -248,7 +248,7 @@ function initContract(context: Context, field: JsonField, { bech32Prefix }: Wasm
     store.set(decodeField(entry.member("key"), fromHex), entry.member("value").required().asBase64());
 }
 
-/** Reads a history entry in protobuf, as this chain exports it; wasmd exports JSON. */
+/** Reads a history entry. This chain exports protobuf, while wasmd exports JSON. */
 function readHistory(entry: JsonField): ContractCodeHistoryEntry {
   return atPath(entry.path, () => ContractCodeHistoryEntry.decode(entry.asBase64()));
 }
@@ -263,7 +263,7 @@ function initSequences(context: Context, field: JsonField): void {
   keeper.instanceSequence.set(context, field.member("next_instance").required().asUint64());
 }
 
-/** Reads an entry from wasmd's list: a counter's store key, in base64, and its next value. */
+/** Reads a counter from wasmd's list: its store key in base64 and its next value. */
 function initSequence(context: Context, item: JsonField): void {
   const field = item.member("id_key");
   const key = field.required().asBase64();
@@ -283,7 +283,7 @@ function runMessage(context: Context, field: JsonField, { findHandler }: Genesis
   if (type === undefined) throw field.error(field.path, `one of ${[...GENESIS_MESSAGES.keys()].join(", ")}`);
   const handler = findHandler(`/${type}`);
   if (handler === undefined) throw new GenesisError(field.path, `no module handles ${type}`);
-  // Genesis messages have no signatures: the author of the genesis may send on behalf of any account.
+  // Genesis messages need no signatures, because the genesis author may act for any account.
   atPath(`${field.path}.${name}`, () =>
     context.atomically((inner) => handler.handle(inner, messageFromJson(type, message))),
   );

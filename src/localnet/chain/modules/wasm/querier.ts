@@ -19,7 +19,7 @@ import { parseMessageJson, printMessageJson } from "./message-json.ts";
 import { queryStaking } from "./staking-querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** A query that the chain cannot process, as opposed to a query that returns an error. `json` is wasmvm's `SystemError`. */
+/** Thrown for a query that the chain cannot run, as opposed to one that returns an error. `json` is wasmvm's `SystemError`. */
 class SystemError extends Error {
   readonly json: string;
 
@@ -36,7 +36,7 @@ function unsupported(kind: string): SystemError {
 /** Runs a contract's query. Returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
 export type ContractQuerier = (context: Context, contract: LoadedCode, request: GoField) => Uint8Array;
 
-/** Runs smart queries, and determines whether contracts may see an error's text. */
+/** Runs smart queries, and decides whether contracts may see an error's text. */
 export interface SmartQueries {
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
   readonly isDeterministic: (error: errors.ModuleError) => boolean;
@@ -102,7 +102,7 @@ function queryRoute(scope: QueryScope, body: GoField, options: WasmOptions, deps
   return { bytes, json };
 }
 
-/** Converts a gRPC status, which is not a registered error. */
+/** Runs a query. Converts a gRPC status, because it is not a registered error. */
 function withoutStatus<T>(query: () => T): T {
   try {
     return query();
@@ -202,7 +202,7 @@ function noSuchContract(address: string): SystemError {
   return new SystemError("no_such_contract", [["addr", printGoString(address)]]);
 }
 
-/** Returns a member, or none if the value is empty, like Go's `omitempty`. */
+/** Returns a member. Like Go's `omitempty`, returns none if the value is empty. */
 function optional(name: string, value: string): readonly (readonly [string, string])[] {
   return value === "" ? [] : [[name, printGoString(value)]];
 }
@@ -235,8 +235,8 @@ function codeInfo(context: Context, codeId: bigint): Uint8Array {
 }
 
 /**
- * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes and under its own meter, whose gas the call
- * consumes. `gas` is VM gas. Returns the encoded `QuerierResult`. Throws only panics.
+ * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes. It has its own meter with a limit of `gas` (VM
+ * gas), and the call pays for its gas. Returns the encoded `QuerierResult`. Throws only panics.
  */
 export function answerQuery(
   querier: ContractQuerier,
@@ -274,14 +274,14 @@ function printFailure(
   return printGoJson({ ok: { error: text } });
 }
 
-/** Returns an error as contracts may see it. The error's text may differ between nodes, so it must not affect the state. */
+/** Returns what contracts may see of an error. Its text may differ between nodes, so it must not affect the state. */
 export function redacted({ codespace, code }: errors.ModuleError): string {
   return `codespace: ${codespace}, code: ${code}`;
 }
 
 /**
- * Runs a TypeScript contract's query with the call's gas. A `grpc` query returns the response, and a raw query returns the value
- * or null, both in base64. Throws `ModuleError` and `ContractError`.
+ * Runs a TypeScript contract's query with the call's gas. In base64, a `grpc` query returns the response, and a raw query the
+ * value or null. Throws `ModuleError` and `ContractError`.
  */
 export function queryFromTypeScript(
   querier: ContractQuerier,

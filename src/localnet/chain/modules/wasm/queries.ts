@@ -47,7 +47,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
     },
     RawContractState: (context, { address, queryData }) => {
       const store = keeper.contractStore(context, requireContract(context, address));
-      // For an empty key, wasmd returns empty data without reading the store.
+      // Like wasmd, return empty data for an empty key without reading the store.
       const data = queryData.length === 0 ? undefined : store.get(queryData);
       return { data: data ?? new Uint8Array(0) };
     },
@@ -59,7 +59,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // A query's own meter has no limit, and a query's profile needs the sum.
+        // Charge the gas so that a query's profile contains it. The query's meter has no limit.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },
@@ -78,7 +78,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       const page = addressesIn(context, keeper.creatorIndexPrefix(read(creatorAddress)), pagination);
       return { contractAddresses: page.items, pagination: page.pagination };
     },
-    // A TypeScript contract has no WebAssembly and therefore no bytes.
+    // A TypeScript contract has no bytes, because it has no WebAssembly.
     Code: (context, { codeId }) => {
       if (codeId === 0n) throw ErrInvalid("code id");
       const info = keeper.codes.get(context, codeId);
@@ -101,7 +101,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
   });
 }
 
-/** Gas limit for a smart query, as configured on the deployed nodes. */
+/** Gas limit of a smart query, as the deployed nodes configure it. */
 const QUERY_GAS = 3_000_000n;
 
 function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoResponse {
@@ -113,7 +113,7 @@ function toCodeInfoResponse(codeId: bigint, info: CodeInfo): wire.CodeInfoRespon
   };
 }
 
-/** Page used if a request has no pagination; wasmd then does not count the entries. */
+/** The page for a request without pagination. Like wasmd, does not count the entries. */
 const FIRST_PAGE: PageRequest = {
   key: new Uint8Array(0),
   offset: 0n,

@@ -7,7 +7,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, goPanic, orThrow, unregisteredError } from "../../runtime/errors.ts";
 import type { GoField } from "./go-field.ts";
 
-/** Information about a validator for contracts. Rates are decimals with 18 digits. */
+/** What contracts can read about a validator. Rates are decimals with 18 digits. */
 interface ContractValidator {
   readonly operatorAddress: string;
   readonly rate: string;
@@ -34,13 +34,13 @@ export interface StakingReads {
     delegator: Uint8Array,
     validator: Uint8Array,
   ) => ContractDelegation | undefined;
-  /** Returns whether the delegator has a redelegation to the validator that has not completed. */
+  /** Returns whether the delegator has an incomplete redelegation to the validator. */
   readonly isReceiving: (context: Context, delegator: Uint8Array, validator: Uint8Array) => boolean;
 }
 
 /**
- * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. For an existing
- * delegation, `delegation` panics: it queries a `distribution` module, which the deployed chain does not have either.
+ * Runs a contract's staking query (wasmd 0.53 `StakingQuerier`). Returns undefined for unknown queries. `delegation` panics if
+ * the delegation exists, because it queries a `distribution` module, which the deployed chain lacks too.
  */
 export function queryStaking(
   context: Context,

@@ -10,13 +10,13 @@ export interface WasmOptions {
   readonly chainName: string;
   /** Bech32 prefix of account addresses. */
   readonly bech32Prefix: string;
-  /** Bech32 address of the account that may send messages that call a contract's sudo entry point. */
+  /** Bech32 address of the account that may call a contract's sudo entry point with a message. */
   readonly authority: string;
   /** Codes to which a genesis may refer by name. */
   readonly codes: readonly ContractCode[];
   /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
   readonly allowedQueries: readonly string[];
-  /** Additional query paths, which binary contracts may not call on a chain with the `deployed` profile. */
+  /** More query paths, which binary contracts may not call under the `deployed` profile. */
   readonly moreQueries?: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export type CustomMessageHandler = (
   message: unknown,
 ) => CustomMessageResult | undefined;
 
-/** Result of a custom message: JSON for the `data` in the contract's reply, and the encoded response. Some have neither. */
+/** A custom message's result: JSON for the `data` in the contract's reply, and the encoded response. Both may be absent. */
 export interface CustomMessageResult {
   readonly data?: Uint8Array;
   readonly response?: HandlerResult;
@@ -64,13 +64,13 @@ export type CustomQueryHandler = (
   request: Readonly<Record<string, unknown>>,
 ) => MessageJson | undefined;
 
-/** Routes are looked up on each use, since they include modules created after this one. */
+/** What the module needs. Its routes are looked up on each use, because they include modules that are created later. */
 export interface WasmDeps {
   /** Reads the transfer port, which consumes gas. Absent on a chain without transfers. */
   readonly readTransferPort?: (context: Context) => void;
   /** Runs binary contracts. */
   readonly vm: Vm;
-  /** Default: calls are not traced. */
+  /** Traces calls. Default: no tracing. */
   readonly tracer?: GasTracer;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
@@ -87,16 +87,16 @@ export interface WasmDeps {
 /** A contract to create. */
 export interface Instantiation {
   readonly creator: string;
-  /** Empty: no admin. */
+  /** The account that may migrate the contract; empty means nobody. */
   readonly admin: string;
   readonly codeId: bigint;
   readonly label: string;
   /** JSON. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
-  /** True for the authority, which may instantiate any code. */
+  /** True if the authority creates the contract, because it may instantiate any code. */
   readonly isAuthority?: boolean;
-  /** Makes the address predictable. With `isMessageFixed`, the address also depends on the message. */
+  /** Makes the address predictable. If `isMessageFixed` is true, the address also depends on the message. */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };
 }
 

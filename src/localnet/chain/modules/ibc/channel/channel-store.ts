@@ -9,7 +9,7 @@ import { endPath, type PacketEntryName, type SequenceName, STORE_NAME } from "..
 import type { ChannelEndpoint } from "../host/packet.ts";
 import type { IBCModule, PortRouter } from "./ibc-module.ts";
 
-/** Names a packet by one end of its channel. */
+/** Identifies a packet by one end of its channel and its sequence. */
 export interface PacketKey extends ChannelEndpoint {
   readonly sequence: bigint;
 }
@@ -69,12 +69,12 @@ export function listChannels(context: Context, portPrefix = ""): readonly wireCh
   return Array.from(entries, ([end, channel]) => ({ ...channel, ...end }));
 }
 
-/** Decodes an entry of `channelEnds`. The key starts with the slash. */
+/** Decodes an entry of `channelEnds`, whose key starts with a slash. */
 export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel.IdentifiedChannel {
   return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
 
-/** Errors for a channel without a sequence entry, each with the name of this end in its text. */
+/** The errors for a channel that lacks a sequence. Their texts name the channel end. */
 const NO_SEQUENCE = {
   nextSequenceSend: [ibcErrors.ErrSequenceSendNotFound, "source"],
   nextSequenceRecv: [ibcErrors.ErrSequenceReceiveNotFound, "destination"],
@@ -105,7 +105,7 @@ export function hopOf({ connectionHops }: Pick<wireChannel.Channel, "connectionH
   return connectionHops[0] ?? "";
 }
 
-/** Returns a channel's other end. Its channel id is empty until known. */
+/** Returns a channel's other end, whose channel id is empty until it is known. */
 export function counterpartyOf({
   counterparty,
 }: Pick<wireChannel.Channel, "counterparty">): wireChannel.Counterparty {
@@ -117,7 +117,7 @@ export function applicationOfPort(context: Context, router: PortRouter, portId: 
   return requireOwner(context, portCapability(portId), router(context, portId));
 }
 
-/** Returns a channel's application. The channel's capability exists as long as the channel does. Throws capability/7. */
+/** Returns a channel's application. Throws capability/7 if the channel, and so its capability, does not exist. */
 export function applicationOfChannel(context: Context, router: PortRouter, end: ChannelEndpoint): IBCModule {
   const exists = channels.get(context.withGas(createGasMeter()), end) !== undefined;
   return requireOwner(context, channelCapability(end), exists ? router(context, end.portId) : undefined);

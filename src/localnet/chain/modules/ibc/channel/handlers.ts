@@ -45,7 +45,7 @@ export function channelHandlers(
   });
 }
 
-/** Messages for channel upgrades, and for pruning entries, which relayers may do only after an upgrade. */
+/** Messages for channel upgrades and for pruning, which relayers may do only after an upgrade. */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),
@@ -80,7 +80,7 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
 // The steps of opening and closing a channel (ICS-4, ibc-go 04-channel), with their stateless checks (`ValidateBasic`) in ibc-go's
 // order. Each step calls the application of the port.
 
-/** The first two steps: one end starts the channel, and the other end accepts it. */
+/** The first two steps, in which one end starts the channel and the other end accepts it. */
 function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   return {
     ChannelOpenInit: {
@@ -239,7 +239,7 @@ function closingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   } satisfies Messages;
 }
 
-/** Runs one of the first two steps. `check` returns the channel to open, whose version the application chooses. */
+/** Runs one of the first two steps. `check` returns the channel to open; the application then chooses its version. */
 function openNew(
   context: Context,
   application: IBCModule,
@@ -259,14 +259,14 @@ function openNew(
   return { channelId, version };
 }
 
-/** Runs one of the last two steps, up to the call of the application. As in ibc-go, reads the channel again before writing it. */
+/** Runs one of the last two steps before the application is called. Like ibc-go, reads the channel again before writing it. */
 function open(context: Context, step: "ack" | "confirm", end: ChannelEndpoint, check: () => Channel): void {
   const opened = inStep(`open ${step}`, check);
   channelStore.requireChannel(context, end);
   write(context, `channel_open_${step}`, end, { ...opened, state: State.STATE_OPEN });
 }
 
-/** Verifies that the counterparty has taken its step. */
+/** Verifies that the counterparty has completed its step. */
 function verifyOpening(
   context: Context,
   end: ChannelEndpoint,

@@ -13,11 +13,11 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly ordering: wireChannel.Order;
   readonly connectionHops: readonly string[];
   readonly counterparty: wireChannel.Counterparty;
-  /** In the first step, the requested version; in the second step, the counterparty's version. */
+  /** The requested version in the first step, or the counterparty's version in the second step. */
   readonly version: string;
 }
 
-/** The receiving application's reply. Unless `success` is true, the application's writes are dropped. */
+/** The receiving application's reply to a packet. Unless `success` is true, the application's writes are dropped. */
 export interface Acknowledgement {
   readonly success: boolean;
   readonly bytes: Uint8Array;
@@ -25,14 +25,11 @@ export interface Acknowledgement {
 
 /** A packet and the account that relayed it. */
 export interface RelayedPacket extends Packet {
-  /** 20 bytes or more. */
+  /** Address of the relayer's account, 20 bytes or more. */
   readonly relayer: Uint8Array;
 }
 
-/**
- * The application behind a port (ICS-26). Every method may throw `ModuleError` to fail the message. Middleware is an application
- * that wraps another application.
- */
+/** A port's application (ICS-26). Methods throw `ModuleError` to fail a message. Middleware wraps another application. */
 export interface IBCModule {
   /** Name of the module that owns the ports and channels. */
   readonly moduleName: string;
@@ -59,7 +56,7 @@ export interface OutgoingPacket {
 
 /** The interface through which an application sends packets on its channel. Middleware wraps this interface too. */
 export interface ICS4Wrapper {
-  /** Sends a packet and returns its number. Throws `ModuleError`. */
+  /** Sends a packet and returns its sequence. Throws `ModuleError`. */
   readonly sendPacket: (context: Context, packet: OutgoingPacket) => bigint;
 }
 
@@ -78,11 +75,11 @@ export function encodeReply(reply: Reply): Uint8Array {
   );
 }
 
-/** Decodes a reply in any spelling that Go accepts; undefined if it has no result or error. Other bytes throw a plain error. */
+/** Decodes a reply in any spelling that Go accepts. Returns undefined if it is empty. Throws a plain error for other bytes. */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");
-  // If there are both a result and an error, Go picks one at random.
+  // If a reply has both a result and an error, Go picks one at random.
   const responses = Object.entries(json ?? {}).map(([name, value]) => {
     const member = messageFromJson("ibc.core.channel.v1.Acknowledgement", { [name]: value });
     return wireChannel.Acknowledgement.decode(member).response;

@@ -25,10 +25,10 @@ import {
 import * as channelStore from "./channel-store.ts";
 import { type Acknowledgement, type OutgoingPacket, requireCanonicalReply } from "./ibc-module.ts";
 
-/** Value of a packet's receipt on an unordered channel. */
+/** The value of a received packet's receipt on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);
 
-/** Verifies a packet and records its receipt. If already received, returns false without changes. Throws `ModuleError`. */
+/** Verifies and records a received packet. Returns false without changes if it was received before. Throws `ModuleError`. */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
   chargeRead(context.gas, upgradePath(packet.destination).length, 0);
@@ -48,7 +48,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   return true;
 }
 
-/** Records a packet whose proof has already been verified, when a pending transaction is rechecked. Throws `ModuleError`. */
+/** Records a packet in a recheck, in which its proof need not be verified again. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const { ordering } = channelStore.requireChannel(context, packet.destination, packet.destination.channelId);
   return markReceived(context, packet, ordering);
@@ -78,7 +78,7 @@ function destinationOf(context: Context, { destination }: Packet): Channel {
   );
 }
 
-/** Throws channel/13 if the end named in a packet does not match the channel's. */
+/** Throws channel/13 if a packet names a different counterparty than the channel. */
 function requireCounterparty(name: "source" | "destination", end: ChannelEndpoint, channel: Channel): void {
   const { portId, channelId } = channelStore.counterpartyOf(channel);
   if (end.portId !== portId) {
@@ -93,7 +93,7 @@ function requireCounterparty(name: "source" | "destination", end: ChannelEndpoin
   }
 }
 
-/** An unordered channel stores a receipt for each packet; an ordered channel stores the next packet's number. */
+/** Records a received packet: by a receipt on an unordered channel, or by the next sequence on an ordered channel. */
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
   chargeRead(context.gas, startPath(end).length, 0);
   if (ordering === Order.ORDER_UNORDERED) {
@@ -111,9 +111,7 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
   return true;
 }
 
-/**
- * Sends a packet by storing its commitment, which a relayer proves to the counterparty. Returns its number. Throws `ModuleError`.
- */
+/** Stores a packet's commitment, which a relayer proves to the counterparty. Returns its sequence. Throws `ModuleError`. */
 export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   const { source } = outgoing;
   const channel = channelStore.requireChannel(context, source, source.channelId);
@@ -130,7 +128,7 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   return sequence;
 }
 
-/** Throws if the client is not active, or if its latest state shows that the timeout has passed. */
+/** Throws if the client is not active or its latest state shows that the timeout has passed. */
 function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string): void {
   const words = `cannot send packet using client (${clientId}) with`;
   const opened = openClient(context, clientId, ibcErrors.ErrClientNotFound);
@@ -145,7 +143,7 @@ function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string
 /** Proof that a packet was not received. */
 export interface Unreceived {
   readonly proof: MessageProof;
-  /** Number of the next packet on the counterparty's channel end, if the channel is ordered. */
+  /** The sequence that the counterparty's channel end expects next, if the channel is ordered. */
   readonly nextSequenceRecv: bigint;
 }
 
@@ -155,7 +153,7 @@ export interface ClosedProof {
   readonly upgradeSequence: bigint;
 }
 
-/** Verifies that a packet can no longer arrive. Without a commitment, returns false without changes. Throws `ModuleError`. */
+/** Verifies that a packet can no longer arrive. Returns false without changes if it has no commitment. Throws `ModuleError`. */
 export function timeOutPacket(context: Context, packet: Packet, unreceived: Unreceived): boolean {
   const channel = channelStore.requireChannel(context, packet.source);
   requireCounterparty("destination", packet.destination, channel);
@@ -174,7 +172,7 @@ export function timeOutPacket(context: Context, packet: Packet, unreceived: Unre
   return true;
 }
 
-/** Like {@link timeOutPacket}, but for a channel that the counterparty has closed, so the timeout need not have passed. */
+/** Like {@link timeOutPacket}, but the timeout need not have passed, because the counterparty has closed the channel. */
 export function timeOutOnClose(
   context: Context,
   packet: Packet,
@@ -187,7 +185,7 @@ export function timeOutOnClose(
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
-    // ibc-go omits the bracket, too.
+    // ibc-go omits the closing bracket too.
     throw ibcErrors.ErrInvalidPacket(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
     );
@@ -225,7 +223,7 @@ function isCommitted(context: Context, packet: Packet): boolean {
   );
 }
 
-/** On an unordered channel, the packet must have no receipt. An ordered channel must still expect it or an earlier packet. */
+/** Verifies that a packet was not received. An ordered channel must still expect it; an unordered one must lack its receipt. */
 function verifyUnreceived(
   context: Context,
   { connection, ordering }: { readonly connection: ConnectionEnd; readonly ordering: Order },
@@ -287,8 +285,8 @@ export function verifyCounterparty(
 }
 
 /**
- * Verifies the acknowledgement of a sent packet and deletes its commitment. If the packet has no commitment, because it was
- * already acknowledged or timed out, returns false without changes. Throws `ModuleError`.
+ * Verifies the acknowledgement of a sent packet and deletes its commitment. Returns false without changes if the packet has no
+ * commitment because it was acknowledged or timed out before. Throws `ModuleError`.
  */
 export function acknowledgePacket(
   context: Context,

@@ -24,8 +24,8 @@ import {
 } from "./keeper.ts";
 import { requireProof } from "./messages.ts";
 
-// The messages with which relayers relay packets. A packet that was already relayed changes nothing and is a success: several
-// relayers relay the same packets, and a late relayer must not lose its other messages.
+// The messages with which relayers relay packets. A packet that was relayed before changes nothing and succeeds, because several
+// relayers relay the same packets and a late relayer must not lose its other messages.
 
 /** Options and dependencies of the handlers. */
 export interface RelayDeps {
@@ -36,16 +36,16 @@ export interface RelayDeps {
 type Result = wire.ResponseResultType;
 const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS } = wire.ResponseResultType;
 
-/** Prefix for event types and attribute keys when the application refuses a packet. */
+/** Prefix for the event types and attribute keys of an application that refuses a packet. */
 const ERROR_PREFIX = "ibccallbackerror-";
 
 type PacketMessage = Parameters<typeof packetOf>[0] & { readonly signer: string };
 
-/** A message's effect on its packet. */
+/** What a message does with its packet. */
 interface RelayStep {
   /** The packet's end on this chain. */
   readonly end: "source" | "destination";
-  /** Names the step in errors of `verify`. */
+  /** The step's name in the errors that `verify` throws. */
   readonly name: string;
   /** Verifies and records the packet. Returns false if it was relayed before. */
   readonly verify: (packet: Packet) => boolean;
@@ -128,7 +128,7 @@ function completeTimeout(
   wrapErrors(words, () => application.onTimeout(context, packet));
 }
 
-/** Thrown to end an application's branch after the application has refused a packet. */
+/** Thrown to drop an application's branch after it has refused a packet. */
 class Refused extends Error {
   readonly acknowledgement: Acknowledgement;
 
@@ -215,13 +215,13 @@ function requireNextSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: 
   if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
-/** Kind of message in CheckTx. "other" means that it is not a relayer's message. */
+/** The kind of a message in CheckTx. "other" means that it is not a relayer's message. */
 type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
- * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). A transaction that consists only of client
- * updates and packets runs in CheckTx, where a failure costs nothing. It is refused with channel/22 if all its packets have
- * already been relayed. Any other message ends the checks; that message and all later ones run only in the block.
+ * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). Client updates and packets run in CheckTx,
+ * where a failure costs nothing. The first other message ends these checks. If a transaction has only client updates and packets,
+ * and all packets were relayed before, it is rejected with channel/22.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {

@@ -41,7 +41,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   ChannelClientState: (context, request) => {
     checkEnd(request);
     const { portId, channelId } = request;
-    // Unlike the others, this query has a colon.
+    // Unlike in the other queries, this error text has a colon.
     const channel = requireFound(channels.get(context, request), () =>
       ibcErrors.ErrChannelNotFound(`port-id: ${portId}, channel-id: ${channelId}`),
     );
@@ -51,10 +51,10 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
     checkEnd(request);
     return consensusStateOf(context, hopOf(channelOf(context, request)), request);
   },
-  // This chain has no channel upgrades, so none is ever found.
+  // No upgrade is ever found, because this chain has no channel upgrades.
   Upgrade: (_context, request) => notFound(request, ibcErrors.ErrUpgradeNotFound(endText(request))),
   UpgradeError: (_context, request) =>
-    // ibc-go omits the colon, too.
+    // ibc-go omits the colon too.
     notFound(
       request,
       ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
@@ -94,7 +94,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
     checkEnd(request);
     const { ordering } = channelOf(context, request);
     const next = sequences.nextSequenceRecv.get(context, request);
-    // An unordered channel receives packets in any order, so its next sequence is 0.
+    // The next sequence of an unordered channel is 0, because it receives packets in any order.
     const nextSequenceReceive =
       ordering === Order.ORDER_UNORDERED
         ? 0n
@@ -138,7 +138,7 @@ function checkPacket(request: PacketKey): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** Checks the sequences. As in ibc-go, the error text contains the index of the invalid one. */
+/** Checks the sequences. As in ibc-go, the error text contains the invalid sequence's index. */
 function checkSequences(numbers: readonly bigint[]): void {
   const index = numbers.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);
@@ -168,7 +168,7 @@ function stateOf({ portId, channelId }: ChannelEndpoint, sequence: bigint, data:
   return { portId, channelId, sequence, data };
 }
 
-/** Returns a page of acknowledgements. If packets are requested, returns the acknowledged ones, without paging. */
+/** Returns a page of acknowledgements. If the request lists packets, returns their acknowledgements without paging. */
 function queryAcknowledgements(
   context: Context,
   request: wire.QueryPacketAcknowledgementsRequest,

@@ -26,7 +26,7 @@ import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/hei
 import { validateClientId } from "../host/identifiers.ts";
 import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 
-/** Content of a client update: a header, or two contradictory headers. */
+/** The content of a client update, which is a header or two contradictory headers. */
 export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
@@ -49,7 +49,7 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
   }
 }
 
-/** Information about the block in which a header is checked. */
+/** What the checks need to know about the block in which they run. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
   /** Charges gas for a signature that needs the slow verifier, before that verifier runs. */
@@ -67,8 +67,8 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 }
 
 /**
- * Returns a header's trusted validators. The client stores only their hash, so each header must include them. Throws
- * ErrInvalidValidatorSet if their hash differs from the one in the trusted consensus state.
+ * Returns a header's trusted validators. Each header must include them, because the client stores only their hash. Throws
+ * ErrInvalidValidatorSet if the hash differs from the one in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
@@ -82,8 +82,8 @@ function trustedValidatorsOf(header: Header, trusted: ConsensusState): Validator
 }
 
 /**
- * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`): first the
- * trusted validators, revision and heights, and then the checks of CometBFT's light client. Throws `ModuleError`.
+ * Verifies a header against the client's consensus state at the header's trusted height (ibc-go `verifyHeader`). Checks the
+ * trusted validators, revision and heights, then runs CometBFT's light client. Throws `ModuleError`.
  */
 export function verifyUpdateHeader(
   client: ClientState,
@@ -106,7 +106,7 @@ export function verifyUpdateHeader(
       `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
-  // Use the client's own chain id: after a recovery, headers from an earlier revision no longer update the client.
+  // Use the client's own chain id, so that after a recovery, headers from an earlier revision no longer update the client.
   const trustedHeader = {
     chainId: client.chainId,
     height: trustedHeight.revisionHeight,
@@ -136,8 +136,8 @@ function trustOptions(client: ClientState): {
 }
 
 /**
- * Returns a header's height, with the revision from its chain id, or zero if the inner header is absent. Go converts the int64
- * height to uint64, so a negative height becomes a huge one.
+ * Returns a header's height, with the revision from its chain id, or zero if the inner header is absent. As in Go, which converts
+ * int64 to uint64, a negative height becomes a huge one.
  */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;
@@ -200,9 +200,7 @@ export function validateUpdateHeader(header: Header): void {
   checkOwnValidators(header, signed);
 }
 
-/**
- * Checks the header's own validator set against `validators_hash`. The trusted set is checked later, using the client's state.
- */
+/** Checks a header's own validators against `validators_hash`. The trusted set is checked later against the client's state. */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
   if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
   const set = ibcErrors.asModuleError("validator set is not tendermint validator set", () =>
@@ -249,8 +247,8 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour, block: Verifyin
 }
 
 /**
- * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). As in ibc-go, the clock drift is not
- * checked. Throws `ModuleError`.
+ * Checks that enough trusted validators signed each header (ibc-go `verifyMisbehaviour`). Like ibc-go, does not check the clock
+ * drift. Throws `ModuleError`.
  */
 export function verifyMisbehaviour(
   client: ClientState,
@@ -269,19 +267,19 @@ export function verifyMisbehaviour(
   );
 }
 
-/** Returns whether two verified headers contradict each other: different blocks at the same height, or times out of order. */
+/** Returns whether two verified headers contradict each other by different blocks at one height or by times out of order. */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
     return !equalBytes(blockHashOf(first), blockHashOf(second));
   }
-  // ValidateBasic requires the first header to be the higher one, so its time must be later.
+  // The first header's time must be later, because ValidateBasic requires it to be the higher one.
   return consensusStateOfHeader(first).timeNs <= consensusStateOfHeader(second).timeNs;
 }
 
 /**
- * Returns true if a verified header contradicts the stored consensus states: a different state at its height, or a time outside the
- * neighbouring heights' times (ibc-go `CheckForMisbehaviour`).
+ * Returns whether a verified header contradicts the stored consensus states by a different state at its height or a time outside
+ * its neighbours' times (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);
@@ -348,7 +346,7 @@ function requireValid(header: Header, words: string): void {
   );
 }
 
-/** Checks that more than two thirds of the header's own validators signed it, by voting power. */
+/** Checks that the header's own validators signed it with more than two thirds of their voting power. */
 function requireCommitted(header: Header, block: VerifyingBlock): void {
   const { signed, validators } = readHeader(header);
   const { commit } = signed;

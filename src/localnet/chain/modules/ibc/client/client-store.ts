@@ -30,9 +30,7 @@ export type StoredClient =
   | { readonly type: typeof TENDERMINT_TYPE; readonly state: TendermintState }
   | { readonly type: typeof LOCALHOST; readonly state: LocalhostState };
 
-/**
- * Decodes a client state from its Any. Throws `ModuleError` if it is absent, has an unsupported type, or cannot be decoded.
- */
+/** Decodes a client state from its Any. Throws `ModuleError` if it is absent, cannot be decoded or has an unsupported type. */
 export function unpackClientState(any: Any | undefined): StoredClient {
   if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
@@ -69,8 +67,8 @@ export function latestHeightOf(client: StoredClient): Height {
 }
 
 /**
- * Replaces absent messages with empty ones. Go declares these fields non-nullable and encodes them even if they are empty.
- * Otherwise, the stored bytes would differ from a real chain's.
+ * Replaces absent messages with empty ones, so that the stored bytes match a real chain's. Go declares these fields non-nullable
+ * and encodes them even if they are empty.
  */
 function withNonNullableFields(state: TendermintState): TendermintState {
   return {
@@ -84,11 +82,11 @@ function withNonNullableFields(state: TendermintState): TendermintState {
   };
 }
 
-/** Consensus state of a 07-tendermint client: the parts of a verified header that the client stores. */
+/** A 07-tendermint client's consensus state, i.e. the parts of a verified header that the client stores. */
 export interface ConsensusState {
   /** The header's time, in nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** The header's app hash, which is the root that proofs are verified against. */
+  /** The header's app hash, against which proofs are verified. */
   readonly root: Uint8Array;
   readonly nextValidatorsHash: Uint8Array;
 }
@@ -126,7 +124,7 @@ export function encodeConsensusState(state: ConsensusState): Uint8Array {
   return Any.encode(packConsensusState(state)).finish();
 }
 
-/** Returns whether two consensus states are equal. Unequal states at the same height are misbehaviour. */
+/** Returns whether two consensus states are equal. Two different states at the same height are misbehaviour. */
 export function isSameState(a: ConsensusState, b: ConsensusState): boolean {
   return (
     a.timeNs === b.timeNs &&
@@ -211,7 +209,7 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       return entry && stateAt(entry[1]);
     },
     nextConsensusState: (height) => {
-      // The range includes its start, so it must begin one height higher.
+      // Begin one height higher, because the range includes its start.
       const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
       const [entry] = store.iterate(...range({ from: above }));
       return entry && stateAt(entry[1]);
@@ -228,7 +226,7 @@ export function statusOf(context: Context, client: StoredClient, store: ClientSt
   if (client.type === LOCALHOST) return "Active";
   if (!isZeroHeight(client.state.frozenHeight ?? ZERO_HEIGHT)) return "Frozen";
   const latest = store.consensusState(client.state.latestHeight ?? ZERO_HEIGHT);
-  // As in ibc-go, a client without the consensus state for its latest height is treated as expired.
+  // As in ibc-go, a client that lacks the consensus state at its latest height has expired.
   if (latest === undefined) return "Expired";
   return isExpired(latest, durationNs(client.state.trustingPeriod), context.timeNs) ? "Expired" : "Active";
 }
@@ -244,7 +242,7 @@ export function durationNs(duration: Duration | undefined): bigint {
   return duration.seconds * NS_PER_SECOND + BigInt(duration.nanos);
 }
 
-/** A client that exists. */
+/** An existing client and its store. */
 export interface OpenClient {
   readonly client: StoredClient;
   readonly store: ClientStore;
@@ -262,7 +260,7 @@ export function openClient(
   return { client, store };
 }
 
-/** Throws client/29, with the words for the status, unless the client is active. */
+/** Throws client/29, with the text for the status, unless the client is active. */
 export function requireActive(
   context: Context,
   { client, store }: OpenClient,

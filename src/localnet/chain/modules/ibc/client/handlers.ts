@@ -46,7 +46,7 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
         validateStates(message);
       },
       handle: (context, message) => {
-        // ibc-go 8's response is empty; relayers read the new client's id from the event.
+        // ibc-go 8's response is empty, so relayers read the new client's id from the event.
         createClient(context, message.clientState, message.consensusState);
         return { clientId: "" };
       },
@@ -86,7 +86,7 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
     },
     UpgradeClient: {
       signers: signed.packedSigner(packedStates),
-      // As in ibc-go, the signer is checked late.
+      // As in ibc-go, check the signer late.
       validate: (message) => {
         validateUpgrade(message);
         signed.requireSigner(bech32Prefix, message);
@@ -102,14 +102,14 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
 }
 
 /**
- * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. Without a block, signatures in misbehaviour
- * are not checked, because the sender must pay before they are verified.
+ * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks skip signatures in
+ * misbehaviour, because the sender must pay before they are verified.
  */
 interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer"> {
   readonly packed: Any | undefined;
 }
 
-/** The packed states in a message. */
+/** The packed states in MsgCreateClient. */
 type ClientStates = Pick<wire.MsgCreateClient, "clientState" | "consensusState" | "signer">;
 
 function packedStates({ clientState, consensusState }: ClientStates): readonly signed.PackedPart[] {
@@ -161,7 +161,8 @@ function validateClientMessage(
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
 /**
- * Stateless checks of a client state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws `ModuleError`.
+ * Checks a client state without the chain's state (07-tendermint `ClientState.Validate`), in ibc-go's order. Throws
+ * `ModuleError`.
  */
 function validateClientState(client: ClientState): void {
   validateChainId(client.chainId);
@@ -198,7 +199,7 @@ function validateConsensusState(state: clientStore.ConsensusState): void {
       throw unregisteredError(error.message).wrap("next validators hash is invalid");
     throw error;
   }
-  // Go checks the time's seconds (`Unix() <= 0`), so a time within the first second is invalid.
+  // A time within the first second is invalid, because Go checks the time's seconds (`Unix() <= 0`).
   if (state.timeNs < NS_PER_SECOND)
     throw ibcErrors.ErrInvalidConsensus("timestamp must be a positive Unix time");
 }
@@ -211,7 +212,7 @@ function validateChainId(chainId: string): void {
 }
 
 function validatePeriods(client: ClientState): void {
-  // Go has 64-bit durations and rejects longer ones as early as when decoding the message.
+  // Go's durations have 64 bits, so it rejects longer ones while decoding the message.
   for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
     if (clientStore.durationNs(period) > MAX_DURATION_NS)
       throw unregisteredError("proto: duration out of range");
@@ -280,7 +281,7 @@ export const clientQueries: readonly QueryHandler[] = queryHandlers(queryWire.Qu
     return { status: clientStore.statusOf(context, client, store) };
   },
   ClientParams: clientParams.query,
-  // No chain upgrade is ever planned here.
+  // This is never found, because no chain upgrade is ever planned here.
   UpgradedClientState: () => notFound("upgrade plan not found"),
   UpgradedConsensusState: ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
   VerifyMembership: verifyMembership,
@@ -302,7 +303,7 @@ function clientOf(
   };
 }
 
-/** Reads a page of a client's consensus states in key order. Keys sort as text: 2-1000 precedes 2-33. */
+/** Reads a page of a client's consensus states in key order. Keys sort as text, so 2-1000 precedes 2-33. */
 function pageStates(context: Context, { clientId, pagination }: queryWire.QueryConsensusStatesRequest) {
   signed.checkArgument(() => validateClientId(clientId));
   return signed.readMatches(context, consensusStatesPrefix(clientId), pagination, (key, value) => {
@@ -313,7 +314,7 @@ function pageStates(context: Context, { clientId, pagination }: queryWire.QueryC
 }
 
 const SOLO_MACHINE = "06-solomachine";
-/** A proof query costs as much as reading the proof three times, at 3 gas per byte. */
+/** A proof query costs as much as three reads of the proof at 3 gas per byte. */
 const GAS_PER_PROOF_BYTE = 9n;
 
 /**
@@ -336,7 +337,7 @@ export function verifyMembership(
   requireActive(context, clientId);
   context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
   const [prefix = "", path, ...more] = keyPath;
-  // A proof leads through two trees: the store's and the multistore's.
+  // A proof leads through two trees, the store's and the multistore's.
   if (path === undefined || more.length > 0) return { success: false };
   const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
   const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };

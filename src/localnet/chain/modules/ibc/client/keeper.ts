@@ -49,7 +49,7 @@ export function createClient(
   const store = openClientStore(context, clientId);
   store.setClientState(client);
   store.setConsensusState(latestHeightOf(client), unpackConsensusState(consensusState));
-  // As in ibc-go, the client is stored before its status is checked. If the message fails, its writes are reverted.
+  // As in ibc-go, check the client's status after storing it. If the message fails, its writes are dropped.
   requireActive(
     context,
     { client, store },
@@ -59,12 +59,12 @@ export function createClient(
   return clientId;
 }
 
-/** The frozen height stored for every frozen client. ibc-go writes this constant regardless of the misbehaviour's height. */
+/** The frozen height of every frozen client. Like ibc-go, it is the same regardless of the misbehaviour's height. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
  * Updates an active client with a header or misbehaviour (ibc-go `UpdateClient`). A verified contradiction freezes the client and
- * succeeds, since an error would revert the freeze. A header at a height already stored changes nothing. Any other header adds a
+ * succeeds, because an error would revert the freeze. A header at a stored height changes nothing. Any other header adds a
  * consensus state, even below the latest height. Throws `ModuleError`.
  */
 export function updateClient(context: Context, clientId: string, packed: Any | undefined): void {
@@ -82,19 +82,19 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 }
 
 /**
- * Gas for a signature that OpenSSL rejects, which then requires the ZIP-215 verifier (1 to 2 ms). Honest validators never produce
- * such signatures, but an attacker can fill a header with them. CometBFT verifies them as fast as any other signature and charges
+ * Gas for a signature that OpenSSL rejects, so that it needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators never
+ * produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures equally fast and charges
  * nothing.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
- * Maximum total gas of a transaction that pays for such a signature outside a block, enough for about 180 signatures. CheckTx and
- * simulations ultimately charge nobody, and with a full block's gas, one check would take many seconds.
+ * Maximum total gas of a transaction with such a signature outside a block, enough for about 180 signatures. It is low because
+ * nobody pays for CheckTx and simulations, and with a full block's gas, one check would take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
-/** Returns the block information that header checks use. */
+/** Returns what header checks need to know about the block. */
 export function verifyingBlock({ timeNs, gas, mode }: Context): clientMessage.VerifyingBlock {
   const location = "ZIP-215 signature";
   return {
@@ -127,7 +127,7 @@ function isMisbehaviour(message: clientMessage.ClientMessage, store: ClientStore
 
 /**
  * Updates a client in CheckTx (ibc-go `updateClientCheckTx`), so that packets in the same transaction can be verified. Does not
- * check for contradictions. A recheck skips the verification. Throws `ModuleError`.
+ * look for contradictions. A recheck skips the verification. Throws `ModuleError`.
  */
 export function updateClientInCheck(context: Context, clientId: string, packed: Any | undefined): void {
   const message = clientMessage.unpackClientMessage(packed);
@@ -137,8 +137,8 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
 }
 
 /**
- * Opens an active Tendermint client. Checked before the header, which must not revive an expired or frozen client: only a recovery
- * can. Throws client/4 with `words`, client/29 or client/23.
+ * Opens an active Tendermint client. This check precedes the header's, because only a recovery may revive an expired or frozen
+ * client. Throws client/4 with `words`, client/29 or client/23.
  */
 function openForUpdate(
   context: Context,
@@ -164,7 +164,7 @@ function storeHeader(context: Context, client: ClientState, header: Header, stor
   return height;
 }
 
-/** Deletes the oldest consensus state if it has expired. As in ibc-go, each update deletes at most one, which limits its gas. */
+/** Deletes the oldest consensus state if it has expired. As in ibc-go, each update deletes at most one, to limit its gas. */
 function pruneOldest(context: Context, client: ClientState, store: ClientStore): void {
   const height = store.earliestHeight();
   const oldest = height === undefined ? undefined : store.consensusState(height);

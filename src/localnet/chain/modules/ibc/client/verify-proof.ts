@@ -30,7 +30,7 @@ interface PathProof {
 /** Proof accepted by the localhost client, which reads the chain's own store. */
 const SENTINEL_PROOF = Uint8Array.of(1);
 
-// The verifier's cache is a pure function of the proofs, so it cannot change a result.
+// The verifier's cache cannot change a result, because it depends only on the proofs.
 const proofs = createProofVerifier();
 
 /**
@@ -96,7 +96,7 @@ function requireDelay(
       throw ibcErrors.ErrProcessedTimeNotFound(
         `processed time not found for height: ${formatHeight(proofHeight)}`,
       );
-    // Go adds two uint64 values, so a huge delay wraps around.
+    // A huge delay wraps around, because Go adds two uint64 values.
     const valid = BigInt.asUintN(64, processed.timeNs + delay.timeNs);
     if (context.timeNs < valid)
       throw ibcErrors.ErrDelayPeriodNotPassed(
@@ -144,7 +144,7 @@ function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts an error from a proof. The text ends with the description from ibc-go's error. */
+/** Converts a proof's error. Its text ends with the description of ibc-go's error. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -197,7 +197,7 @@ export function verifyRemoteAbsence(
 
 function verify({ clientId }: ConnectionEnd, { name }: ProvenPath, check: () => void): void {
   errors.wrapErrors((error) => {
-    // The client's own checks precede the verification, and their errors are not part of it.
+    // Errors about the client do not get the verification's words, because ibc-go checks the client before it verifies.
     const isOfClient = error.codespace === "client" && (error.code === 4 || error.code === 29);
     const isOfPrefix = error.codespace === "commitment" && error.code === 3;
     return isOfClient || isOfPrefix
@@ -216,7 +216,7 @@ function requestOf(
   return isPacket ? { ...request, delay: delayOf(context, connection) } : request;
 }
 
-/** Returns the packet delay: the connection's delay period, and the number of blocks expected in that period. */
+/** Returns a connection's packet delay, as its delay period and the number of blocks expected in that period. */
 function delayOf(context: Context, { delayPeriod }: ConnectionEnd): NonNullable<PathProof["delay"]> {
   const perBlock = connectionParams.get(context).maxExpectedTimePerBlock;
   const blocks = perBlock === 0n ? 0n : (delayPeriod + perBlock - 1n) / perBlock;

@@ -76,7 +76,7 @@ export function requireActiveClient(context: Context, clientId: string): void {
   requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
 }
 
-/** The connection versions that this chain supports: the only version that IBC defines. */
+/** The connection versions that this chain supports. IBC defines only this one. */
 export const SUPPORTED_VERSIONS: readonly wireConnection.Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];

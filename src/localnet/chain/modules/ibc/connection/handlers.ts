@@ -20,8 +20,8 @@ import { connectionParams } from "../host/params.ts";
 import * as store from "./connection-store.ts";
 
 /**
- * Message handlers for `ibc.core.connection.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. ibc-go 8.7 ignores
- * the states of the counterparty's client and their proofs: only the connection end of the counterparty is proven.
+ * Message handlers for `ibc.core.connection.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Like ibc-go
+ * 8.7, they ignore the state of the counterparty's client and its proofs, and verify only the counterparty's connection end.
  */
 export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
@@ -95,7 +95,7 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return params ?? { maxExpectedTimePerBlock: 0n };
 }
 
-/** A connection end and its id, as one step writes it. */
+/** The connection end that a step writes, with its id. */
 interface Written {
   readonly id: string;
   readonly end: ConnectionEnd;
@@ -123,7 +123,7 @@ function openInit(context: Context, message: wire.MsgConnectionOpenInit): Writte
   return { id, end: { clientId, versions, state: State.STATE_INIT, counterparty, delayPeriod } };
 }
 
-/** Accepts a connection that the counterparty has started. Each success creates another connection. */
+/** Accepts a connection that the counterparty has started. Each success creates a new connection. */
 function openTry(context: Context, message: wire.MsgConnectionOpenTry): Written {
   const { clientId, counterpartyVersions: versions, delayPeriod } = message;
   const counterparty = counterpartyOf(message);
@@ -180,7 +180,7 @@ function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefin
   );
 }
 
-/** Verifies that the counterparty stores the other end. `own.id` is empty while the counterparty cannot know it. */
+/** Verifies that the counterparty stores its end. `own.id` is empty as long as the counterparty cannot know it. */
 function verifyCounterparty(
   context: Context,
   own: Written,

@@ -3,9 +3,9 @@ import { chargeRead, chargeWrite } from "../../../runtime/gas.ts";
 import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
-// On the deployed chain, the module `capability` stores for each port and channel which modules own it: `ibc`, which created the
-// capability, and the application, which claimed it. Its owners are in a store, and its names in memory, where accesses also cost
-// gas. Here, the owners follow from the ports and channels, so only the gas for the accesses remains.
+// On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the
+// capability, and the application, which claimed it. The owners are in a store, and the names in memory, where accesses cost gas
+// too. Here, the owners follow from the ports and channels, so only the gas for the accesses remains.
 
 /** Length of a Go pointer printed in a key: "0x" and 14 digits. */
 const POINTER_BYTES = 16;
@@ -70,7 +70,7 @@ export function chargePort(context: Context, owner: string, portId: string): voi
   chargeClaim(context, owner, name);
 }
 
-/** Charges for the in-memory entries: the name by pointer and the number by name. */
+/** Charges for the two in-memory entries, which map a pointer to the name and the name to the number. */
 function chargeNames(context: Context, owner: string, name: string): void {
   chargeWrite(context.gas, forwardKeyBytes(owner), name.length);
   chargeWrite(context.gas, `${owner}/rev/${name}`.length, INDEX_BYTES);

@@ -10,7 +10,7 @@ import type { ChannelEndpoint, Packet } from "./packet.ts";
 
 type Attribute = readonly [key: string, value: string];
 
-/** Emits an event, followed by the event that names its IBC submodule. */
+/** Emits an event and then the event that names its IBC submodule. */
 function emit(
   context: Context,
   module: "ibc_client" | "ibc_connection" | "ibc_channel",
@@ -21,7 +21,7 @@ function emit(
   context.emit(event("message", [["module", module]]));
 }
 
-/** Client attributes of an event. */
+/** The client that an event is about. */
 export interface EventClient {
   readonly clientId: string;
   readonly clientType: string;
@@ -160,7 +160,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** Returns two attributes for the connection, because ibc-go still emits the one with the old name. */
+/** Returns the connection under two names, because ibc-go still emits the old one. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];

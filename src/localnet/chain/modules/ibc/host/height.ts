@@ -14,7 +14,7 @@ export function formatHeight(height: Height): string {
   return `${height.revisionNumber}-${height.revisionHeight}`;
 }
 
-/** Prints "{revision height}", the way Go's `%d` formats the struct. */
+/** Prints "{revision height}", as Go's `%d` formats the struct. */
 export function goHeight({ revisionNumber, revisionHeight }: Height): string {
   return `{${revisionNumber} ${revisionHeight}}`;
 }

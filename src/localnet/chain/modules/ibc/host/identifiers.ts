@@ -2,7 +2,7 @@ import type { ModuleError } from "../../../runtime/errors.ts";
 import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import { ErrInvalidID } from "./errors.ts";
 
-/** Client type for CometBFT chains. */
+/** The type of clients that track CometBFT chains. */
 export const TENDERMINT_TYPE = "07-tendermint";
 
 /** Id and type of the client through which a chain tracks itself. */
@@ -15,7 +15,7 @@ const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;
 const MAX_LENGTH = 64;
 const MAX_PORT_ID_LENGTH = 128;
 
-/** Checks a client id (ICS-24), like the functions below. Throws ErrInvalidID. */
+/** Checks a client id (ICS-24). Like the functions below, throws ErrInvalidID. */
 export const validateClientId = createCheck((id) => idError(id, 9));
 export const validateConnectionId = createCheck(connectionIdError);
 export const validateChannelId = createCheck((id) => idError(id, 8));
@@ -33,13 +33,13 @@ export function connectionIdError(id: string): ModuleError | undefined {
   return idError(id, 10);
 }
 
-/** Returns whether a chain can assign this id, which consists of the prefix and a 64-bit number. */
+/** Returns whether an id is one that a chain assigns, i.e. the prefix and a 64-bit number. */
 export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
   const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;
 }
 
-/** Checks an id in ibc-go's order. As with Go's `len`, the length is counted in UTF-8 bytes. */
+/** Checks an id in ibc-go's order. Like Go's `len`, counts the length in UTF-8 bytes. */
 function idError(id: string, minLength: number, maxLength = MAX_LENGTH): ModuleError | undefined {
   if (trimGoSpace(id) === "") return ErrInvalidID("identifier cannot be blank");
   if (id.includes("/")) return ErrInvalidID(`identifier ${id} cannot contain separator '/'`);

@@ -3,13 +3,13 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/** Name of the module and its store. Counterparty chains prove entries in this store, so all paths follow ICS-24. */
+/** Name of the module and its store. All paths in it follow ICS-24, because counterparty chains prove its entries. */
 export const STORE_NAME = "ibc";
 
 /** Prefix of all client entries. */
 export const CLIENTS_PREFIX = utf8("clients");
 
-/** Prefix of connection ends, followed by "/" and the id. Like ibc-go's, a page's `next_key` begins with the slash. */
+/** Prefix of connection ends, before "/" and the id. It excludes the slash because ibc-go's `next_key` begins with it. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
 /** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}", like {@link CONNECTIONS_PREFIX}. */
@@ -41,14 +41,14 @@ export function processedHeightKey(height: Height): Uint8Array {
 }
 
 /**
- * Returns the key for an iteration entry. The value is the {@link consensusStateKey}. Iteration keys sort by height, whereas
- * consensus state keys sort as text, so 1000 precedes 33.
+ * Returns the key for an iteration entry. The value is the {@link consensusStateKey}. Iteration keys sort by height. Consensus
+ * state keys sort as text, so that 1000 precedes 33.
  */
 export function iterationKey(height: Height): Uint8Array {
   return concat(ITERATION_PREFIX, heightBytes(height));
 }
 
-/** Heights from `from` up to, but excluding, `below`. Default: no bound. */
+/** Selects heights from `from` up to but excluding `below`. Default: no bound. */
 export interface HeightBounds {
   readonly from?: Height;
   readonly below?: Height;
@@ -57,7 +57,7 @@ export interface HeightBounds {
 /** Returns the range of the iteration keys of these heights. The end is exclusive. */
 export function iterationRange({ from, below }: HeightBounds): readonly [start: Uint8Array, end: Uint8Array] {
   const start = from === undefined ? ITERATION_PREFIX : iterationKey(from);
-  // The prefix with its last letter "s" increased to "t": the first key after all iteration keys.
+  // The first key after all iteration keys is their prefix with the last letter "s" increased to "t".
   const end = below === undefined ? utf8("iterateConsensusStatet") : iterationKey(below);
   return [start, end];
 }
@@ -97,7 +97,7 @@ export function upgradePath(end: ChannelEndpoint): string {
   return `channelUpgrades/counterpartyUpgrade/${endPath(end)}`;
 }
 
-/** Returns the path for the first packet's number since a channel's upgrade. No channel on this chain has one. */
+/** Returns the path for the sequence of the first packet after a channel upgrade. No channel on this chain has one. */
 export function startPath(end: ChannelEndpoint): string {
   return `recvStartSequence/${endPath(end)}`;
 }

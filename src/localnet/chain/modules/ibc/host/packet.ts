@@ -12,7 +12,7 @@ export interface ChannelEndpoint {
   readonly channelId: string;
 }
 
-/** When a packet can no longer be received, according to the receiving chain. Zero means never. */
+/** When the receiving chain stops accepting a packet. Zero means never. */
 export interface Timeout {
   readonly height: Height;
   /** Nanoseconds since the Unix epoch. */
@@ -54,7 +54,7 @@ export function validatePacket({ source, destination, sequence, timeout, data }:
   if (data.length === 0) throw ErrInvalidPacket("packet data bytes cannot be empty");
 }
 
-/** Returns the hash that the sending chain stores for a packet: 32 bytes over the timeout and the data's hash (ICS-4). */
+/** Returns the 32-byte hash that the sending chain stores for a packet. It covers the timeout and the data's hash (ICS-4). */
 export function packetCommitment({ timeout, data }: Packet): Uint8Array {
   const { revisionNumber, revisionHeight } = timeout.height;
   return sha256(

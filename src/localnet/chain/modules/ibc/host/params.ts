@@ -38,7 +38,7 @@ export function isAllowedClient(context: Context, clientType: string): boolean {
   return allowedClients.some((allowed) => allowed === ALLOW_ALL_CLIENTS || allowed === clientType);
 }
 
-/** Connection parameters. By default, the counterparty is expected to take at most 30 s per block. The unit is nanoseconds. */
+/** Connection parameters. By default, the counterparty's blocks should take at most 30 s. The unit is nanoseconds. */
 export const connectionParams: ModuleParams<ConnectionParams> = defineParams({
   store: STORE_NAME,
   key: utf8("connectionParams"),
@@ -57,7 +57,7 @@ export const channelParams: ModuleParams<ChannelParams> = defineParams<ChannelPa
   defaults: { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 600_000_000_000n } },
   validate: ({ upgradeTimeout }) => {
     const { height = ZERO_HEIGHT, timestamp = 0n } = upgradeTimeout ?? {};
-    // A channel upgrade times out at a time after its start, never at a height.
+    // The timeout must be a time, because a channel upgrade never times out at a height.
     if (!isZeroHeight(height))
       throw ErrInvalidUpgradeTimeout(`upgrade timeout height must be zero. got : ${formatHeight(height)}`);
     if (timestamp === 0n) throw ErrInvalidUpgradeTimeout(`upgrade timeout timestamp invalid: ${timestamp}`);

@@ -19,7 +19,7 @@ export interface SignedMessage {
   readonly signer: string;
 }
 
-/** Returns the signer of a message with packed parts. As in Go, the parts' types are checked when a transaction is decoded. */
+/** Returns the signer of a message with packed parts. As in Go, decoding a transaction checks the parts' types. */
 export function packedSigner<T extends SignedMessage>(
   packed: (message: T) => readonly PackedPart[],
 ): (message: T) => readonly string[] {
