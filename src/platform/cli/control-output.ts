@@ -22,7 +22,7 @@ const RELOAD_MS = 60_000;
 /** Makes a command, which has the options for a daemon's place, reload the daemon's configuration. */
 export function reloadCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
   return command
-    .option("--force", "also accept a configuration that is empty or has lost all channels or validators")
+    .option("--force", "accept the configuration even if it is empty or has lost all channels or validators")
     .addHelpText("after", RELOAD_HELP)
     .action(async (options: O & Printing & { readonly force?: true }) => {
       const path = `/-/reload${options.force ? "?force=1" : ""}`;
@@ -45,7 +45,7 @@ function reloadText(reply: unknown): string {
 
 /** Makes a command, which has the options for a daemon's place, print or set the daemon's log level. */
 export function logLevelCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
-  const argument = new Argument("[level]", "new level; default: print the current level");
+  const argument = new Argument("[level]", "the new level; default: print the current level");
   return command
     .addArgument(argument.choices(LOG_LEVELS))
     .action(async (level: LogLevel | undefined, options: O & Printing) => {

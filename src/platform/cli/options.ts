@@ -24,7 +24,7 @@ export function corsOptions(): readonly Option[] {
   return [
     new Option(
       "--cors <origin...>",
-      'origins whose pages may read RPC and REST responses, e.g. https://app.example; "*" for all; default: localhost',
+      'let pages of these origins read RPC and REST responses, e.g. https://app.example, or "*" for all; default: localhost',
     ).argParser(collect(isOriginPattern, "expected an origin, e.g. https://app.example")),
     new Option("--no-cors", "do not let any page read RPC and REST responses"),
   ];
@@ -106,7 +106,7 @@ export function parseDuration(text: string): number {
 export function waitOption(): Option {
   return new Option(
     "--wait <duration>",
-    "with the Go relayer's settings: maximum wait for both chains' nodes (default: 1m)",
+    "how long to wait for both chains' nodes, if the Go relayer's settings are used (default: 1m)",
   ).argParser(parseDuration);
 }
 
@@ -120,7 +120,7 @@ export const DEFAULT_BLOCK_TIME_MS = 1_000;
 export function blockTimeOption(): Option {
   return new Option(
     "--block-time <ms>",
-    `minimum time between two blocks (default: ${DEFAULT_BLOCK_TIME_MS})`,
+    `the minimum time between two blocks (default: ${DEFAULT_BLOCK_TIME_MS})`,
   ).argParser((text) => parseWhole(text, 50, 60_000));
 }
 
@@ -128,7 +128,7 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "number of recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); only the last 1000 states are stored",
+    "how many recent blocks a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); states are stored for the last 1000 only",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 

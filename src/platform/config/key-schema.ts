@@ -117,8 +117,8 @@ export function optionOf(items: KeySchema, value: unknown): KeySchema {
 
 const SECRET_KEYS = {
   properties: {
-    file: { type: "string", minLength: 1, description: "file that contains the secret" },
-    env: { type: "string", minLength: 1, description: "environment variable that contains the secret" },
+    file: { type: "string", minLength: 1, description: "the file that contains the secret" },
+    env: { type: "string", minLength: 1, description: "the environment variable that contains the secret" },
   },
   minProperties: 1,
   maxProperties: 1,

@@ -28,25 +28,25 @@ type MaintenanceStart =
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 const common = {
-  reason: z.string().min(1).max(200).describe("shown with the alerts"),
-  validators: z.array(z.string()).max(1000).default([]).describe("validator names; empty: all"),
-  duration: durationField(60_000).describe("duration, at most 24h"),
+  reason: z.string().min(1).max(200).describe("the reason shown with the alerts"),
+  validators: z.array(z.string()).max(1000).default([]).describe("the validators, by name; empty: all"),
+  duration: durationField(60_000).describe("the window's length, at most 24h"),
 };
 
 const once = z.strictObject({
   ...common,
   from: z.iso
     .datetime({ error: issueText("is not a time", '"2026-12-01T02:00:00Z"') })
-    .describe("start of the one-time window, in UTC"),
+    .describe("when the one-time window starts, in UTC"),
 });
 
 const weekly = z.strictObject({
   ...common,
-  days: z.array(z.enum(DAYS)).min(1).max(7).describe("days on which the window starts"),
+  days: z.array(z.enum(DAYS)).min(1).max(7).describe("the days on which the window starts"),
   at: z
     .string()
     .regex(TIME, { error: issueText("is not a time of day", '"02:00"') })
-    .describe("start time, in UTC"),
+    .describe("the time of day at which the window starts, in UTC"),
 });
 
 /** Field for one maintenance window: `{from, duration}` or `{days, at, duration}`. */

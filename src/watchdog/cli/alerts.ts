@@ -130,9 +130,9 @@ function deadLettersCommand(context: CliContext): Command {
     "dead-letters",
     "list notifications that were never delivered, send them again, or drop them; exits 1 if it lists any",
   )
-    .argument("[channel...]", "channel names; default: all")
+    .argument("[channel...]", "the channels, by name; default: all")
     .addOption(new Option("--resend", "send the notifications again").conflicts("discard"))
-    .option("--discard", "drop the notifications, which ends the alert about them")
+    .option("--discard", "drop the notifications, so that the alert about them ends")
     .action(async (channels: readonly string[], options: DeadLetterOptions) => {
       const isOwn = ({ channel }: { readonly channel: string }): boolean =>
         channels.length === 0 || channels.includes(channel);
@@ -238,8 +238,8 @@ function ackCommand(context: CliContext): Command {
     "ack",
     "acknowledge firing alerts: stops reminders and escalation until they end, and shows others on call who is working on them",
   )
-    .argument("[name...]", "alert names; default: all firing alerts")
-    .requiredOption("--note <text>", "note for others on call, e.g. what is being done")
+    .argument("[name...]", "the alerts, by name; default: all firing alerts")
+    .requiredOption("--note <text>", "a note for others on call, e.g. what is being done")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: AckOptions) => {
       await checkAlertNames(names);
@@ -249,8 +249,8 @@ function ackCommand(context: CliContext): Command {
 }
 
 function unackCommand(context: CliContext): Command {
-  return alertCommand("unack", "withdraw acknowledgements, so that reminders and escalation resume")
-    .argument("[name...]", "alert names; default: all firing alerts")
+  return alertCommand("unack", "withdraw acknowledgements, so that reminders and escalations resume")
+    .argument("[name...]", "the alerts, by name; default: all firing alerts")
     .action(async (names: readonly string[], options: Options) => {
       await checkAlertNames(names);
       const body = selected(names, options);
@@ -290,7 +290,7 @@ interface SilenceOptions extends Options {
 
 function silenceCommand(context: CliContext): Command {
   return alertCommand("silence", "temporarily mute notifications; alerts are still evaluated and counted")
-    .argument("[name...]", "alert names; default: all")
+    .argument("[name...]", "the alerts, by name; default: all")
     .requiredOption("--for <duration>", 'duration, e.g. "2h"', parseDuration)
     .requiredOption("--reason <text>", "reason, for others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)

@@ -42,7 +42,7 @@ export function placeOptions(): readonly Option[] {
   return [
     new Option(
       "--config <file>",
-      "configuration of the watchdog to query; default: the localnet's watchdog on this machine",
+      "the configuration of the watchdog to query; default: the localnet's watchdog on this machine",
     ),
     portOffsetOption(),
   ];

@@ -36,7 +36,7 @@ export function whatIfCommand(context: CliContext): Command {
   const command = new Command()
     .option(
       "--outage <duration>",
-      "an outage of this length, starting now, without oracle votes",
+      "the length of an outage that starts now, during which no oracle votes are sent",
       parseDuration,
     )
     .addOption(restart.argParser(parseDuration).conflicts("outage"));

@@ -55,18 +55,18 @@ const fileSchema = z.strictObject({
     .strictObject({
       listen: listenField()
         .prefault("127.0.0.1:9998")
-        .describe("address of the watchdog's HTTP server for page, status, metrics and health")
+        .describe("the address on which the watchdog serves its page, status, metrics and health")
         .meta({ reload: "process" }),
       hosts: hostNamesField()
         .exactOptional()
         .describe(
-          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
+          "additional host names that clients may use; default: only loopback names on a loopback address, otherwise any name",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
         .exactOptional()
         .describe(
-          "bearer token for requests that change something, e.g. silences; default: control-token in state_dir; a secret",
+          "the bearer token (a secret) for requests that change something, e.g. silences; default: control-token in state_dir",
         )
         .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
@@ -77,30 +77,30 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("folder for the state file; without it, each restart starts a new count")
+    .describe("the folder for the state file; if unset, counts start again at every restart")
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
     .describe(
-      "source of node and sidecar metrics: scrape reads their pages, prometheus reads samples stored by a Prometheus server; each entry in validators can override it",
+      "where node and sidecar metrics come from: scrape reads their pages, prometheus reads stored samples from a Prometheus server; each entry in validators can override this",
     ),
   prometheus: prometheus
     .optional()
     .describe(
-      "Prometheus-compatible API (Prometheus, Thanos, Mimir, VictoriaMetrics), for source: prometheus and backfill",
+      "the Prometheus-compatible API that source: prometheus and backfill query, e.g. Prometheus, Thanos, Mimir or VictoriaMetrics",
     ),
   backfill: backfill
     .optional()
     .describe(
-      "fills gaps in the readings with data from Prometheus after watchdog downtime or failed scrapes",
+      "how to fill gaps in the readings with data from Prometheus, after watchdog downtime or failed scrapes",
     ),
-  sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits for all scrapes"),
+  sources: sources.prefault({}).describe("the URLs of the node and its sidecar, and limits for all scrapes"),
   chain: chain
     .optional()
-    .describe("the chain itself; block times determine the month in which a block is counted"),
+    .describe("how to query the chain itself; a block is counted in the month of its block time"),
   tls: tlsSchema("sources and receivers"),
-  policy: policy.prefault({}).describe("a month's reward by success rate"),
+  policy: policy.prefault({}).describe("how a month's reward depends on the success rate"),
   validators: validators.optional().meta({ commentedOut: true }),
   alerts: alertsSchema,
   notify: notifySchema.describe("who receives notifications, and when"),
@@ -109,7 +109,9 @@ const fileSchema = z.strictObject({
     .array(maintenanceField)
     .max(100)
     .default([])
-    .describe("planned work in UTC: alerts are evaluated but do not notify, and blocks are still counted")
+    .describe(
+      "windows for planned work, in UTC; alerts are evaluated but do not notify, and blocks are still counted",
+    )
     .meta({
       example: [
         { reason: "Weekly sidecar restart", days: ["tuesday"], at: "09:00", duration: "30m" },
@@ -125,7 +127,7 @@ const fileSchema = z.strictObject({
   status_page: statusPageSchema
     .optional()
     .describe(
-      "public read-only page with 90 days of bars, on a separate server that may be reachable from the internet; without this section, there is no such page",
+      "a public, read-only page with a bar for each of the last 90 days; its separate server may be exposed to the internet; if unset, there is no such page",
     ),
   log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });

@@ -20,17 +20,19 @@ export const identity = {
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "chain id that the node must have; with a wrong node URL, the first start fails; changing it starts a new ledger",
+      "the node's expected chain id; a mismatch makes the first start fail, and a change starts a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
-    .describe("the validator's consensus address, needed to read its votes and signing window")
+    .describe(
+      "the validator's consensus address, which the watchdog needs to read its votes and signing window",
+    )
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
     .describe(
-      "the validator's operator address; with it and chain, the watchdog queries the chain's counts and payments, and whether the validator is jailed",
+      "the validator's operator address; if chain is also set, the watchdog queries the chain's counts and payments, and whether the validator is jailed",
     )
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
@@ -43,7 +45,7 @@ const nodeUrls = {
   node: endpointField()
     .optional()
     .describe(
-      "metrics page of the validator's node; its config.toml needs [instrumentation] prometheus = true",
+      "the metrics page of the validator's node, whose config.toml needs [instrumentation] prometheus = true",
     )
     .meta({ initial: NODE_URL }),
   prices: nullableEndpointField()
@@ -54,7 +56,7 @@ const nodeUrls = {
     .meta({ initial: PRICES_URL }),
   oracle_metrics: nullableEndpointField()
     .optional()
-    .describe("oracle metrics; many machines have none, which is normal; null disables the source")
+    .describe("the page with oracle metrics, which many machines do not have; null disables the source")
     .meta({ initial: ORACLE_METRICS_URL }),
   sidecar_metrics: nullableEndpointField()
     .optional()
@@ -62,29 +64,31 @@ const nodeUrls = {
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
-      node: fallbackUrls().describe("additional URLs of the node's metrics page"),
-      prices: fallbackUrls().describe("additional URLs of the price API"),
-      oracle_metrics: fallbackUrls().describe("additional URLs of the oracle metrics"),
-      sidecar_metrics: fallbackUrls().describe("additional URLs of the sidecar's metrics page"),
+      node: fallbackUrls().describe("more URLs for the node's metrics page"),
+      prices: fallbackUrls().describe("more URLs for the price API"),
+      oracle_metrics: fallbackUrls().describe("more URLs for the oracle metrics"),
+      sidecar_metrics: fallbackUrls().describe("more URLs for the sidecar's metrics page"),
     })
     .optional()
     .describe(
-      "additional URLs of the same node and sidecar, e.g. through a second network or a proxy, tried in this order if a URL does not respond; other nodes belong in nodes",
+      "more URLs for the same node and sidecar, e.g. through a proxy, tried in this order if a URL does not respond; list other nodes under nodes",
     )
     .meta({ example: { node: ["http://10.1.0.1:26660/metrics"] }, commentedOut: true }),
   grpc: targetField()
     .optional()
     .describe(
-      "host:port of the node's gRPC server, from which the sidecar reads its markets; it must accept connections",
+      "the host:port of the node's gRPC server, which the sidecar reads its markets from; it must accept connections",
     )
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
     .optional()
-    .describe("labels of the node's series in Prometheus, for source: prometheus and backfill")
+    .describe("the labels that select the node's series in Prometheus, for source: prometheus and backfill")
     .meta({ example: { instance: "127.0.0.1:26660" } }),
   sidecar_labels: labelsField()
     .optional()
-    .describe("labels of the sidecar's series in Prometheus, with source: prometheus; default: the node's")
+    .describe(
+      "the labels that select the sidecar's series in Prometheus, for source: prometheus; default: the node's labels",
+    )
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
 
@@ -102,38 +106,45 @@ export const sources = z.strictObject({
     .meta({ example: ["api.binance.com:443", "api.coinbase.com:443"] }),
   deadline: durationField(100)
     .prefault("4s")
-    .describe("deadline for scraping one source, including the body"),
+    .describe("the deadline for scraping one source, including the body"),
   max_page_bytes: z
     .int()
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe("maximum size of a metrics page; scraping a larger page fails"),
+    .describe("the maximum size of a metrics page; scraping a larger page fails"),
 });
 
-const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
+const node = z.strictObject({
+  name: nameField().describe("the node's name, unique within the validator"),
+  ...nodeUrls,
+});
 
 export const validators = z
   .array(
     z.strictObject({
-      name: nameField().describe("unique name for the validator in the state file, the API and the metrics"),
+      name: nameField().describe(
+        "a unique name for the validator in the state file, the API and the metrics",
+      ),
       ...identity,
-      source: source.optional().describe("where the metrics come from; default: the top-level setting"),
+      source: source
+        .optional()
+        .describe("where this validator's metrics come from; default: the top-level setting"),
       nodes: z
         .array(node)
         .min(1)
         .max(20)
         .describe(
-          "nodes that vote for this validator; each poll counts only the node with the highest share of good blocks",
+          "the nodes that vote for this validator; each poll counts only the node with the highest share of good blocks",
         ),
-      chain: chain.optional().describe("as the top-level section, but for this validator"),
-      policy: policy.prefault({}).describe("as the top-level section, but for this validator"),
+      chain: chain.optional().describe("like the top-level section, for this validator only"),
+      policy: policy.prefault({}).describe("like the top-level section, for this validator only"),
     }),
   )
   .min(1)
   .max(500)
   .describe(
-    "several validators, each with its own counts; replaces the keys for a single validator: chain_id, the addresses, the URLs of sources, chain, policy",
+    "the validators, each counted separately; replaces the keys for a single validator: chain_id, addresses, source URLs, chain and policy",
   )
   .meta({
     example: [

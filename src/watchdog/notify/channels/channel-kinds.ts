@@ -54,9 +54,9 @@ const alertmanager = defineChannel({
         .array(httpUrlField())
         .min(1)
         .max(10)
-        .describe("root URLs of all Alertmanagers in the cluster; each gets all alerts"),
-      authorization: secretField().optional().describe("value of the Authorization header; a secret"),
-      resend: durationField(1000).prefault("1m").describe("time between pushes of the firing alerts"),
+        .describe("the root URLs of the cluster's Alertmanagers; each gets all alerts"),
+      authorization: secretField().optional().describe("the Authorization header (a secret)"),
+      resend: durationField(1000).prefault("1m").describe("how often to push the firing alerts"),
     })
     .transform(({ urls, resend, ...file }) => {
       const roots: Cluster["urls"] = urls.map((url) => url.replace(/\/$/, ""));
@@ -134,12 +134,15 @@ const pagerduty = defineChannel({
       kind: z.literal("pagerduty"),
       ...COMMON_FIELDS,
       // PagerDuty repeats and escalates on its own.
-      reminders: z.boolean().default(false).describe("send reminders; PagerDuty escalates on its own"),
+      reminders: z
+        .boolean()
+        .default(false)
+        .describe("whether to send reminders; PagerDuty escalates on its own"),
       min_severity: severityField("critical"),
-      routing_key: secretField().describe("the service's integration key; a secret"),
+      routing_key: secretField().describe("the service's integration key (a secret)"),
       url: httpUrlField()
         .prefault("https://events.pagerduty.com/v2/enqueue")
-        .describe("URL of the Events API"),
+        .describe("the URL of the Events API"),
     })
     .transform(({ routing_key: routingKey, ...file }) => ({ ...toSettings(file), routingKey })),
   example: { name: "on-call", routing_key: { env: "ORACLE_WATCHDOG_PAGERDUTY_KEY" } },
@@ -195,12 +198,12 @@ const email = defineChannel({
           error: issueText("is not a host", "a host name or an IP address"),
         })
         .describe("SMTP server"),
-      port: z.int().min(1).max(65_535).default(587).describe("port of the SMTP server"),
+      port: z.int().min(1).max(65_535).default(587).describe("the SMTP server's port"),
       security: z
         .enum(["starttls", "tls", "none"])
         .default("starttls")
-        .describe("encryption: starttls, tls (from the start, port 465), or none"),
-      user: z.string().min(1).max(320).optional().describe("user name on the server"),
+        .describe("how to encrypt: starttls, tls (from the start, port 465), or none"),
+      user: z.string().min(1).max(320).optional().describe("the user name on the server"),
       password: secretField().optional().describe("password; a secret"),
       from: address.describe("sender"),
       to: z.array(address).min(1).max(50).describe("recipients"),

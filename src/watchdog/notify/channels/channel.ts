@@ -217,7 +217,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 
 /** Configuration key for the severity from which alerts are sent. */
 export const severityField = (initial: Severity) =>
-  z.enum(SEVERITIES).default(initial).describe("minimum severity of alerts to send");
+  z.enum(SEVERITIES).default(initial).describe("the lowest severity that is sent");
 
 /** Configuration keys common to all channels. */
 export const COMMON_FIELDS = {
@@ -226,11 +226,11 @@ export const COMMON_FIELDS = {
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, {
       error: issueText("is not a valid name", "lower-case letters, digits and hyphens"),
     })
-    .describe("unique name of the channel"),
+    .describe("the channel's unique name"),
   min_severity: severityField("warning"),
   reminders: z.boolean().default(true).describe("send reminders"),
-  resolved: z.boolean().default(true).describe("send a message when an alert ends"),
-  deadline: durationField(100).prefault("10s").describe("deadline for one request"),
+  resolved: z.boolean().default(true).describe("whether to send a message when an alert ends"),
+  deadline: durationField(100).prefault("10s").describe("the deadline for one request"),
 };
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;

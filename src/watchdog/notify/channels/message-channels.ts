@@ -31,7 +31,7 @@ export const slack = defineChannel({
     .strictObject({
       kind: z.literal("slack"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("incoming webhook URL; a secret"),
+      url: secretUrlField().describe("the incoming webhook's URL (a secret)"),
     })
     .transform(toSettings),
   example: { name: "slack", url: { env: "ORACLE_WATCHDOG_SLACK_URL" } },
@@ -86,7 +86,7 @@ export const discord = defineChannel({
     .strictObject({
       kind: z.literal("discord"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("webhook URL; a secret"),
+      url: secretUrlField().describe("the webhook's URL (a secret)"),
     })
     .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
@@ -129,14 +129,14 @@ export const telegram = defineChannel({
       bot_token: checkedSecretField(
         (token) => /^\d{1,20}:[\w-]{10,100}$/.test(token),
         issueText("does not contain a bot token", "digits, a colon, and letters"),
-      ).describe("bot token; a secret"),
+      ).describe("the bot's token (a secret)"),
       chat_id: z
         .string()
         .regex(/^(?:-?\d{1,20}|@\w{1,64})$/, {
           error: issueText("is not a chat id", 'a number in quotes, e.g. "-1001234", or "@name"'),
         })
-        .describe('chat that receives the messages: a number in quotes, or "@name"'),
-      api: httpUrlField().prefault("https://api.telegram.org").describe("root URL of the API"),
+        .describe('the chat that receives the messages: a number in quotes, or "@name"'),
+      api: httpUrlField().prefault("https://api.telegram.org").describe("the API's root URL"),
     })
     .transform(({ bot_token: botToken, chat_id: chatId, api, ...file }) => ({
       ...toSettings(file),
@@ -199,8 +199,8 @@ export const webhook = defineChannel({
     .strictObject({
       kind: z.literal("webhook"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("receives JSON; a secret"),
-      authorization: secretField().optional().describe("value of the Authorization header; a secret"),
+      url: secretUrlField().describe("the URL (a secret) to which JSON is posted"),
+      authorization: secretField().optional().describe("the Authorization header (a secret)"),
     })
     .transform(toSettings),
   example: {
