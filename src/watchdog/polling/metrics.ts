@@ -17,7 +17,7 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
+/** Up to this many validators, statuses are formatted on request. With more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
 const watchdogGauge = gaugesOf([], (status: WatchdogStatus) => [[[], status]]);
@@ -137,8 +137,8 @@ export interface WatchdogMetrics {
   /** Sets all gauges for one validator. If there are few validators, the values are computed when read. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
-   * Returns the page with all metrics in the registry. The gauge lines are from each validator's last `showStatus`: with 200
-   * validators, formatting their 25,000 series takes longer than a scrape may.
+   * Returns the page with all metrics in the registry. Each validator's gauge lines are formatted in `showStatus`, because
+   * formatting the 25,000 series of 200 validators takes longer than a scrape may.
    */
   readonly page: () => Promise<string>;
 }
@@ -152,7 +152,7 @@ export function createWatchdogMetrics(
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** The last status of each validator, latest one last: gauges without a validator label show the latest status. */
+  /** The last status of each validator, latest one last, because gauges without a validator label show the latest status. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (gauge: StatusMetric<WatchdogStatus>): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(gauge.by?.includes("validator") === true ? 0 : -1);
@@ -265,7 +265,7 @@ function line(name: string, { labels, value }: Series): string {
 }
 
 function escaped(text: string): string {
-  // Almost no label has such a character, and one search is faster than three replacements.
+  // Search first: almost no label has such a character, and one search is faster than three replacements.
   return /[\\\n"]/.test(text)
     ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')
     : text;
