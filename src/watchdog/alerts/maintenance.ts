@@ -5,10 +5,10 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
-/** A planned maintenance period, in UTC. Alerts send no notifications during it, but blocks are still counted. */
+/** A planned maintenance period, in UTC. During it, alerts send no notifications, but blocks are still counted. */
 export interface MaintenanceWindow {
   readonly reason: string;
-  /** Validator names; empty for all validators. */
+  /** The names of the validators that it applies to; empty for all. */
   readonly validators: readonly string[];
   readonly durationMs: number;
   readonly start: MaintenanceStart;
@@ -82,7 +82,7 @@ function timeOfDayMs(text: string): number {
   return (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
-/** Returns the first window that applies to a validator at a given time. */
+/** Returns the first maintenance window that a validator is in at a given time. */
 export function activeWindow(
   windows: readonly MaintenanceWindow[],
   validator: string,
@@ -97,7 +97,7 @@ export function activeWindow(
 function isOpen(start: MaintenanceStart, durationMs: number, nowMs: number): boolean {
   if (start.kind === "once") return nowMs >= start.atMs && nowMs < start.atMs + durationMs;
   const midnightMs = nowMs - (nowMs % DAY_MS);
-  // A window of at most 24 h started today or yesterday.
+  // A window lasts at most 24 h, so it started today or yesterday.
   return [midnightMs, midnightMs - DAY_MS].some((dayMs) => {
     const beginMs = dayMs + start.timeOfDayMs;
     return (

@@ -6,12 +6,12 @@ import { type AlertRule, type Condition, GRACE_MS, type Threshold } from "./cond
 import { CONDITIONS } from "./conditions.ts";
 
 export interface AlertsConfig {
-  /** Enabled alerts, in table order. */
+  /** The enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
-  /** Limits for price deviations of individual pairs, in percent. */
+  /** How far individual pairs' prices may deviate, in percent. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** For this long after a cause ends, the alerts it causes cannot start to fire. */
+  /** For this long after a cause ends, alerts that it causes cannot start to fire. */
   readonly graceMs: number;
 }
 
@@ -34,7 +34,7 @@ const pairDeviations = z
   )
   .meta({ example: { "USDT/USD": 0.5 }, commentedOut: true });
 
-/** Builds the configuration section for one alert from its entry in the table. */
+/** Creates the configuration section for one alert from its entry in the table. */
 function section(condition: Condition) {
   return z
     .strictObject({

@@ -20,7 +20,10 @@ function byEstimate(read: (estimate: "low" | "middle" | "high") => Reading): Rea
   return (["low", "middle", "high"] as const).map((estimate) => [estimate, read(estimate)]);
 }
 
-/** Gauges of parts, with the labels `validator` and `chain_id`. They have no series until the chain's id is known. */
+/**
+ * Creates gauges for a status's parts, with the labels `validator` and `chain_id`. They have no series until the chain's id is
+ * known.
+ */
 function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatus) => readonly Part<T>[]) {
   return gaugesOf(["validator", "chain_id", ...by], (status: WatchdogStatus): readonly Part<T>[] => {
     const { validator, chainId } = status;
@@ -29,7 +32,7 @@ function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatu
   });
 }
 
-/** Like {@link chainGaugesOf}, for one part. The gauges have no series while it is undefined. */
+/** Like {@link chainGaugesOf}, for a single part. The gauges have no series while the part is undefined. */
 export function chainGaugeOf<T>(partOf: (status: WatchdogStatus) => T | undefined) {
   return chainGaugesOf([], (status): readonly Part<T>[] => {
     const part = partOf(status);
@@ -48,11 +51,11 @@ const sharedGauge = chainGaugesOf(["kind"], ({ standing }) =>
 const comparisonGauge = chainGaugesOf(["measure"], ({ standing }) =>
   (standing?.peers.comparisons ?? []).map((one) => [[one.measure], one] as const),
 );
-/** There is at most one plan, and therefore at most one name. */
+/** A chain has at most one plan, and therefore at most one `upgrade` label. */
 const upgradeGauge = chainGaugesOf(["upgrade"], ({ upgrade }) =>
   upgrade === undefined || upgrade.doneMs !== undefined ? [] : [[[upgrade.plan.name], upgrade] as const],
 );
-/** The payment for the closed month that was searched most recently. */
+/** Gauges about the payment for the most recent closed month. */
 const paymentGauge = chainGaugeOf(({ payments }) => payments?.at(-1));
 const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
 const ROTATION_STATES = ["none", "next", "due"] as const;
