@@ -31,21 +31,27 @@ import type { SourceKeys, ValidatorKeys } from "./validators-config.ts";
 
 export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
-  /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
+  /**
+   * Additional host names that clients may use. If absent, a loopback address accepts only loopback names, and any other address
+   * all names.
+   */
   readonly hosts?: readonly string[];
-  /** Network settings for sources and receivers. If absent, through the environment's proxies, trusting the public certificates. */
+  /**
+   * Network settings for sources and receivers. If absent, the environment's proxies are used and the public certificates
+   * trusted.
+   */
   readonly network?: NetworkOptions;
-  /** Grants access to the routes that make changes. If absent, these routes are closed. */
+  /** The token for routes that make changes. If absent, these routes are closed. */
   readonly token?: Secret;
   readonly reports: ReportsConfig;
-  /** If absent, there is no public page. */
+  /** The public status page's settings. If absent, there is no such page. */
   readonly statusPage?: StatusPageConfig;
   readonly prometheus?: PrometheusConfig;
-  /** If absent, gaps are not filled. Requires `prometheus`. */
+  /** How to fill gaps from Prometheus, which requires `prometheus`. If absent, gaps are not filled. */
   readonly backfill?: BackfillOptions;
 }
 
-/** The whole file. */
+/** Everything that the configuration file sets. */
 export interface WatchdogDaemonConfig extends WatchdogConfig {
   readonly log: LogConfig;
 }
@@ -140,14 +146,14 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseStatusPage)
   .transform(toWatchdogConfig);
 
-/** The watchdog's configuration and its environment variables. */
+/** The watchdog's kind of configuration, with its schema and environment variables. */
 export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   name: "oracle-watchdog",
   prefix: "RELAYWATCH_WATCHDOG_",
   schema: watchdogConfigSchema,
 };
 
-/** Describes what a reload would remove: all channels or all validators. Undefined if neither. */
+/** Says if a reload would remove all channels or all validators. Returns undefined if it would not. */
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)
@@ -186,7 +192,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
 
 type Path = readonly (string | number)[];
 
-/** Refuses Prometheus keys that contradict each other or have no effect. */
+/** Refuses keys about Prometheus that contradict each other or have no effect. */
 function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): void {
   const all = file.validators?.map(({ source: own, nodes }, index) => ({
     kind: own ?? file.source,
@@ -206,7 +212,7 @@ function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): vo
   for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
 }
 
-/** Checks the section. `stored` is the path of the first `source: prometheus`. */
+/** Checks the `prometheus` section. `stored` is the path of the first `source: prometheus`. */
 function sectionIssues(
   { prometheus: section, backfill: filling }: ValidatorKeys,
   stored?: Path,
@@ -227,7 +233,7 @@ function sectionIssues(
 
 type Issue = readonly [path: Path, text: string];
 
-/** Returns issues whose paths start at the node. */
+/** Returns a node's issues, with paths relative to the node. */
 function nodeIssues(kind: ValidatorKeys["source"], node: SourceKeys, hasBackfill: boolean): readonly Issue[] {
   const { labels, sidecar_labels: ofSidecar } = node;
   const expected = "labels, e.g. {instance: 10.0.0.1:26660}";

@@ -92,10 +92,10 @@ const nodeUrls = {
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
 
-/** The `source` key, for the file and for each validator. */
+/** The `source` key, at the top level and in each validator. */
 export const source = z.enum(["scrape", "prometheus"]);
 
-/** The `sources` section: the only node, and the limits for all scrapes. */
+/** The `sources` section, which sets the only node's URLs and the limits for all scrapes. */
 export const sources = z.strictObject({
   ...nodeUrls,
   egress: z
@@ -160,7 +160,7 @@ export const validators = z
     ],
   });
 
-/** A node's sources, in `sources` or in `nodes`. */
+/** The keys for a node's sources, in `sources` or in an entry of `nodes`. */
 export type SourceKeys = z.output<z.ZodObject<typeof nodeUrls>>;
 
 /** The parts of the file that define the validators. */
@@ -174,7 +174,7 @@ export interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly validators?: z.output<typeof validators> | undefined;
 }
 
-/** Refuses files that combine the single-validator keys with `validators`, and names that are not unique. */
+/** Refuses files that mix the keys for a single validator with `validators`, and names that are not unique. */
 export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
   if (file.validators === undefined) return;
   const message = issueText("cannot be combined with validators", "this key within each validator");
@@ -249,7 +249,7 @@ function toChain({ rest, rpc, fallbacks = [], ...given }: z.output<typeof chain>
   };
 }
 
-/** Returns endpoints with headers, and chain endpoints with a path or query: all may contain keys. */
+/** Returns the endpoints that may contain API keys: those with headers, and chain endpoints with a path or query. */
 function withKeys(
   nodes: readonly NodeKeys[],
   { chain: given }: Identity,
@@ -285,7 +285,7 @@ function toNodes(
   nodes: readonly NodeKeys[],
 ): Pick<ValidatorTarget, "nodes" | "isStored"> {
   if (from === "scrape") return { nodes: nodes.map(toNode) };
-  // Nothing is scraped by default. As for scrapes, null turns the sidecar off.
+  // With source: prometheus, no URL is scraped unless configured. As with scrapes, null turns the sidecar off.
   return {
     isStored: true,
     nodes: nodes.map((given) => toNode({ ...given, prices: given.prices ?? null, oracle_metrics: null })),
