@@ -52,16 +52,16 @@ export interface AccessOptions {
   readonly allowHost?: readonly string[];
 }
 
-/** Pages on this machine, where dApps run during development. */
+/** By default, only pages on this machine, where dApps run during development. */
 const DEFAULT_CORS = ["localhost"];
 
-/** Returns the access rules of a localnet's servers. `origins` apply to RPC and REST. */
+/** Returns the access rules for a localnet's servers. `origins` apply to RPC and REST. */
 export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
   const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
   return { hosts: allowHost, origins };
 }
 
-/** `--log-level LEVEL`. `level` is the default. Without it, the configuration applies. */
+/** `--log-level LEVEL`. `level` is the default. If it is undefined, the configuration applies. */
 export function logLevelOption(level?: LogLevel): Option {
   const option = new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS);
   return level === undefined ? option : option.default(level);
@@ -132,7 +132,7 @@ export function keepBlocksOption(): Option {
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** A chain's validators without {@link powersOption}: one with power 10. */
+/** A chain's validators if {@link powersOption} is not given: one with power 10. */
 export const DEFAULT_POWERS: readonly bigint[] = [10n];
 
 /** Option for comma-separated voting powers: "10,3,3". The value is undefined without the option. */

@@ -82,7 +82,7 @@ export function listenField() {
   );
 }
 
-/** Field for the host names, besides the loopback names, that a server's clients may use. "*" allows every name. */
+/** Field for additional host names that a server's clients may use. "*" allows every name. */
 export function hostNamesField() {
   const name = textField('a host name, e.g. "relayer.example"').refine((text) => isHostName(text), {
     error: issueText("is not a host name", 'a name without scheme or port, e.g. "relayer.example", or "*"'),
@@ -145,7 +145,7 @@ export function secretField(source: SecretSource = processSecretSource) {
   });
 }
 
-/** Placeholder for a secret that is not read. */
+/** Stands for a secret that is not read. */
 const UNREAD = new Secret("unread");
 let areSecretsRead = true;
 
