@@ -7,13 +7,13 @@ import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
 export interface ReportsConfig {
-  /** Cron expression in UTC; undefined if never. */
+  /** When to create the daily report, as a cron expression in UTC. Undefined if never. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
-  /** Folder for the files. Undefined if no files are written. */
+  /** The folder for the reports' files. Undefined if no files are written. */
   readonly directory: string | undefined;
   readonly formats: readonly ReportFormat[];
-  /** Names of the notification channels that receive the text. */
+  /** The names of the notification channels that receive reports as text. */
   readonly channels: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export const reportsSchema = z
     }),
   );
 
-/** Adds an issue for every name in `reports.channels` that is not a channel that accepts reports. */
+/** Adds an issue for every name in `reports.channels` that is not the name of a channel that accepts reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,

@@ -29,17 +29,17 @@ import { isoTime } from "../../../platform/base/time.ts";
 import { costText } from "../../policy/cost-text.ts";
 import { alertName } from "../../conditions/condition.ts";
 
-/** The servers of a cluster: each of them must receive every alert. */
+/** An Alertmanager cluster. Each of its servers must receive every alert. */
 interface Cluster {
   /** Root URLs, without trailing slashes. */
   readonly urls: readonly string[];
   readonly authorization?: Secret | undefined;
 }
 
-/** Number of push intervals for which an alert stays valid without another push; Alertmanager then resolves it. */
+/** Alertmanager resolves an alert that has not been pushed again for this many push intervals. */
 const VALID_PUSHES = 4;
 
-/** Prometheus Alertmanager does its own routing, grouping and repeating, so it receives the state of all alerts. */
+/** Prometheus Alertmanager. It routes, groups and repeats alerts itself, so it receives the state of all alerts. */
 const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -152,7 +152,7 @@ const pagerduty = defineChannel({
     events.map((event) => ({ url, body: pagerdutyBody(event, routingKey.reveal()) })),
 });
 
-/** Encodes an event. The alert's key is the `dedup_key`, so two watchdogs for the same validator open a single incident. */
+/** Encodes an event. The alert's key is the `dedup_key`, so that two watchdogs for the same validator open only one incident. */
 function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<string, unknown>> {
   const { chainId, validator, title, reason } = event;
   const links = linksOf(event).filter(({ href }) => /^https?:/.test(href));
@@ -175,7 +175,7 @@ function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<s
   };
 }
 
-/** An address without a display name. Line feeds are excluded because they would inject header lines. */
+/** A mail address without a display name. Line feeds are excluded, because they would inject header lines. */
 const address = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,190}$/, {
   error: issueText("is not an e-mail address", "name@host"),
 });
@@ -231,7 +231,10 @@ const email = defineChannel({
 
 type Sender = Pick<Mail, "from">;
 
-/** A repeated delivery has the same message id, so mail programs show it only once. Messages about an alert form a thread. */
+/**
+ * Composes the mail about one or more events. A repeated delivery has the same message id, so that mail programs show it only
+ * once. Messages about an alert form a thread.
+ */
 function alertMail(events: readonly AlertEvent[], { from }: Sender, to: readonly string[]): Mail {
   const message = alertMessage(events);
   return {
@@ -276,12 +279,12 @@ export const channelSchema = z.discriminatedUnion(
   },
 );
 
-/** Kinds whose receivers also accept reports. */
+/** The kinds of channels that also accept reports. */
 export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );
 
-/** Kinds whose receivers are sent the state of all alerts instead of events. */
+/** The kinds of channels that are sent the state of all alerts instead of events. */
 export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );
