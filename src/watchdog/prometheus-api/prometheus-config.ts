@@ -104,7 +104,7 @@ export const backfill = z.strictObject({
 
 type Section = z.output<typeof prometheus>;
 
-/** Converts the section. `network` defines how the API is reached. */
+/** Converts the section to settings. `network` defines how the API is reached. */
 export function toPrometheusConfig(
   given: Section,
   network: Pick<PrometheusConnection, "network">,
