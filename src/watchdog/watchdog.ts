@@ -84,10 +84,7 @@ export interface WatchdogDeps {
 export interface Watchdog extends Service {
   /** Resolves with the address on which the HTTP server listens. Rejects if the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
-  /**
-   * Resolves with the address on which the public status page is served, or undefined if there is none. Rejects if it cannot
-   * listen.
-   */
+  /** Resolves with the public status page's address, or undefined if there is no page. Rejects if it cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
   /** Resolves once every validator has been polled. */
   readonly polled: Promise<void>;

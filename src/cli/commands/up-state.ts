@@ -204,9 +204,7 @@ function toned(tone: Tone, text: string): string {
   return colour(`${TONE_SIGNS[tone]} ${text}`);
 }
 
-/**
- * Returns a few lines with three things to try after the first result. `command` starts the program, for example "relaywatch".
- */
+/** Returns a few lines with three things to try after the first result. `command` starts the program, e.g. "relaywatch". */
 export function tryNext(command: string, restPort: number, portOffset: number): readonly string[] {
   const offset = portOffset === 0 ? "" : ` --port-offset ${portOffset}`;
   return [

@@ -73,10 +73,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
 const HINT =
   "start relaywatch up or relaywatch relayer start, or select another relayer with --url or --config";
 
-/**
- * Returns the relayer's URL from its configuration file. Returns undefined for a watchdog's file, which another reader parses and
- * checks.
- */
+/** Returns the relayer's URL from its configuration file. Undefined for a watchdog's file, which another reader checks. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
   // Import the schemas only when needed: they take longer to load than the rest of the command runs.
   const { kindOf } = await import("./config.ts");

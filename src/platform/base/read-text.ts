@@ -33,10 +33,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
   }
 }
 
-/**
- * Waits for the next bytes. Returns none at the end of the file, except before the first bytes, because a pipe may not have a
- * writer yet.
- */
+/** Waits for the next bytes. At the end of the file there are none, but at first a pipe may have no writer yet. */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const isUnopened = isFirst && fstatSync(descriptor).isFIFO();

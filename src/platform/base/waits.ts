@@ -36,10 +36,7 @@ export function createWakeSignal() {
 
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
-/**
- * Creates a signal that wakes callers that wait for a change. Its version, which starts at 0, reveals changes that came before
- * the wait.
- */
+/** Creates a signal that wakes callers waiting for a change. Its version, initially 0, reveals changes from before the wait. */
 export function createChangeSignal(clock: Pick<Clock, "sleep">) {
   const wakeSignal = createWakeSignal();
   let version = 0;

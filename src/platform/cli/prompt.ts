@@ -15,10 +15,7 @@ export interface Prompt {
   readonly secret: (question: string) => Promise<Secret>;
   /** Asks a yes-or-no question. Resolves with true for "y" and "yes", and always with false if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /**
-   * Reads a line, which may have been typed before the question appeared. Resolves with undefined after Ctrl-C and at the end of
-   * the input.
-   */
+  /** Reads a line, which may be typed before the question appears. Undefined after Ctrl-C and at the end of the input. */
   readonly answer: (question: string) => Promise<string | undefined>;
   readonly close: () => void;
 }

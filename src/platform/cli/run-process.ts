@@ -7,10 +7,7 @@ import { isDiskFull, isDiskProblem } from "../storage/sqlite-errors.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
 
-/**
- * Runs a command line as this process, including signals, output, error messages and the exit code. Error messages start with
- * `name`.
- */
+/** Runs a command line as this process, with its signals, output, errors and exit code. Error messages start with `name`. */
 export async function runProcess(
   name: string,
   create: (context: CliContext) => Promise<Command>,

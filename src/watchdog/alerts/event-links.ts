@@ -40,10 +40,7 @@ export function conditionId(validator: string, alert: string): string {
   return `condition-${validator}-${alert}`;
 }
 
-/**
- * Returns a notification's links. The runbook's link is only a file name unless the URL of its folder or of the watchdog's page
- * is known.
- */
+/** Returns a notification's links. The runbook is only a file name unless its folder's URL or the page's URL is known. */
 export function eventLinks(
   { runbooks, watchdog, grafana }: LinkRoots,
   event: Pick<AlertEvent, "alert" | "validator" | "chainId" | "sinceMs" | "atMs">,

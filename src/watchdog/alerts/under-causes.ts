@@ -53,10 +53,7 @@ export function underCauses<T>(
   return [...groups].map(([alert, consequences]) => ({ alert, consequences }));
 }
 
-/**
- * Lists the consequences of an alert, e.g. "also: sidecar slow, prices missing (muted); grpc closed (pending)". Empty if there
- * are none.
- */
+/** Lists an alert's consequences, e.g. "also: sidecar slow, prices missing (muted)". Empty if there are none. */
 export function consequencesText(
   consequences: readonly { readonly title: string; readonly state: string }[],
 ): string {

@@ -215,10 +215,7 @@ function standing({ observation, assessment }: ConditionInput): Standing {
   return standingOf(observation, assessment?.blockTimeMs);
 }
 
-/**
- * Evaluates how full the signing window is. If `needsMisses` is true, a window used to `min_used` counts only while it keeps
- * filling up.
- */
+/** Evaluates how full the signing window is. With `needsMisses`, `min_used` counts only while the window keeps filling up. */
 function evaluateWindow(
   input: ConditionInput,
   limit: (key: "jailed_within" | "min_used") => number,

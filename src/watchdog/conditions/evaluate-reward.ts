@@ -8,10 +8,7 @@ import { active, cannotSee, clear, type ConditionResult, type ConditionInput } f
 
 const NOT_COUNTED = cannotSee("no block of this month has been counted yet");
 
-/**
- * Evaluates a condition on the headroom. If `evaluate` returns undefined, the condition is clear, and the reason states the
- * headroom.
- */
+/** Evaluates a condition on the headroom. If `evaluate` returns undefined, it is clear, with the headroom as the reason. */
 function evaluateHeadroom(
   assessment: Assessment | undefined,
   boundary: Boundary,

@@ -257,10 +257,7 @@ function advanceLatency(
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
 }
 
-/**
- * Returns true if a node has restarted and counts from zero again. Compares every bound, because the total may have grown since
- * then.
- */
+/** Returns true if a node restarted and counts from zero. Compares every bound, because the total may have grown since. */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>
     count < (before.within.get(bound) ?? 0n);

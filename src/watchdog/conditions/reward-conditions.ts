@@ -95,10 +95,7 @@ const DEPENDS_ON_DAY = "what remains depends on the day of the month";
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
-/**
- * Returns PromQL that selects validators that will cross the boundary within the given time and this month, at both windows' bad
- * shares.
- */
+/** Returns PromQL for validators that cross the boundary within this time and month, at both windows' bad shares. */
 function crossedWithin(
   left: string,
   windows: readonly [BadShareWindow, BadShareWindow],

@@ -31,15 +31,9 @@ import type { SourceKeys, ValidatorKeys } from "./validators-config.ts";
 
 export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
-  /**
-   * Additional host names that clients may use. If absent, a loopback address accepts only loopback names, and any other address
-   * all names.
-   */
+  /** Additional host names that clients may use. If absent, a loopback address accepts loopback names, others any name. */
   readonly hosts?: readonly string[];
-  /**
-   * Network settings for sources and receivers. If absent, the environment's proxies are used and the public certificates
-   * trusted.
-   */
+  /** Network settings for sources and receivers. If absent, uses the environment's proxies and public certificates. */
   readonly network?: NetworkOptions;
   /** The token for routes that make changes. If absent, these routes are closed. */
   readonly token?: Secret;

@@ -64,10 +64,7 @@ const MIN_BLOCKS = 30n;
 /** An interval contains a halt if its block time exceeds the median by this factor. */
 const HALT_FACTOR = 1.25;
 
-/**
- * Counts one observation in all sources. A source that was not seen is left unchanged, because its next reading will cover the
- * time.
- */
+/** Counts one observation in all sources. A source that was not seen is unchanged, because its next reading covers the time. */
 export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
   const { atMs } = observation;
   const { counters, shownChainId } = countersOf(observation, options.consensusAddress);

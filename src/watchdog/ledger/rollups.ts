@@ -11,10 +11,7 @@ export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 export type Span = keyof typeof SPANS;
 export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly Span[];
 
-/**
- * The rollups of one span, oldest first. This is a list because every poll copies it, and copying a map takes a hundred times as
- * long.
- */
+/** The rollups of one span, oldest first. Every poll copies this list; copying a map would take a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
 /** One source's counts by period. Only recent minutes, hours and days are included; the state file has the others. */
@@ -31,10 +28,7 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
-/**
- * The blocks of a segment that is no longer than this are counted at its end. In a longer segment, they are spread evenly over
- * its time.
- */
+/** A segment's blocks are counted at its end if it is no longer than this, and otherwise spread evenly over its time. */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
@@ -228,10 +222,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   return parts;
 }
 
-/**
- * Returns the counts of the blocks before the new month's first block. Undefined if the segment does not start in the previous
- * month.
- */
+/** Returns the counts of the blocks before the new month's first block. Undefined if the segment starts in another month. */
 function shareByHeight(
   { counts, fromMs, toMs, heights, edge }: Segment,
   edgeMs: number,

@@ -59,9 +59,7 @@ export function stripOf(
   });
 }
 
-/**
- * Omits the days before the first one with a block, because a watchdog that started during the month knows nothing about them.
- */
+/** Omits the days before the first one with a block because a watchdog that started during the month knows nothing about them. */
 export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
   const first = days.findIndex(({ state }) => state !== "none");
   return first < 0 ? [] : days.slice(first);

@@ -146,10 +146,7 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/**
- * Returns a tier's tone. Values are never green, because they come from the last poll even if the watchdog can no longer see
- * anything.
- */
+/** Returns a tier's tone. Values are never green, because the last poll's values stay when the watchdog sees nothing. */
 function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }

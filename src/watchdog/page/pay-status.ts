@@ -102,19 +102,13 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/**
- * Returns the tier in which the month ends if the current loss continues. If there is no forecast, returns the current rate's
- * tier.
- */
+/** Returns the tier in which the month ends if the current loss continues. Without a forecast, the current rate's tier. */
 function expectedTier(status: WatchdogStatus): Tier | undefined {
   const forecast = foundedForecast(status.assessment)?.tiers.middle;
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/**
- * Names the rate that {@link expectedTier} is based on: "its current rate", "the rate of recent days", "the rate of its
- * forecast".
- */
+/** Names the rate behind {@link expectedTier}: "its current rate", "the rate of recent days", "the rate of its forecast". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
   return expectedTier(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";

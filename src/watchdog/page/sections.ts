@@ -98,10 +98,7 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/**
- * Shows who is notified, and which notifications are pending or were never delivered. `pending` counts pending deliveries by
- * channel.
- */
+/** Shows who is notified, and which notifications are pending or were never delivered. `pending` counts them by channel. */
 export function notificationSection(
   channels: readonly ChannelState[],
   lost: readonly LostDelivery[],

@@ -31,10 +31,7 @@ export type ChainRpc = ReturnType<typeof createChainRpc>;
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/**
- * Creates the CometBFT RPC calls that searching for a payment needs. They check responses, limit their size, and throw
- * `SourceError`.
- */
+/** Creates the CometBFT RPC calls for a payment search. They check responses, limit their size, and throw `SourceError`. */
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);

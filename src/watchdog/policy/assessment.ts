@@ -143,10 +143,7 @@ export interface Outcome {
   readonly rewardCents: bigint;
 }
 
-/**
- * The specification's policy: its tiers, with a linear reward between the boundaries, and the documented 99.5 % and 95 % of
- * signed blocks.
- */
+/** The specification's tiers, linear between the boundaries, and the documented 99.5 % and 95 % of signed blocks. */
 export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
@@ -186,9 +183,7 @@ export interface PolicyChoice {
   readonly fromChain: boolean;
 }
 
-/**
- * Returns true if a month has too few counted blocks for a meaningful rate, because one miss in ten blocks already gives 90 %.
- */
+/** Returns true if a month has too few counted blocks for a meaningful rate because one miss in ten blocks already gives 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
   return good + bad < ENOUGH_BLOCKS;
 }

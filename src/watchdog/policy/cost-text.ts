@@ -12,20 +12,14 @@ export const storedCost = z.object({
   sinceMs: z.number().exactOptional(),
   /** How many misses full pay allows in the month. Absent if the block time is unknown. */
   allowed: wholeNumber.exactOptional(),
-  /**
-   * How much higher the forecast pay would be without these misses, in hundredths of the currency unit. Absent if it is too early
-   * to tell.
-   */
+  /** What these misses take off the forecast pay, in hundredths of the currency unit. Absent if it is too early to tell. */
   payCents: wholeNumber.exactOptional(),
   currency: z.string().exactOptional(),
 });
 
 export type Cost = Readonly<z.output<typeof storedCost>>;
 
-/**
- * Returns how much of the month's miss allowance the blocks use, where 1 is all of it. Undefined if unknown or if no miss is
- * allowed.
- */
+/** Returns how much of the month's miss allowance the blocks use (1: all). Undefined if unknown or if none is allowed. */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }

@@ -23,10 +23,7 @@ const MIN_SAMPLES = 3;
  */
 const RESAMPLES = 200;
 
-/**
- * Maximum draws per month. If hours are drawn, each draw stands for several, because a problem in one hour often persists in the
- * next.
- */
+/** Maximum draws per month. A drawn hour stands for several, because a problem often persists into the next hour. */
 const MAX_DRAWS = 31;
 
 /** A recurring loss shows in the median of seven days, or of at least five if fewer are known. */

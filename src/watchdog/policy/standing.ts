@@ -24,16 +24,13 @@ export interface SigningWindow {
   readonly left: bigint;
   /** Undefined until the first block has been counted. */
   readonly signed: SuccessRate | undefined;
-  /**
-   * Blocks until the validator is jailed if it misses every block from now on. Undefined if these parameters jail nobody for
-   * downtime.
-   */
+  /** Blocks until jail if the validator misses every block from now on. Undefined if nobody is jailed for downtime. */
   readonly ifAllMissed: BlockRange | undefined;
   /** Blocks until the validator is jailed at its current rate of misses. */
   readonly atPresentRate: PresentRate;
 }
 
-/** A lower and an upper bound. The exact number is unknown, because the chain does not tell which of the window's blocks were missed. */
+/** A lower and an upper bound, because the chain does not tell which of the window's blocks were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;

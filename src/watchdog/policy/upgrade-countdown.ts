@@ -8,10 +8,7 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/**
- * The upgrade plan that polls saw last. It is retained when the chain halts at the plan's height, because nothing can be queried
- * then.
- */
+/** The upgrade plan that polls saw last. It is retained while the chain halts at its height and cannot be queried. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),

@@ -35,10 +35,7 @@ const TOLERANCE_MS = MINUTE_MS;
 /** A difference smaller than this is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/**
- * How long a step must last if only the sources' clocks confirm it, because they may all be on one machine. The alert fires
- * earlier.
- */
+/** How long a step must last if only the sources' clocks, perhaps all on one machine, confirm it. The alert fires earlier. */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
 /** A source that shows an earlier time than this has a clock that was never set. */

@@ -169,10 +169,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
   let pointCount = 0;
   let labelCount = 0;
   let byteCount = 0;
-  /**
-   * The incomplete texts of the response, of a series in it, and of a sample in that series. A 0 replaces each part that has been
-   * parsed.
-   */
+  /** The incomplete texts of the response, a series in it, and a sample in the series. A 0 replaces each parsed part. */
   const texts = [""];
   let open = "";
   let isInString = false;

@@ -40,10 +40,7 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
   };
 }
 
-/**
- * Returns true if comparisons with other validators apply to the month. They show the current state and say nothing about a past
- * month.
- */
+/** Returns true if comparisons with other validators apply to the month. They show the present, not a past month. */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
 }

@@ -196,10 +196,7 @@ interface DueReport {
 /** How long to wait for a month to be finalized. After that, its reports say that it is still open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/**
- * Returns a schedule's reports that were due at a given time. Monthly reports wait until the month is finalized, but at most six
- * hours.
- */
+/** Returns a schedule's reports that were due at a given time. Monthly reports wait up to six hours for a final month. */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,
@@ -255,9 +252,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
   }
 }
 
-/**
- * Writes a file atomically, so that after a crash it contains either the old or the new content. Creates the folder if necessary.
- */
+/** Writes a file atomically, so after a crash it contains either the old or the new content. Creates the folder if necessary. */
 function writeDurably(path: string, text: string): void {
   createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;

@@ -226,10 +226,7 @@ export interface ChainObservation {
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueReading>;
   readonly upgrade?: Seen<UpgradeReading>;
-  /**
-   * The result of searching for last month's payment. It is also absent or "not-configured" if there is nothing to search for
-   * now.
-   */
+  /** The result of searching for last month's payment. Also absent or "not-configured" if there is nothing to search for. */
   readonly payment?: Seen<Payment>;
   readonly slashing?: Seen<SlashingReading>;
   readonly peers?: Seen<PeersReading>;
@@ -391,10 +388,7 @@ export function toSourceFailure(error: unknown): SourceFailure {
     : { code: "unreachable", text };
 }
 
-/**
- * Returns true if the connection was refused. If a host has several addresses, Node throws an AggregateError with its first
- * error's code.
- */
+/** Returns true if the connection was refused. For several addresses, Node throws an AggregateError with the first code. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("code" in error && error.code === "ECONNREFUSED") || isRefusal(error.cause);

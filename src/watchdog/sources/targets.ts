@@ -11,10 +11,7 @@ export interface ValidatorTarget {
   readonly chainId?: string;
   /** The bech32 address, e.g. neutronvalcons1…. If absent, neither the validator's votes nor its signing window are read. */
   readonly consensusAddress?: string;
-  /**
-   * The bech32 address, e.g. neutronvaloper1…. If absent, the chain is not queried about its payments or whether the validator is
-   * jailed.
-   */
+  /** The bech32 address, e.g. neutronvaloper1…. If absent, the chain is not queried about payments or the validator's jail. */
   readonly operatorAddress?: string;
   /** The validator's nodes; at least one. */
   readonly nodes: readonly NodeTarget[];
@@ -24,10 +21,7 @@ export interface ValidatorTarget {
   readonly egress: readonly string[];
   /** If true, the nodes' metrics come from Prometheus; otherwise, they are scraped. */
   readonly isStored?: true;
-  /**
-   * The endpoints that may contain API keys: those with headers, and chain endpoints with a path or query. Absent if there are
-   * none.
-   */
+  /** Endpoints that may contain API keys: those with headers, and chain endpoints with a path or query. Absent if none. */
   readonly endpoints?: readonly Endpoint[];
 }
 

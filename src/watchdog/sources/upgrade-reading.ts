@@ -31,10 +31,7 @@ export function toUpgradeReading(root: JsonField): UpgradeReading {
   };
 }
 
-/**
- * Returns one line of at most `max` characters. Replaces control characters, and marks that change the text direction, with
- * spaces.
- */
+/** Returns one line of at most `max` characters. Control characters and text-direction marks become spaces. */
 function clipped(text: string, max: number): string {
   const line = cutText(text, 4 * max)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")

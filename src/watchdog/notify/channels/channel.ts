@@ -45,10 +45,7 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly schema: Schema;
   /** Keys for an example, excluding `kind`, as written in the file. */
   readonly example: Readonly<Record<string, unknown>>;
-  /**
-   * Maximum number of events per delivery. A message for people can contain many, a request to a program that tracks alerts only
-   * one.
-   */
+  /** Maximum number of events per delivery. Messages for people can contain many, requests to programs only one. */
   readonly maxEvents: number;
   /** Encodes one validator's events, oldest first. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];

@@ -62,10 +62,7 @@ function slackBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/**
- * Escapes `&`, `<` and `>`, which control Slack's formatting. Otherwise, `<!channel>` in text from other hosts would ping
- * everyone.
- */
+/** Escapes `&`, `<` and `>`, which control Slack's formatting. Otherwise, other hosts could ping everyone with `<!channel>`. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -74,10 +74,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/**
- * Creates the error for a refusal. Only this function decides whether a refusal is permanent, is about the content, or may be
- * retried.
- */
+/** Creates the error for a refusal. Only this function decides if it is permanent, about the content, or temporary. */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -200,10 +197,7 @@ function retryAfter(header: string | string[] | undefined, text: string): number
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
-/**
- * Returns an error text without URLs: the whole message of an error of this project, and only the code or name of any other
- * error.
- */
+/** Returns an error text without URLs: this project's errors in full, and only the code or name of any other error. */
 export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";
