@@ -103,9 +103,7 @@ interface AlertRoutesDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alerting: () => AlertingState;
-  /**
-   * Stores a changed state and returns undefined. If storing fails, the previous state stays in force and the reason is returned.
-   */
+  /** Stores a changed state and returns undefined. If storing fails, keeps the previous state and returns the reason. */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
   readonly validators: readonly string[];

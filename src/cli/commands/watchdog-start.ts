@@ -72,9 +72,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
 }
 
 interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
-  /**
-   * How error messages name the setting that changes the port: the configuration key, or the option if there is no configuration.
-   */
+  /** How error messages name the setting that changes the port: the configuration key or, if there is none, the option. */
   readonly names: Pick<DaemonContext, "portOption">;
 }
 

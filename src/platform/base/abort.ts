@@ -72,10 +72,7 @@ interface OwnSignal<S extends WaitSignal> {
   readonly abort: (reason: Error) => void;
 }
 
-/**
- * Creates the signal for one call. Its callbacks need no event listener, because adding one would take longer than the rest of a
- * short wait.
- */
+/** Creates the signal for one call. Its callbacks need no event listener, which would take longer than a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   return ownSignal(own.signal, (reason) => own.abort(reason));

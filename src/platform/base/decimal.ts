@@ -82,9 +82,7 @@ export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundHalfEven(a * b, PREC_ONE));
 }
 
-/**
- * Divides, truncates at 54 fractional digits, and rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0.
- */
+/** Divides, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);

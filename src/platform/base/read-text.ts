@@ -5,9 +5,7 @@ export const MAX_SETTINGS_BYTES = 1_048_576;
 
 const CHUNK_BYTES = 65_536;
 
-/**
- * How long to wait for a silent pipe or terminal. The read is synchronous, so the process handles no signals during that time.
- */
+/** How long to wait for a silent pipe or terminal. The read is synchronous, so the process handles no signals. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 

@@ -17,8 +17,7 @@ export async function runProcess(
     exit: (code) => process.exit(code),
     monotonicMs: systemClock.monotonicMs,
   });
-  // If a reader closes the pipe early (`| head`), the command should stop. This is not an error and does not change the exit
-  // code.
+  // If a reader closes the pipe early (`| head`), the command should stop. This is no error and does not change the exit code.
   process.stdout.on("error", shutdown.stop);
   let isDaemon = false;
   try {

@@ -38,9 +38,7 @@ export const alertState = z
     clearSinceMs: z.number().optional(),
     /** When the alert was resolved. Absent unless it is. */
     resolvedAtMs: z.number().exactOptional(),
-    /**
-     * The last evaluation's result with its values, phrased to end a sentence. For a resolved alert, the result that ended it.
-     */
+    /** The last evaluation's result with its values, phrased to end a sentence. If resolved, the result that ended it. */
     reason: z.string(),
     badness: z.number().optional(),
     /** When the grace period after a cause ends, until which the alert stays pending. Absent if there is none. */
@@ -198,10 +196,7 @@ export const pastAlert = z.strictObject({
 
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
-/**
- * Maximum number of stored alerts for all validators together. It lasts for years on a healthy setup, or for a year if one alert
- * flaps daily.
- */
+/** Maximum number of stored alerts for all validators together. Enough for years, or for a year if one alert flaps daily. */
 const MAX_ALERTS = 5000;
 
 /** Records one validator's newly firing alerts, and when alerts stopped firing. Returns the records, oldest first. */

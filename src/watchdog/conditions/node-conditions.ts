@@ -22,9 +22,7 @@ import { allMissedText } from "../policy/standing-texts.ts";
 const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
-/**
- * Conditions on the validator's nodes and its part in consensus: blocks, place in the validator set, signatures and oracle calls.
- */
+/** Conditions on the validator's nodes and its part in consensus: blocks, place in the set, signatures and oracle calls. */
 export const NODE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "chain-halted",

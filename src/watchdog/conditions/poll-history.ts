@@ -89,9 +89,7 @@ export const pollHistory = z.strictObject({
   chain: progress,
   /** The most recently seen planned upgrade. Absent if there was none, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /**
-   * Time of the last poll if the clock was not trusted then, because the poll's age is unknown after a restart. Absent otherwise.
-   */
+  /** Time of the last poll if the clock was not trusted then, as its age is unknown after a restart. Absent otherwise. */
   unsureAtMs: z.number().exactOptional(),
   /** The chain's modules that any poll has read. Absent if there are none. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),

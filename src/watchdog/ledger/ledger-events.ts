@@ -63,9 +63,7 @@ export interface CountedPoll {
   readonly gapMs?: number | undefined;
 }
 
-/**
- * Adds the events that follow from a poll: from its counts, processes, parameters and height, and from the months that it closed.
- */
+/** Adds the events that follow from a poll: from its counts, processes, parameters, height, and closed months. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
@@ -281,9 +279,7 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
 
 type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
 
-/**
- * Replaces the versions, unless some of a page's programs are currently missing. A change is then detected once they are back.
- */
+/** Replaces the versions, unless some of a page's programs are currently missing. Changes are detected once they are back. */
 function latestVersions(before: Versions, now: Versions): Versions {
   const latest = (key: keyof Versions): Versions =>
     now[key] === undefined || isPartOf(now[key], before[key]) ? {} : { [key]: now[key] };

@@ -45,9 +45,7 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
-/**
- * Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Keeps start times distinct, because they identify the ranges.
- */
+/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Start times stay distinct, as they identify the ranges. */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   let later = ranges.filter(({ toMs }) => toMs > timeMs).length;
   return ranges.map((range) =>

@@ -177,9 +177,7 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/**
- * Distributes a part's blocks evenly over its time, by span. The shares add up to the input, except for those before `oldestMs`.
- */
+/** Distributes a part's blocks evenly over its time, by span. The shares add up to the input, except before `oldestMs`. */
 function distribute(
   { counts, fromMs, toMs }: SegmentPart,
   spanMs: number,
@@ -258,9 +256,7 @@ interface RecordIdentity {
   readonly source: LedgerSource;
 }
 
-/**
- * Finalizes the months that `isOver` selects. Their records get a hash and never change. Returns the rollups and those months.
- */
+/** Finalizes the months that `isOver` selects. Their records get a hash and never change. Returns rollups and months. */
 export function finalizeMonths(
   rollups: Rollups,
   isOver: (month: Month) => boolean,

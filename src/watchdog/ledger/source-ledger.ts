@@ -196,9 +196,7 @@ function compareShares(a: BlockCounts, b: BlockCounts): number {
   return difference > 0n ? 1 : -1;
 }
 
-/**
- * Returns the checkpoint's time. For a node that has not reached the month's first block, this is the end of the previous month.
- */
+/** Returns the checkpoint's time. Before a node has reached the month's first block, this is the end of the previous month. */
 function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
   if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
   return Math.min(timeMs, monthStartMs(edge.month) - 1);

@@ -83,9 +83,7 @@ export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
 /** Links a validator's name to its month. */
 export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
 
-/**
- * Annotations for the watchdog's dashboards. Node restarts come from the watchdog, which detects them from the nodes' counters.
- */
+/** Annotations for the watchdog's dashboards. The watchdog detects node restarts from the nodes' counters. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
   alerts: `max by (alert, validator) (${metric("alert_firing")}) > 0`,

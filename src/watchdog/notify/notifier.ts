@@ -113,10 +113,7 @@ interface TestOptions {
   readonly links: LinkRoots;
 }
 
-/**
- * Sends a test notification and its end to all channels in parallel. Stores nothing and does not retry. Reports which channels
- * fail, and why.
- */
+/** Sends a test notification and its end to all channels in parallel. Stores and retries nothing. Reports failures. */
 export async function testChannels(
   channels: readonly Channel[],
   options: TestOptions,

@@ -40,9 +40,7 @@ export interface Headroom {
   readonly misses: bigint;
   /** The length of a total outage that uses up all of `misses`; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
-  /**
-   * Time until the boundary is lost if the lasting loss continues. Undefined if the month ends first or there is no lasting loss.
-   */
+  /** Time until the boundary is lost if the lasting loss continues. Undefined if the month ends first or nothing is lost. */
   readonly lostInMs: number | undefined;
   /** The success rate that the remaining blocks need to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;

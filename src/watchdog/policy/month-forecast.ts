@@ -18,9 +18,7 @@ interface ForecastSamples {
 /** If there are fewer periods than this, the forecast uses shorter ones. */
 const MIN_SAMPLES = 3;
 
-/**
- * Number of resampled months. It is enough for the 10th and 90th percentiles, and small because every poll computes a forecast.
- */
+/** Number of resampled months. Enough for the 10th and 90th percentiles, but small because every poll computes a forecast. */
 const RESAMPLES = 200;
 
 /** Maximum draws per month. A drawn hour stands for several, because a problem often persists into the next hour. */

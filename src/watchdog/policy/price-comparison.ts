@@ -79,10 +79,7 @@ export interface ComparisonInput {
   readonly maxAgeMs: number;
 }
 
-/**
- * The sidecar prices used for a block can be this much older than the block. This is one block interval plus the duration of the
- * node's call.
- */
+/** Sidecar prices can be this much older than their block: one block interval plus the duration of the node's call. */
 const BEFORE_BLOCK_MS = 10_000;
 
 /** Compares each of a validator's sidecars with the prices stored by the chain. Empty if no chain is configured. */
@@ -185,9 +182,7 @@ function compareWithMedian(
   };
 }
 
-/**
- * Returns the prices of a node's sidecar; undefined if they were not read, or if they come from metrics, which contain no values.
- */
+/** Returns the prices of a node's sidecar; undefined if they were not read, or come from metrics, which contain no values. */
 export function sidecarPrices(
   validator: string,
   { name, prices, sidecar }: NodeObservation,

@@ -36,9 +36,7 @@ interface BlockRange {
   readonly most: bigint;
 }
 
-/**
- * "unknown" means that there are too few readings. "never" means that at this rate the window will never contain too many misses.
- */
+/** "unknown" means too few readings. "never" means that at this rate the window will never contain too many misses. */
 export type PresentRate =
   | { readonly kind: "unknown" }
   | { readonly kind: "never" }
@@ -229,9 +227,7 @@ function shellWord(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/**
- * Compares by the counts that the chain pays by if possible, and otherwise by a node's counters, which start with its process.
- */
+/** Compares by the counts that the chain pays by if possible, and otherwise by a node's counters. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const reading = readingOf(peers);

@@ -101,9 +101,7 @@ interface SeenChain {
   readonly chain: { readonly height?: bigint; readonly advancedAtMs?: number; readonly firstSeenMs?: number };
 }
 
-/**
- * Returns the countdown to the plan that a history contains. `headMs` is the time of the poll if that poll saw the chain's head.
- */
+/** Returns the countdown to the plan that a history contains. `headMs` is the poll's time if it saw the chain's head. */
 export function countdownTo(
   { upgrade: seen, chain: head }: SeenChain,
   headMs: number | undefined,

@@ -23,9 +23,7 @@ interface ClockEvidence {
   readonly dates: readonly Witness[];
   /** Time of the chain's newest block, which the current time cannot precede. Undefined while it cannot be read. */
   readonly chainMs: number | undefined;
-  /**
-   * Time of the last stored poll, which the current time cannot precede. Only the first call uses it. Undefined if there is none.
-   */
+  /** Time of the last stored poll, which the current time cannot precede. Used by the first call only. Undefined if none. */
   readonly lastPollMs: number | undefined;
 }
 

@@ -39,10 +39,7 @@ interface Failing {
   readonly retryMs: number;
 }
 
-/**
- * Creates a backfiller. The ledger stores its progress. The backfiller itself only remembers how far it has searched without
- * finding samples.
- */
+/** Creates a backfiller. The ledger stores its progress, except how far it has searched without finding samples. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
@@ -192,9 +189,7 @@ function observationOf(
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
-/**
- * Returns what the readings show about the chain. If the month's first block is unknown, months are split by the samples' times.
- */
+/** Returns what the readings show about the chain. If the month's first block is unknown, sample times split the months. */
 function chainOf(
   atMs: number,
   readings: readonly StoredReading[],

@@ -106,9 +106,7 @@ export interface DataRange {
 /** How far back an assessment reads days, hours and minutes. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
-/**
- * Encodes a validator's data for reports: the data in the range, and what the current assessment, at `nowMs`, is computed from.
- */
+/** Encodes a validator's data for reports: the range, and what the current assessment, at `nowMs`, is computed from. */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   const beginMs = shiftDataFromMs(range.fromMs);

@@ -70,9 +70,7 @@ export function lacksModule(status: number, text: string): boolean {
   return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
-/**
- * Parses a response for validation. Errors begin with `problem` and name the field. Throws {@link SourceError} if it is not JSON.
- */
+/** Parses a response for validation. Errors begin with `problem` and name the field. Throws {@link SourceError} if not JSON. */
 export function responseField(text: string, problem = "the response does not come from a chain"): JsonField {
   const value = parseJson(text);
   const root = new JsonField(value, "", (path, expected) => {

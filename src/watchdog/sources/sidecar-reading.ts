@@ -13,9 +13,7 @@ import { countBy, histogramOf, requireEvents, requireTimeMs, sumEvents } from ".
 const SIDECAR = /^(?:connect|side_car)_(.*)$/;
 const PROCESS_START = "process_start_time_seconds";
 
-/**
- * The metrics that {@link toSidecarReading} needs, without their prefix. Pages also contain one series per market and provider.
- */
+/** The metrics that {@link toSidecarReading} needs, without their prefix. Pages also have a series per market and provider. */
 const WANTED: readonly string[] = [
   "health_check_system_updates_total",
   "health_check_ticker_updates_total",

@@ -70,9 +70,7 @@ export function createStandingReader(
   };
 }
 
-/**
- * Creates a function that finds the validator in each reading of the set. It also returns which others missed the same commits.
- */
+/** Creates a function that finds the validator in each reading of the set. Also returns who else missed the same commits. */
 function createSetReading(
   address: string,
 ): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorReading {
@@ -176,9 +174,7 @@ function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<Json
   return rest.ofModule(path, signal).catch(onSourceError(() => undefined, "absent"));
 }
 
-/**
- * Signing infos per page, and the maximum number of pages, because the module retains the infos of validators that left the set.
- */
+/** Signing infos per page, and the maximum number of pages, because the module retains infos of validators that left. */
 const INFOS_PAGE = 500;
 const MAX_INFOS_PAGES = 20;
 

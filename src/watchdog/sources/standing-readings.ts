@@ -26,9 +26,7 @@ export interface MissGrowth {
   readonly missed: bigint;
   /** Greater than zero. */
   readonly blocks: bigint;
-  /**
-   * True if the last ten or more blocks show no growth, i.e. no more misses enter the window than leave it. Absent if unknown.
-   */
+  /** True if the last ten or more blocks show no growth, i.e. no more misses enter than leave it. Absent if unknown. */
   readonly isOver?: boolean;
 }
 
@@ -42,9 +40,7 @@ export interface SlashingReading {
    * not know it.
    */
   readonly isJailed?: boolean;
-  /**
-   * Consensus address of the operator's current key if it differs from the configured one. Absent if it is the same or unknown.
-   */
+  /** Consensus address of the operator's current key if it differs from the configured one. Absent if equal or unknown. */
   readonly rotatedTo?: string;
   /** The faster growth over the last minute and the last five minutes. Absent if there are too few readings. */
   readonly growth?: MissGrowth;

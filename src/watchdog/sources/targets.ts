@@ -56,9 +56,7 @@ export interface ChainTarget extends Readonly<Pick<z.output<typeof chain>, "modu
   readonly rest: string;
   /** All endpoints of the REST API, in order of preference, if there are several. */
   readonly fallbacks?: readonly Endpoint[];
-  /**
-   * The CometBFT RPC of one of the chain's nodes. If absent, payments are not searched for and block times come only from REST.
-   */
+  /** The CometBFT RPC of one of the chain's nodes. If absent, payments are not searched for, and block times need REST. */
   readonly rpc?: string;
   /** The pairs whose price is read from the chain, e.g. "BTC/USD". */
   readonly pairs: readonly string[];

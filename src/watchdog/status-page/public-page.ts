@@ -59,9 +59,7 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-/**
- * Renders the page as a complete document. Browsers reload it after `reloadSeconds`, or never if that is undefined, as in a file.
- */
+/** Renders the page as a complete document. Browsers reload it after `reloadSeconds`, or never if undefined, as in a file. */
 export function publicPage(
   status: PublicStatus,
   { reloadSeconds }: { readonly reloadSeconds: number | undefined },

@@ -167,9 +167,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /**
-   * Returns the configuration with the receiver's current id. If the operator has changed the configured id since, uses that one.
-   */
+  /** Returns the configuration with the receiver's current id. If the operator has changed the id since, uses that one. */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);

@@ -190,10 +190,7 @@ function sendMessageUrl({ api, botToken }: { readonly api: string; readonly botT
 const WEBHOOK_LIMIT = 2000;
 const WEBHOOK_REPORT_LIMIT = 100_000;
 
-/**
- * A generic webhook, which receives a JSON document with all fields. It includes the texts that Discord (`content`) and Slack
- * (`text`) show.
- */
+/** A generic webhook, which receives a JSON document with all fields. It includes the texts that Discord and Slack show. */
 export const webhook = defineChannel({
   kind: "webhook",
   receiver: "the webhook",
@@ -215,8 +212,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), WEBHOOK_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // Identify the delivery by its newest event, because after a failure the same events are sent again, possibly with newer
-    // ones.
+    // Identify the delivery by its newest event, because after a failure the same events are sent again, perhaps with new ones.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({
