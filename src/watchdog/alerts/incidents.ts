@@ -56,10 +56,7 @@ function claim(
   });
 }
 
-/**
- * Joins the incidents before and after a point in time. Merges the two parts of an incident that spans it, and of a month's
- * scattered blocks.
- */
+/** Joins the incidents before and after a time. Merges the parts of an incident that spans it, and of scattered blocks. */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],

@@ -180,16 +180,10 @@ interface CauseRange {
   readonly toMs: number;
 }
 
-/**
- * A poll detects a failure at most this long after it starts, except for failing calls, which must first be most of the calls in
- * five minutes.
- */
+/** A poll detects a failure within this time. Failing calls must first be most of the calls in five minutes. */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
-/**
- * On a real node, calls start to fail before a stopping sidecar is gone, and keep failing for a while after the sidecar or the
- * node is back.
- */
+/** On a real node, calls fail before a stopping sidecar is gone, and for a while after sidecar or node are back. */
 const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 

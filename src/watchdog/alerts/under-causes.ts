@@ -1,7 +1,4 @@
-/**
- * Returns the name of the alert that mutes another one, according to the other one's quiet reason. Undefined if it is quiet for
- * another reason.
- */
+/** Returns the alert that mutes another one, according to its quiet reason. Undefined for any other quiet reason. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }

@@ -224,10 +224,7 @@ export interface Processes {
   readonly changedMs?: number;
 }
 
-/**
- * For this long after a version change, further changes are not events, because two programs that alternate at one URL change it
- * at every poll.
- */
+/** For this long after a version change, further ones are not events, because two programs may alternate at one URL. */
 const QUIET_MS = 600_000;
 
 /**

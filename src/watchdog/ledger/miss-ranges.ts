@@ -5,16 +5,10 @@ import type { CountedTo } from "../sources/observation.ts";
 /** How many ranges stay in memory. The state file contains more. */
 export const MAX_RECENT_RANGES = 1000;
 
-/**
- * The blocks between two readings form one range if they are no further apart than this. Over longer times, rollups distribute
- * blocks evenly.
- */
+/** Readings at most this far apart form one range of blocks. Over longer times, rollups distribute blocks evenly. */
 const SHORT_MS = MINUTE_MS;
 
-/**
- * Adds the blocks between two readings, unless all are good. Joins consecutive ranges within a minute if they contain no good
- * blocks.
- */
+/** Adds the blocks between two readings, unless all are good. Joins consecutive ranges in a minute that have no good blocks. */
 export function addMisses(
   ranges: readonly MissRange[],
   { good, bad }: BlockCounts,

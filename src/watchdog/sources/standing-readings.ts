@@ -35,10 +35,7 @@ export interface SlashingReading {
   readonly params: SlashingParams;
   /** The signing info. Absent if the chain has none, because the address was never in the set. */
   readonly info?: SigningInfo;
-  /**
-   * True if the staking module says that the validator is jailed. Absent if no operator address is configured or the chain does
-   * not know it.
-   */
+  /** True if the staking module says that it is jailed. Absent if no operator address is configured or known to the chain. */
   readonly isJailed?: boolean;
   /** Consensus address of the operator's current key if it differs from the configured one. Absent if equal or unknown. */
   readonly rotatedTo?: string;

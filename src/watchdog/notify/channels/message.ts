@@ -56,10 +56,7 @@ export function stateLine({ kind, reason }: AlertEvent): string {
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
-/**
- * Says since when the alert holds. For alerts about missed votes, adds the blocks lost since then, the first of which may predate
- * the alert.
- */
+/** Says since when the alert holds and, for missed votes, the blocks lost since, the first of which may predate it. */
 export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
   const fromMs = Math.min(sinceMs, cost?.sinceMs ?? sinceMs);
   const to = formatMinute(atMs).slice(11);
