@@ -7,7 +7,7 @@ import { readBuildInfo } from "../platform/process/build-info.ts";
 /** The top-level commands. To add a command, add a row here and a file in `commands/`. */
 const COMMANDS: LazyCommands = {
   up: {
-    description: "run two chains, a sidecar, the relayer and the watchdog in this process",
+    description: "run everything in one process: two chains, a sidecar, the relayer and the watchdog",
     load: async () => (await import("./commands/up.ts")).upCommand,
   },
   localnet: {
@@ -23,16 +23,17 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("./commands/watchdog-start.ts")).watchdogCommand,
   },
   status: {
-    description: "the validators' rate, tier, headroom and alerts; exits 1 for a problem, 3 without data",
+    description:
+      "show the validators' rate, tier, headroom and alerts; exits with 1 if there is a problem, 3 if there is no data",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).statusCommand,
   },
   why: {
     description:
-      "current problems of watchdog and relayer with their remedies, and the causes of this month's misses; exits 1 for a problem, 3 without data",
+      "explain current problems and how to fix them, and what caused this month's misses; exits with 1 if there is a problem, 3 if there is no data",
     load: async () => (await import("./commands/why.ts")).whyCommand,
   },
   forecast: {
-    description: "how the month will end, and how far away each boundary is",
+    description: "forecast how the month will end, and show how far away each boundary is",
     load: async () => (await import("../watchdog/cli/oracle-status.ts")).forecastCommand,
   },
   "what-if": {
@@ -44,7 +45,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../watchdog/cli/alerts.ts")).alertsCommand,
   },
   report: {
-    description: "reports on months, shifts and the relayer",
+    description: "create reports on months, shifts and the relayer",
     load: async () => (await import("./commands/report.ts")).reportCommand,
   },
   query: {
@@ -80,7 +81,8 @@ const COMMANDS: LazyCommands = {
     },
   },
   "link-go-name": {
-    description: "install the Go relayer's command name, neutron_query_relayer, for its scripts and services",
+    description:
+      "install the Go relayer's command name, neutron_query_relayer, so that its scripts and services keep working",
     load: async () => (await import("./commands/link-go-name.ts")).linkGoNameCommand,
   },
   __complete: {

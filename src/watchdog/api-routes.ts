@@ -34,12 +34,12 @@ export interface RoutesDeps {
   readonly statuses: () => readonly WatchdogStatus[];
   /** Returns true while the poll loop is running. */
   readonly isAlive: () => boolean;
-  /** The status of each validator as JSON, as of its last poll. */
+  /** Returns each validator's status at its last poll, as JSON. */
   readonly statusTexts: () => readonly string[];
   readonly registry: Registry;
-  /** The text of `/metrics`. */
+  /** Creates the text of `/metrics`. */
   readonly metricsPage: () => Promise<string>;
-  /** Undefined if the configuration cannot be reloaded. */
+  /** Returns undefined if this watchdog cannot reload its configuration. */
   readonly reloadStatus: () => ReloadStatus | undefined;
 }
 
@@ -81,7 +81,7 @@ export function createWatchdogRoutes({
   ];
 }
 
-/** Returns the state for the service manager: startup is complete once every validator has been polled. */
+/** Returns what the service manager is told about the watchdog. Startup is complete once every validator has been polled. */
 export function serviceStateOf(statuses: readonly WatchdogStatus[], isAlive: () => boolean): ServiceState {
   const firing = statuses.flatMap(({ validator, alerts }) =>
     alerts.flatMap(({ state, rule }) =>
@@ -103,7 +103,7 @@ interface AlertRoutesDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alerting: () => AlertingState;
-  /** Stores a changed state. If that fails, returns the reason and keeps the previous state; otherwise returns undefined. */
+  /** Stores a changed state and returns undefined. If storing fails, keeps the previous state and returns the reason. */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
   readonly validators: readonly string[];
@@ -141,8 +141,8 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
 }
 
 /**
- * Creates the JSON for `GET /api/alerts`. The JSON of an inactive alert differs only in the validator's name, and an alert is
- * encoded again only if its state has changed: 200 validators have 9,000 alerts.
+ * Creates the JSON for `GET /api/alerts`. 200 validators have 9,000 alerts, so alerts are encoded again only when their state
+ * changes. Inactive alerts share one text in which only the validator's name differs.
  */
 function createAlertsText(deps: AlertRoutesDeps): () => string {
   const { alerting, rules, validators, escalation, maintenance } = deps;
@@ -172,10 +172,10 @@ function createAlertsText(deps: AlertRoutesDeps): () => string {
   };
 }
 
-/** Placeholder for a validator's name. Real names contain no spaces. */
+/** Placeholder that is replaced with the validator's name. It cannot be a real name, because it contains spaces. */
 const NAME = "name of a validator";
 
-/** Creates a reply from text that is already JSON. */
+/** Creates a reply from text that is already encoded as JSON. */
 function jsonTextReply(text: string): HttpReply {
   return { ...jsonReply(200, null), body: `${text}\n` };
 }
@@ -249,13 +249,13 @@ function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps
   return jsonReply(200, { deleted: id });
 }
 
-/** Refuses a change that could not be stored: confirmed changes must survive a restart. */
+/** Refuses a change that could not be stored, because every confirmed change must survive a restart. */
 function notStored(what: string, problem: string): HttpReply {
   const text = `${what}: a restart would undo the change, because ${problem}; repair the disk with state_dir and try again`;
   return errorReply(503, "not-stored", text);
 }
 
-/** Returns undefined if the body is not JSON; the schema then refuses it. */
+/** Returns undefined if the body is not JSON, so that the schema refuses it. */
 function parseBody(body: Uint8Array): unknown {
   return parseJson(new TextDecoder().decode(body));
 }

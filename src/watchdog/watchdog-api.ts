@@ -10,7 +10,7 @@ import { lostDeliveryView } from "./alerts/outbox.ts";
 import { jsonView, words } from "../platform/http/json-view.ts";
 import { statusView } from "./polling/status-json.ts";
 
-/** An alert after an acknowledgement was made or withdrawn. */
+/** How the API shows an alert after somebody acknowledged it or withdrew an acknowledgement. */
 export const acknowledgedView = jsonView<AlertState>(({ value, partOrNull }) => ({
   validator: value(words, ({ validator }) => validator),
   name: value(words, ({ alert }) => alert),
@@ -26,7 +26,7 @@ const tests = z.strictObject({
   channels: z.array(z.strictObject({ channel: words, kind: words, error: words.nullable() })),
 });
 
-/** Schema for selecting dead letters. */
+/** Schema of the request body that selects dead letters. */
 export const DEAD_LETTER_CHOICE = z.strictObject({
   ids: z.array(words).max(1000).optional(),
   channels: z.array(words).max(100).optional(),
@@ -67,7 +67,7 @@ const endSilence: RouteDefinition = {
   },
 };
 
-/** The routes of the watchdog's HTTP API, except those from which commands read; see `report/report-data.ts`. */
+/** The watchdog's HTTP API routes. The routes that commands read from are in `report/report-data.ts`. */
 export const WATCHDOG_API = {
   status: getJson(
     "/api/status",

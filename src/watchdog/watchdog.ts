@@ -51,40 +51,40 @@ export interface WatchdogDeps {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly random: () => number;
-  /** Option that overrides the HTTP server's port. Default: the configuration key `http.listen`. */
+  /** The option that sets the HTTP server's port, for error messages. Default: the configuration key `http.listen`. */
   readonly portOption?: string;
-  /** Default: HTTP. */
+  /** Reads the sources' pages. Default: over HTTP. */
   readonly reader?: HttpPageReader;
-  /** Default: HTTP. */
+  /** Queries samples from Prometheus. Default: over HTTP. */
   readonly readSamples?: ReadSamples;
-  /** Default: TCP. */
+  /** Checks whether a host and port accept connections. Default: over TCP. */
   readonly reach?: Reach;
-  /** Default: HTTP. */
+  /** Posts notifications. Default: over HTTP. */
   readonly post?: PostJson;
-  /** Default: SMTP. */
+  /** Sends mail. Default: over SMTP. */
   readonly mail?: SendMail;
-  /** Default: the state file in the folder. */
+  /** Opens the state store. Default: the state file in the folder. */
   readonly openState?: (folder: string) => StateStore;
-  /** Default: this program's. */
+  /** Version and commit to report. Default: this program's. */
   readonly build?: BuildInfo;
   /** Returns the counts for the page, including older ones. May throw. Default: the counts in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** Additional routes for the HTTP server. */
   readonly routes?: readonly ApiRoute[];
-  /** Default: the watchdog's own server. */
+  /** Serves HTTP requests. Default: the watchdog's own server. */
   readonly serve?: LastingServer["serve"];
-  /** The state used without a folder. Default: an empty state. */
+  /** The state to use if no folder is configured. Default: an empty state. */
   readonly memory?: StateStore;
   readonly reloader?: Reloader | undefined;
-  /** Default: new counters. */
+  /** Counters that outlive this watchdog, e.g. across reloads. Default: new counters. */
   readonly lastingMetrics?: LastingMetrics;
   readonly logLevel?: LogLevelControl;
 }
 
 export interface Watchdog extends Service {
-  /** Resolves with the HTTP server's bound address. Rejects if the server cannot listen. */
+  /** Resolves with the address on which the HTTP server listens. Rejects if the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
-  /** Resolves with the public status page's bound address; undefined if there is no page. Rejects if it cannot listen. */
+  /** Resolves with the public status page's address, or undefined if there is no page. Rejects if it cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
   /** Resolves once every validator has been polled. */
   readonly polled: Promise<void>;
@@ -92,10 +92,10 @@ export interface Watchdog extends Service {
   readonly statuses: () => readonly WatchdogStatus[];
   /** Returns the status of the first validator. */
   readonly status: () => WatchdogStatus;
-  /** Returns a validator's counts in memory; undefined before its first reading. */
+  /** Returns the validator's counts that are in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
   readonly serviceState: () => ServiceState;
-  /** Returns the alerts that have fired, for all validators, oldest first. */
+  /** Returns all validators' past and firing alerts, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
 }
 
@@ -277,7 +277,7 @@ function versionOf({ build }: Pick<WatchdogDeps, "build">): string {
   return (build ?? readBuildInfo()).version;
 }
 
-/** Creates the public status page's server, which has no other routes. */
+/** Creates the public status page's server, which serves nothing else. */
 function createPublicServer(
   { listen, hosts }: StatusPageConfig,
   deps: Pick<WatchdogDeps, "logger">,
@@ -293,12 +293,12 @@ function createPublicServer(
     },
     deps,
   );
-  // Its service ends with the same error.
+  // The server's service ends with the same error, so ignore it here.
   server.ready.catch(() => {});
   return server;
 }
 
-/** Creates what reads from Prometheus. `stored` is undefined if all validators are scraped; `close` ends all queries. */
+/** Creates the readers for Prometheus. `stored` is undefined if all validators are scraped. `close` ends all queries. */
 function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
@@ -307,7 +307,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   const validators = config.validators.map(({ target }) => target);
   const fleet = { validators, intervalMs, staleMs: prometheus.staleMs };
   const stored = createFleet(fleet, { read, clock: deps.clock, signal: end.signal });
-  // All validators may share one gap, so that their queries don't compete.
+  // Query one validator at a time, because after downtime all validators have the same gap to fill.
   const history = createStoredHistory(oneAtATime(read, prometheus.connection.deadlineMs));
   return {
     stored: validators.some(({ isStored }) => isStored) ? stored : undefined,
@@ -321,7 +321,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: WatchdogDeps) {
   };
 }
 
-/** Makes each query wait until the previous one has ended, for a limited time. */
+/** Makes each query wait until the previous one has ended, but no longer than the deadline. */
 function oneAtATime(read: ReadSamples, deadlineMs: number): ReadSamples {
   let last: Promise<unknown> = Promise.resolve();
   return (selector, range, signal) =>

@@ -53,7 +53,7 @@ export function addChainOptions(command: Command): Command {
   const options = [
     new Option(
       "--contract <file>",
-      "a contract for the genesis of a new local-1: WebAssembly, plain or gzip; repeatable",
+      "add a contract to the genesis of a new local-1; the file is WebAssembly, plain or gzipped; repeatable",
     ).argParser((file) => {
       contracts.push({ file, init: {}, label: labelOf(file), admin: "operator", migrate: "{}" });
       return contracts;
@@ -79,11 +79,11 @@ export function addChainOptions(command: Command): Command {
     ),
     new Option(
       "--chain-config <file>",
-      "YAML file with chain ids, accounts, validators, contracts and modules of both chains; default: local-1 and remote-1",
+      "a YAML file with both chains' ids, accounts, validators, contracts and modules; default: local-1 and remote-1",
     ),
     new Option(
       "--chain-dir <dir>",
-      "folder for the files named in --chain-config; default: the configuration file's folder",
+      "the folder of the files that --chain-config names; default: the folder of that configuration",
     ),
     ...corsOptions(),
   ];
@@ -105,8 +105,8 @@ function labelOf(file: string): string {
 }
 
 /**
- * Reads and validates the user's contracts, and returns the watch requested by `--watch`. `report` receives one line per event of
- * the watch. Throws `CliError`.
+ * Reads and validates the user's contracts. With `--watch`, also returns the options for watching their files; `report` then
+ * receives one line per upload or migration. Throws `CliError`.
  */
 export async function chosenContracts(
   { contract: chosen = [], watch }: ChainOptions,
@@ -157,7 +157,7 @@ export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocal
       EXIT.usage,
       "--profile cannot be combined with --chain-config, which already defines the profile",
     );
-  // Loading the schema takes longer than parsing the options of a localnet without a file.
+  // Load the schema only if there is a file, because loading takes longer than parsing the options.
   const { loadChainConfig } = await import("../../localnet/cli/load-chain-config.ts");
   const { blockTimeMs, ...net } = await loadChainConfig({ ...options, chainConfig }, portOffset);
   return { ...net, blockTimeMs: blockTime ?? blockTimeMs };

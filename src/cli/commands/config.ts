@@ -31,11 +31,11 @@ import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 
 const COMMANDS: LazyCommands = {
   validate: {
-    description: "check configuration files; referenced secrets must be readable",
+    description: "check configuration files, including that the secrets they reference are readable",
     load: async () => validateCommand,
   },
   show: {
-    description: "print the values of all keys, and optionally where they come from",
+    description: "print every key's value, and optionally where it comes from",
     load: async () => showCommand,
   },
   init: {
@@ -63,7 +63,7 @@ function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")
     .addOption(kindOption())
-    .option("--no-secrets", "do not read secrets; their files and variables need not exist (for CI)")
+    .option("--no-secrets", "do not read secrets, e.g. in CI, where their files and variables need not exist")
     .addOption(jsonOption())
     .addHelpText(
       "after",
@@ -102,12 +102,15 @@ interface ShowOptions extends OutputOptions {
 
 function showCommand(context: CliContext): Command {
   return addOutputOptions(new Command())
-    .argument("[file]", "YAML file; default: environment variables only")
+    .argument("[file]", "the YAML file; default: environment variables only")
     .addOption(new Option("--config <file>", "the same as the argument"))
     .addOption(kindOption())
     .option("--origin", "show where each value comes from: file and line, environment variable, or default")
     .addOption(new Option("--redacted", "print secrets as [redacted]").default(true))
-    .option("--no-redacted", "print references to secrets, so that the output is a valid configuration file")
+    .option(
+      "--no-redacted",
+      "print each secret's reference, so that the output is a valid configuration file",
+    )
     .addHelpText(
       "after",
       `

@@ -41,14 +41,14 @@ export function startCommand(context: CliContext): Command {
       "also run the IBC relayer: it opens a transfer channel and relays packets between the chains",
     )
     .addOption(trafficOption())
-    .option("--home <dir>", "directory for the chains' state")
+    .option("--home <dir>", "the directory for the chains' state")
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
     .addOption(profileOption())
     .addOption(
-      new Option("--scenario <name>", "additional state in the genesis of a new local-1").choices(
+      new Option("--scenario <name>", "add a scenario's state to the genesis of a new local-1").choices(
         LOCALNET_SCENARIOS,
       ),
     )
@@ -78,17 +78,17 @@ The first time, start remote before local: local's genesis contains a light clie
   return addChainOptions(command);
 }
 
-/** Smallest accepted traffic setting. A transaction that calls a contract uses 133,000 gas even if the contract does nothing. */
+/** The smallest accepted `--traffic`. Even a call to a contract that does nothing uses 133,000 gas. */
 const LEAST_TRAFFIC = 200_000n;
 
 function trafficOption(): Option {
   return new Option(
     "--traffic <gas>",
-    "gas of other users' transactions in each local-1 block, e.g. 8M, 500k or 8000000",
+    "simulate other users' transactions, with this much gas in each local-1 block, e.g. 8M, 500k or 8000000",
   ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 
-/** The parts that make up a complete localnet. */
+/** The parts that run if the command names none. */
 const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "ibc-relayer");
 
 async function startLocalnet(
@@ -113,7 +113,7 @@ async function startLocalnet(
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
-  // The chains take half a second to load. `--help` does not need them.
+  // Import the chains only here: they take half a second to load, and `--help` does not need them.
   const { runLocalnet } = await import("../../../daemons/localnet/main.ts");
   await runLocalnet(
     {

@@ -43,7 +43,7 @@ const COMMANDS: LazyCommands = {
   },
   rehearse: {
     description:
-      "rehearse on a running localnet what normally takes weeks: the end of a month, an expiring client, …",
+      "rehearse events that normally take weeks, such as a month's end or an expiring client, on a running localnet",
     load: async () => (await import("../../localnet/cli/localnet-rehearse.ts")).rehearseCommand,
   },
   scenario: {
@@ -60,7 +60,7 @@ const COMMANDS: LazyCommands = {
   },
   profile: {
     description:
-      "list where the specification and the deployed chain differ, and what a chain's profile determines",
+      "list the differences between the specification and the deployed chain, and what a chain's profile determines",
     load: async () => (await import("../../localnet/cli/localnet-profile.ts")).profileCommand,
   },
   export: {

@@ -10,7 +10,7 @@ type CreateProgram = (context: CliContext) => Promise<Command>;
 
 export function manCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
-    .argument("[command...]", "a command; default: the program")
+    .argument("[command...]", "the command; default: the whole program")
     .option("--dir <folder>", "write all commands' pages to this folder")
     .action(async (path: readonly string[], { dir }: { readonly dir?: string }) => {
       const program = await createProgram({ ...context, words: ALL_COMMANDS });

@@ -39,10 +39,10 @@ export function startCommand(context: CliContext): Command {
     .action((options: Options) => startRelayer(options, context));
 }
 
-/** If the Go relayer ran before, the state directory contains its storage on the first start. */
+/** Imports the Go relayer's storage on the first start, if that relayer ran in this state directory before. */
 async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<void> {
   if (!isFirstAfterGo(config)) return;
-  // Load the library only for this import.
+  // Load LevelDB only if there is something to import.
   const { importLevelDb } = await import("../../relayer/from-leveldb/import-leveldb.ts");
   const { queries, unknown } = await importLevelDb(config.state_dir ?? "", config, daemon, daemon.signal);
   daemon.logger.info("the Go relayer's storage was imported", {

@@ -12,7 +12,8 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../relayer/cli/relayer-once.ts")).onceCommand,
   },
   "dry-run": {
-    description: "prove and simulate every query, send nothing, and compare with another relayer's results",
+    description:
+      "prove and simulate every query without sending anything, and compare with another relayer's results",
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).dryRunCommand,
   },
   doctor: {
@@ -20,7 +21,8 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../relayer/cli/preview-commands.ts")).doctorCommand,
   },
   plan: {
-    description: "estimate the cost and lateness of a set of queries in the chain's fee market",
+    description:
+      "estimate what a set of queries will cost in the chain's fee market, and how late results will be",
     load: async () => (await import("../../relayer/cli/plan-command.ts")).planCommand,
   },
   queries: {
@@ -44,7 +46,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../relayer/cli/go-relayer-commands.ts")).importLevelDbCommand,
   },
   "dead-letters": {
-    description: "list transactions that a running relayer does not retry; resend or acknowledge them",
+    description: "list, resend or acknowledge the transactions that a running relayer no longer retries",
     load: async () => (await import("../../relayer/cli/api-commands.ts")).deadLettersCommand,
   },
 };

@@ -62,7 +62,9 @@ function monthCommand(
 function handoverCommand(context: CliContext): Command {
   return withOptions(
     new Command("handover")
-      .description("report on a shift: alerts, restarts, gaps, misses, and what the next shift takes over")
+      .description(
+        "report on a shift: its alerts, restarts, gaps and misses, and what the next shift takes over",
+      )
       .addOption(
         new Option("--since <duration>", "shift length")
           .default(12 * HOUR_MS, "12h")

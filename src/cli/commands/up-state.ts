@@ -21,7 +21,7 @@ export interface UpParts {
   readonly watchdog: Watchdog | undefined;
 }
 
-/** Returns true if the chain has a proven result and the watchdog has a success rate. */
+/** Returns true once the relayer has submitted a proven result and the watchdog has a success rate. */
 export function hasFirstResults(parts: UpParts): boolean {
   return resultCount(parts) > 0 && parts.watchdog?.status().current.rate !== undefined;
 }
@@ -81,7 +81,7 @@ export function rateText({
     : `${formatPercent(rate)} %, tier ${tier}`;
 }
 
-/** Number of results since the relayer started. */
+/** Returns the number of results that the relayer has submitted since it started. */
 function resultCount(parts: UpParts): number {
   return parts.relayer?.status().queries.reduce((sum, { results }) => sum + results, 0) ?? 0;
 }
@@ -95,24 +95,24 @@ function missingReasons(parts: UpParts): string {
   return reasons.length === 0 ? "" : ` (${reasons.slice(0, 3).join("; ")})`;
 }
 
-/** The values that the block shows besides the state of the parts. */
+/** What the block shows apart from the parts' state. */
 export interface BlockContext extends Freshness {
   readonly startedAtMs: number;
   /** URLs of the status pages; undefined until the page's server is listening. */
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems that the block lists. The block only counts the others. */
+/** How many open conditions and problems the block lists. It only counts the rest. */
 const SHOWN = 4;
-/** Maximum length, in characters, of the reason shown for the IBC relayer. */
+/** Longer reasons from the IBC relayer are cut off at this many characters. */
 const MAX_REASON = 100;
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-/** The block is only for terminals. */
+/** Always coloured, because the block is only drawn on terminals. */
 const paint = pc.createColors(true);
 
-/** Shows the state of all parts in a few coloured lines: chains, relayer, oracle, open alerts, pages. */
+/** Formats the state of all parts as a few coloured lines: chains, relayer, oracle, open alerts and pages. */
 export function upBlock(parts: UpParts, context: BlockContext): readonly string[] {
   const { nowMs, startedAtMs, pages } = context;
   return [
@@ -145,7 +145,7 @@ function chainText(name: string, node: UpParts["chains"]["local"], ageMs: number
   return `${name} height ${node.view.status().latestHeight}${age}`;
 }
 
-/** Returns at most one line. */
+/** Returns the IBC relayer's line, or none if it is not running. */
 function ibcRelayerLines({ ibcRelayer }: UpParts, nowMs: number): readonly string[] {
   if (ibcRelayer === undefined) return [];
   const status = ibcRelayer.status();
@@ -204,9 +204,7 @@ function toned(tone: Tone, text: string): string {
   return colour(`${TONE_SIGNS[tone]} ${text}`);
 }
 
-/**
- * Returns lines that suggest three things to try after the first result. `command` starts the program, for example "relaywatch".
- */
+/** Returns a few lines with three things to try after the first result. `command` starts the program, e.g. "relaywatch". */
 export function tryNext(command: string, restPort: number, portOffset: number): readonly string[] {
   const offset = portOffset === 0 ? "" : ` --port-offset ${portOffset}`;
   return [

@@ -54,11 +54,11 @@ export function upCommand(context: CliContext): Command {
   const command = new Command()
     .option(
       "--until-first-result",
-      "exit 0 once there are a proven result and a success rate, or 1 after 60 s",
+      "exit with 0 once there is a proven result and a success rate, or with 1 after 60 s",
     )
     .option(
       "--home <dir>",
-      "directory for chain, relayer and watchdog state; without it, Ctrl-C discards the state",
+      "the directory for all state of chains, relayer and watchdog; if unset, the state is discarded on exit",
     )
     .option(
       "--chain-clock",
@@ -126,7 +126,7 @@ function createParts(
     const { clock } = await raceAbort(chainsUp.promise, signal);
     return { ...daemon, ...(options.chainClock ? { clock } : {}), signal };
   };
-  // All pages run in this process, so they can link to each other without configuration.
+  // This process serves all pages, so they can link to each other without any configuration.
   const links: PublicLinks = {
     watchdog: addressOf(ports.watchdog),
     relayer: addressOf(ports.relayer),
@@ -230,8 +230,8 @@ const LINE_EVERY_MS = 2_000;
 const BLOCK_EVERY_MS = 1_000;
 
 /**
- * Shows the state until the signal aborts. On a terminal, the state is a block that is redrawn in place; otherwise it is one line
- * per change. Suggests next steps after the first result.
+ * Shows the state until the signal aborts: on a terminal as a block that is redrawn in place, elsewhere as one line per change.
+ * After the first result, suggests what to try next.
  */
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;
@@ -277,7 +277,7 @@ function addressOf(port: number): string {
   return `http://127.0.0.1:${port}/`;
 }
 
-/** Returns the command that starts the program. npm sets the variable when it runs a script. */
+/** Returns the command with which the user started the program. npm sets this variable when it runs a script. */
 function commandName(): string {
   return process.env["npm_lifecycle_event"] === undefined ? "relaywatch" : "npm run -s relaywatch --";
 }

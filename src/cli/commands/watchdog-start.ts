@@ -31,8 +31,8 @@ interface Options extends ChainClockOptions {
 export function watchdogCommand(context: CliContext): Command {
   const start = new Command("start")
     .description("run the oracle watchdog until asked to stop")
-    .option("--config <file>", "YAML configuration; default: for the localnet on this machine")
-    .option("--state-dir <dir>", "without --config: directory for the watchdog's state")
+    .option("--config <file>", "the YAML configuration; default: settings for this machine's localnet")
+    .option("--state-dir <dir>", "the directory for the watchdog's state, if there is no --config")
     .addOption(portOffsetOption())
     .addOption(chainClockOption())
     .addOption(logLevelOption())
@@ -72,7 +72,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
 }
 
 interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
-  /** Names the setting that changes the port: the configuration key or, without a configuration, the option. */
+  /** How error messages name the setting that changes the port: the configuration key or, if there is none, the option. */
   readonly names: Pick<DaemonContext, "portOption">;
 }
 

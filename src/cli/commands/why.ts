@@ -18,7 +18,7 @@ const NAMES = { watchdog: "the oracle watchdog", relayer: "the relayer" } as con
 
 type DaemonKind = keyof typeof NAMES;
 
-/** `relaywatch why`: reports on the daemon that an option selects, by default on the watchdog and the relayer on this machine. */
+/** `relaywatch why`: reports on the daemon that an option selects. Default: the watchdog and the relayer on this machine. */
 export function whyCommand(context: CliContext): Command {
   const command = new Command().action((options: Options) => why(options, context));
   for (const option of oracleOptions())
@@ -30,7 +30,7 @@ export function whyCommand(context: CliContext): Command {
           ).conflicts("url")
         : option,
     );
-  command.addOption(daemonUrlOption("--url <url>", "HTTP API of the watchdog or relayer to query"));
+  command.addOption(daemonUrlOption("--url <url>", "the HTTP API of the watchdog or relayer to query"));
   for (const option of formatOptions()) command.addOption(option);
   return command;
 }
@@ -46,7 +46,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
     const hint = "select another with --url";
     const asked = { daemon: "the daemon", url, path: "/api/status", hint };
     const status = await askDaemon(asked, context.signal);
-    // A watchdog lists its validators, a relayer its queries.
+    // Only a relayer's status lists queries.
     const isRelayer = isRecord(status) && Array.isArray(status["queries"]);
     return printReport(
       isRelayer ? relayerWhyReport(parseRelayerNow(status)) : await ofWatchdog(),
@@ -73,9 +73,9 @@ async function why(options: Options, context: CliContext): Promise<void> {
 const HINT =
   "start relaywatch up or relaywatch relayer start, or select another relayer with --url or --config";
 
-/** Returns a configured relayer's address. Returns undefined for a watchdog's file, whose own reader reports its errors. */
+/** Returns the relayer's URL from its configuration file. Undefined for a watchdog's file, which another reader checks. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
-  // Loading the schemas takes longer than the rest of the command.
+  // Import the schemas only when needed: they take longer to load than the rest of the command runs.
   const { kindOf } = await import("./config.ts");
   const { readConfigText } = await import("../../platform/config/config.ts");
   if (kindOf(readConfigText(file)) !== "icq-relayer") return undefined;
@@ -83,7 +83,7 @@ async function relayerUrlIn(file: string): Promise<string | undefined> {
   return configuredUrl(file);
 }
 
-/** The report from a daemon at its default address, or an error if the daemon does not respond. */
+/** What a daemon at its default address reported, or the error if it did not respond. */
 interface Said {
   readonly kind: DaemonKind;
   readonly host: string;
@@ -99,8 +99,8 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 }
 
 /**
- * Joins reports. The result has a problem if any report has one. A daemon that does not respond is only unknown, since a machine
- * need not run it.
+ * Joins the daemons' reports. The result has a problem if any report has one. A daemon that does not respond is not a problem,
+ * because not every machine runs both.
  */
 function joined(all: readonly Said[]): Report {
   const reports = all.flatMap(({ report }) => (report instanceof CliError ? [] : [report]));

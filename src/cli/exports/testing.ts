@@ -30,7 +30,7 @@ export interface TestLocalnetOptions {
   readonly ibcRelayer?: boolean;
   /** Validators' voting powers. Default: one validator. */
   readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
-  /** With `deployed`, the chains behave like the deployed chain wherever it deviates from the specification. */
+  /** What the chains do where the deployed chain deviates from the specification. Default: follow the specification. */
   readonly profile?: "specification" | "deployed";
 }
 
@@ -42,14 +42,17 @@ export interface TestChain {
   readonly grpc: string;
 }
 
-/** Chains `local-1` and `remote-1`, relayer and watchdog, in this process. Only the functions below advance time and height. */
+/**
+ * A localnet in this process: the chains `local-1` and `remote-1`, the relayer and the watchdog. Time and height advance only
+ * through the functions below.
+ */
 export interface TestLocalnet {
   readonly local: TestChain;
   readonly remote: TestChain;
   /** URLs of the daemons' pages and APIs; undefined for a daemon that is not running. */
   readonly relayer: string | undefined;
   readonly watchdog: string | undefined;
-  /** Address and mnemonic of a funded account on the local chain, such as `alice`, `bob` or `operator`. PUBLIC TEST KEYS. */
+  /** Returns the address and mnemonic of a funded local-chain account such as `alice`, `bob` or `operator`. PUBLIC TEST KEYS. */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
   /** Current heights of both chains. */
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
@@ -72,11 +75,11 @@ export interface TestLocalnet {
   readonly stop: () => Promise<void>;
 }
 
-/** A timer's longest delay. No timer therefore ever makes a block. */
+/** The longest delay that a timer supports, so that no timer ever makes a block. */
 const NEVER_MS = 2 ** 31 - 1;
 const START_MS = 120_000;
 const BLOCK_MS = 1_000;
-/** Real time between blocks in `mineUntil`, in which the daemons can work. */
+/** How long `mineUntil` really waits between blocks, so that the daemons can work. */
 const PAUSE_MS = 10;
 
 /** Starts a localnet on free loopback ports, with its state in memory. */
@@ -231,7 +234,7 @@ function createParts(
   };
 }
 
-/** Returns ports on which nothing listens. If another process takes one before the localnet does, the start fails. */
+/** Returns ports that are free now. The start fails if another process takes one of them first. */
 async function freePorts(): Promise<Ports> {
   const servers = Object.keys(DEFAULT_PORTS).map((name) => ({
     name,

@@ -23,14 +23,17 @@ import { ASKED_WATCHDOG, planWatchdog } from "./init-watchdog.ts";
 export function initCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))
-    .option("--rpc <url>", "CometBFT RPC: a node of the chain with the queries, or the validator's node")
+    .option(
+      "--rpc <url>",
+      "the CometBFT RPC of a node on the chain with the queries, or of the validator's node",
+    )
     .option("--rest <url>", `${ASKED.rest.meaning}, the same chain as for --rpc`)
-    .option("--chain-id <id>", "with --offline: id of the chain")
-    .option("--remote-rpc <url...>", "relayer: CometBFT RPC of each remote chain")
-    .option("--connection <id...>", "relayer: connection to each remote chain, in --remote-rpc order")
+    .option("--chain-id <id>", "the chain's id; required with --offline")
+    .option("--remote-rpc <url...>", "relayer: the CometBFT RPC of each remote chain")
+    .option("--connection <id...>", "relayer: the connection to each remote chain, in --remote-rpc order")
     .option(
       "--remote-chain-id <id...>",
-      "relayer, with --offline: ids of the remote chains, in the same order",
+      "relayer: the remote chains' ids in the same order; required with --offline",
     )
     .option("--node <url>", watchdogText("node"))
     .option("--sidecar <url>", watchdogText("sidecar"))
@@ -39,10 +42,10 @@ export function initCommand(context: CliContext): Command {
     .option("--runbooks <url>", watchdogText("runbooks"))
     .option("--notify <kind>", `${watchdogText("notify")}; it receives a test message`)
     .option("--set <key=value...>", watchdogText("set"))
-    .option("--state-dir <dir>", "directory of the daemon's state")
+    .option("--state-dir <dir>", "the directory for the daemon's state")
     .option("--offline", "send no requests")
     .option("-y, --yes", "ask nothing")
-    .addOption(new Option("--output <file>", "write a new file; default: print"))
+    .addOption(new Option("--output <file>", "write a new file instead of printing"))
     .addHelpText(
       "after",
       `

@@ -68,11 +68,11 @@ function fire(signal: WaitSignal, callbacks: Callbacks): void {
 
 interface OwnSignal<S extends WaitSignal> {
   readonly signal: S;
-  /** Has no effect on a signal that has aborted. */
+  /** Aborts the signal. Has no effect if it has already aborted. */
   readonly abort: (reason: Error) => void;
 }
 
-/** Creates the signal for one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
+/** Creates the signal for one call. Its callbacks need no event listener, which would take longer than a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   return ownSignal(own.signal, (reason) => own.abort(reason));
@@ -124,7 +124,7 @@ export async function withDeadline<T>(
   const own = createOwnSignal();
   const unwatch = onAbort(signal, (reason) => own.abort(reason));
   const timer = setTimeout(() => {
-    // Create the error only now: it captures a stack, which takes longer than everything else here.
+    // Create the error only now, because capturing its stack takes longer than everything else here.
     const text = `${what} took longer than ${afterMs} ms`;
     own.abort(new DeadlineError({ code: "deadline", what, afterMs }, text));
   }, afterMs);
@@ -174,7 +174,7 @@ async function runTimed<T, S extends WaitSignal>(
   let isOver = false;
   clock.sleep(delayMs, own.signal).then(
     () => {
-      // The signal may already have aborted for another reason.
+      // The time is over only if the signal has not already aborted for another reason.
       isOver = !own.signal.aborted;
       return own.abort(TIME_IS_OVER);
     },

@@ -150,7 +150,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return digest;
 }
 
-/** Maximum length. It fits 255 address bytes, an 83-character prefix, the separator and the checksum. */
+/** Maximum length of bech32 text. It fits 255 address bytes, an 83-character prefix, the separator and the checksum. */
 const BECH32_MAX_LENGTH = 1023;
 
 export function encodeBech32(prefix: string, bytes: Uint8Array): string {
@@ -183,7 +183,7 @@ export function goString(bytes: Uint8Array): string {
   return text;
 }
 
-/** Second-byte ranges for lead bytes that allow less than 0x80 to 0xbf. */
+/** For some lead bytes, the second byte's range is smaller than 0x80 to 0xbf. */
 const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: number])[] = [
   [0xe0, 0xa0, 0xbf],
   [0xed, 0x80, 0x9f],

@@ -16,7 +16,7 @@ export function createRecentCache<K, T>(capacity: number) {
     }
     younger.set(key, value);
   };
-  /** Returns the cached value. Without a cached value, calls `load` and caches its result unless it is undefined. */
+  /** Returns the cached value. If there is none, calls `load` and caches its result unless that is undefined. */
   const get = (key: K, load: () => T | undefined): T | undefined => {
     const young = younger.get(key);
     if (young !== undefined) return young;
@@ -31,7 +31,7 @@ export function createRecentCache<K, T>(capacity: number) {
   return { get, put, clear };
 }
 
-/** Returns a map's value for a key. Without a value, creates and stores it. */
+/** Returns a map's value for a key. If there is none, creates and stores one. */
 export function getOrCreate<K, T>(
   map: { get(key: K): T | undefined; set(key: K, value: T): unknown },
   key: K,
@@ -59,9 +59,9 @@ interface ObjectSlot<K extends object, T> {
 }
 
 /**
- * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes. The
- * slot lives as long as its object. A WeakMap works too, but adding an entry takes about a microsecond, ten times as long. Use a
- * slot if every message adds entries.
+ * Creates a slot: a hidden property that stores a derived value on its source object, for example the value decoded from bytes.
+ * The slot lives as long as its object. A WeakMap works too, but adding an entry takes ten times as long, about a microsecond.
+ * Use a slot if every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

@@ -25,12 +25,12 @@ function formatFixed(value: bigint, fractional: number): string {
   return `${value < 0n ? "-" : ""}${digits.slice(0, -fractional)}.${digits.slice(-fractional)}`;
 }
 
-/** Multiplies; rounds half to even, like `LegacyDec.Mul`. */
+/** Multiplies and rounds half to even, like `LegacyDec.Mul`. */
 export function mulDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven(a * b, DEC18_ONE);
 }
 
-/** Divides; rounds half to even, like `LegacyDec.Quo`. Throws on division by zero. */
+/** Divides and rounds half to even, like `LegacyDec.Quo`. Throws on division by zero. */
 export function quoDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven((a * DEC18_ONE * DEC18_ONE) / b, DEC18_ONE);
 }
@@ -77,12 +77,12 @@ export const PREC_ONE: PrecDec = 10n ** 27n;
 const PREC_MAX_BITS = 345;
 const PREC_BOUND = 1n << BigInt(PREC_MAX_BITS);
 
-/** Multiplies; rounds half to even. Throws `OverflowError` above 345 bits. */
+/** Multiplies and rounds half to even. Throws `OverflowError` above 345 bits. */
 export function mulPrec(a: PrecDec, b: PrecDec): PrecDec {
   return checkPrec(roundHalfEven(a * b, PREC_ONE));
 }
 
-/** Divides; truncates at 54 fractional digits, rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
+/** Divides, truncates at 54 digits, and rounds half to even. Throws `OverflowError` above 345 bits, `RangeError` for 0. */
 export function quoPrec(a: PrecDec, b: PrecDec): PrecDec {
   if (a < 0n) return -quoPrec(-a, b);
   if (b < 0n) return -quoPrec(a, -b);
@@ -111,7 +111,7 @@ export function mulPrecInt(a: PrecDec, factor: bigint): PrecDec {
   return checkPrec(a * factor);
 }
 
-/** Divides by an integer; truncates towards zero. Throws `RangeError` for 0. */
+/** Divides by an integer and truncates towards zero. Throws `RangeError` for 0. */
 export function quoPrecInt(a: PrecDec, divisor: bigint): PrecDec {
   return a / divisor;
 }

@@ -1,7 +1,7 @@
 /** Returns "; did you mean …?" with up to three names similar to the wrong name; "" if no name is similar. */
 export function didYouMean(wrong: string, names: Iterable<string>): string {
   const word = wrong.slice(0, MAX_LENGTH);
-  // Swapping two letters counts as two changes.
+  // Allow two changes, because two swapped letters are two changes.
   const allowed = Math.max(Math.min(2, word.length - 1), word.length * 0.4);
   const found = [...names]
     .map((name) => ({
@@ -31,13 +31,13 @@ function commonBeginning(wrong: string, name: string): number {
   return length;
 }
 
-/** For example "oracle-down" and "sidecar-down". */
+/** Returns true if two names have a word in common, like "oracle-down" and "sidecar-down". */
 function sharesWord(wrong: string, name: string): boolean {
   const words = name.split("-");
   return wrong.split("-").some((word) => word.length > 3 && words.includes(word));
 }
 
-/** Number of inserted, removed and replaced characters (Levenshtein). */
+/** Returns the smallest number of characters to insert, remove or replace (Levenshtein distance). */
 export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, character] of Array.from(one).entries()) {

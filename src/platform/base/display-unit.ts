@@ -9,7 +9,7 @@ export interface DisplayUnit {
   readonly name: string;
   /** One display unit is 10^exponent base units; 0 to {@link MAX_EXPONENT}. */
   readonly exponent: number;
-  /** Value of one display unit; absent if no price is configured. */
+  /** What one display unit is worth; absent if no price is configured. */
   readonly price?: UnitPrice | undefined;
 }
 
@@ -31,8 +31,9 @@ export function isUnitName(text: string): boolean {
 }
 
 /**
- * Formats an amount in display units with the base units alongside: "1.234567 NTRN (1234567 untrn)". With a price, adds the value:
- * "1.234567 NTRN (1234567 untrn, 0.43 USD)". Without a unit for this denomination, prints only base units: "1234567 untrn".
+ * Formats an amount in display units with the base units alongside: "1.234567 NTRN (1234567 untrn)". If there is a price, adds
+ * the value: "1.234567 NTRN (1234567 untrn, 0.43 USD)". If the unit is for another denomination, prints only base units: "1234567
+ * untrn".
  *
  * `separator` separates thousands; default: none.
  */

@@ -36,7 +36,7 @@ export function createFaultSwitches<Name extends string>(
       if (on) untilMs.set(name, forMs === undefined ? undefined : clock.nowMs() + forMs);
       else untilMs.delete(name);
     },
-    /** All faults, in table order. */
+    /** Lists all faults, in table order. */
     list: (): readonly FaultState[] =>
       Object.entries<string>(effects).map(([name, effect]) => {
         const on = isOn(name);

@@ -4,7 +4,7 @@ const MAX_DEPTH = 10_000;
 /** The element expected after an open bracket, as Go's error messages name it ("after array element"). */
 type Parent = "object key" | "object key:value pair" | "array element";
 
-/** Open brackets, the innermost last. */
+/** The open brackets, innermost last. */
 type Parents = Parent[];
 
 /** Returns the state after one byte, or the error message that follows "invalid character 'x' ". */

@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** A result that does not fit into Go's fixed-size big integers. Go panics in this case. */
+/** Thrown for a result that does not fit into Go's fixed-size big integers, for which Go panics. */
 export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
   constructor(bits: number, text = "Int overflow") {
     super({ code: "overflow", bits }, text);
@@ -24,9 +24,9 @@ export function maxInt(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Plain decimal without a leading zero. Every encoder writes this form. */
+/** Matches a plain decimal without a leading zero, which is what every encoder writes. */
 const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
-/** Longer strings are rejected before their conversion, which bounds its cost. */
+/** Longer strings are rejected before they are converted, which bounds the cost. */
 const MAX_TEXT = 1024;
 
 /**
@@ -72,7 +72,7 @@ function parseLiteral(text: string): { readonly bigIntPrefix: string; readonly d
   return undefined;
 }
 
-/** Type of an integer. Base 0 accepts Go's prefixes (0x, 0o, 0b, a leading 0) and underscores. */
+/** A Go integer type and the base to parse. Base 0 accepts Go's prefixes (0x, 0o, 0b, a leading 0) and underscores. */
 export interface GoIntegerType {
   readonly signed: boolean;
   readonly bits: 32 | 64;
@@ -92,7 +92,7 @@ export function parseGoInteger(text: string, type: GoIntegerType): bigint {
   return value;
 }
 
-/** No notation needs more digits for 64 bits. Cutting longer strings bounds the cost of conversion. */
+/** No notation needs more digits for 64 bits. Longer strings are cut to bound the cost of conversion. */
 const MAX_DIGITS = 200;
 
 function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {

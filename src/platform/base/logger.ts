@@ -22,7 +22,7 @@ export interface LogLevelControl {
 }
 
 export interface ProcessLogger extends Logger {
-  /** If absent, the level is fixed. */
+  /** Changes the minimum level. If absent, the level is fixed. */
   readonly level?: LogLevelControl;
 }
 

@@ -1,7 +1,7 @@
 /** A calendar month in UTC, for example "2026-11". */
 export type Month = string;
 
-/** The last call's month. Almost all calls ask for the current month, several times per poll. */
+/** The last call's month, cached because almost all calls ask for the current month, several times per poll. */
 let last = { month: "", fromMs: 0, toMs: 0 };
 
 export function monthOf(atMs: number): Month {
@@ -11,7 +11,7 @@ export function monthOf(atMs: number): Month {
   return month;
 }
 
-/** Returns the start of the next month after a time. */
+/** Returns the start of the month after the given time. */
 export function nextMonthMs(atMs: number): number {
   const date = new Date(atMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);

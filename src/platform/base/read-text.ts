@@ -5,7 +5,7 @@ export const MAX_SETTINGS_BYTES = 1_048_576;
 
 const CHUNK_BYTES = 65_536;
 
-/** Maximum silence of a pipe or terminal. The read is synchronous, so the process handles no signals during that time. */
+/** How long to wait for a silent pipe or terminal. The read is synchronous, so the process handles no signals. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
@@ -31,7 +31,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
   }
 }
 
-/** Waits for the next bytes; returns none at the end of the file. Before the first bytes, a pipe may not have a writer yet. */
+/** Waits for the next bytes. At the end of the file there are none, but at first a pipe may have no writer yet. */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const isUnopened = isFirst && fstatSync(descriptor).isFIFO();
@@ -43,7 +43,7 @@ function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buf
   throw new Error(`nothing was written to it for ${silenceMs / 1000} s`);
 }
 
-/** Returns undefined if the next bytes have not arrived. */
+/** Reads the next bytes. Returns undefined if none have arrived yet. */
 function readNow(descriptor: number, chunk: Buffer): number | undefined {
   try {
     return readSync(descriptor, chunk);

@@ -10,10 +10,10 @@ export interface RetryOptions {
   /** Backoff after an error, or a function that selects it by the error. */
   readonly backoff: BackoffOptions | ((error: unknown) => BackoffOptions);
   readonly clock: Sleeper;
-  /** Uniform in [0, 1). */
+  /** Returns a random number, uniform in [0, 1). */
   readonly random: () => number;
   readonly signal: WaitSignal;
-  /** Default: a new count. */
+  /** Counts the failures. Default: a new count. */
   readonly tries?: Tries;
   /** Called with each error before the pause. The count does not yet include this error. */
   readonly onError?: (error: unknown) => void;

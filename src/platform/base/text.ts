@@ -66,7 +66,7 @@ const UNITS = [
 
 /** Formats a duration for people, in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h". Rounds down. */
 export function formatDuration(ms: number): string {
-  // Below ten minutes, seconds alone are easier to compare.
+  // Use seconds alone below ten minutes, because they are easier to compare.
   if (ms < 600_000) return `${Math.floor(Math.max(0, ms) / 1_000)} s`;
   const first = UNITS.findIndex((unit) => ms >= unit.ms);
   let rest = ms;

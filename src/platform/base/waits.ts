@@ -23,7 +23,7 @@ export function createWakeSignal() {
         });
       }),
     wake: (): void => {
-      // A woken caller may wait again immediately. Clear the set first, so that one call does not wake it twice.
+      // Clear the set first: a woken caller may wait again immediately and must not be woken twice by one call.
       const woken = [...waiting];
       waiting.clear();
       for (const { unwatch, resolve } of woken) {
@@ -36,7 +36,7 @@ export function createWakeSignal() {
 
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
-/** Creates a signal that wakes callers that wait for a change. Its version, 0 at first, reveals a change before the wait. */
+/** Creates a signal that wakes callers waiting for a change. Its version, initially 0, reveals changes from before the wait. */
 export function createChangeSignal(clock: Pick<Clock, "sleep">) {
   const wakeSignal = createWakeSignal();
   let version = 0;
@@ -80,7 +80,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     for (;;) {
       const [oldest] = items.splice(0, 1);
       if (oldest !== undefined) return oldest;
-      // All waiting callers wake up. A caller that finds the queue empty waits again.
+      // Every waiting caller wakes up, and waits again if it finds the queue empty.
       await added.next(signal);
     }
   };
@@ -139,7 +139,7 @@ export function createMutex() {
     runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
       const previous = last;
       const result = raceAbort(previous, signal).then(work);
-      // An aborted caller leaves while `previous` may still run, so its successor must wait for both.
+      // `previous` may still be running when an aborted caller leaves, so the successor waits for both.
       last = Promise.allSettled([previous, result]).then(() => undefined);
       return result;
     },

@@ -7,7 +7,7 @@ import { portsAt } from "../base/localnet-defaults.ts";
 import type { DaemonContext } from "../process/daemon-context.ts";
 import { askDaemon } from "./daemon-request.ts";
 
-/** Value of {@link chainClockOption}; true if given without a URL. */
+/** The value of {@link chainClockOption}; true if it was given without a URL. */
 export interface ChainClockOptions {
   readonly chainClock?: string | true;
   readonly portOffset: number;
@@ -21,8 +21,8 @@ export function chainClockOption(): Option {
 }
 
 /**
- * Returns a clock whose durations follow its own time. The watchdog compares its machine's clock with these durations. A moved
- * chain clock must not make the machine's clock appear wrong.
+ * Returns a clock whose durations follow its own time. The watchdog compares its machine's clock with these durations, and a
+ * chain clock that was moved must not make the machine's clock appear wrong.
  */
 export function withItsDurations(clock: Clock, machine: Clock): Clock {
   return { ...clock, monotonicMs: () => machine.monotonicMs() + clock.nowMs() - machine.nowMs() };

@@ -5,7 +5,7 @@ import type { PromptStreams } from "./prompt.ts";
 import { type Command, Option } from "commander";
 
 export interface CliContext {
-  /** Process arguments that follow the program's name. */
+  /** The process's arguments after the program's name. */
   readonly words: readonly string[];
   /** Writes a line to stdout. Only results go there; logs and errors go to stderr. */
   readonly print: (line: string) => void;
@@ -21,7 +21,7 @@ export interface CliContext {
    * the process does not handle signals itself.
    */
   readonly onHangup?: (listener: () => void) => () => void;
-  /** True if stdout is a terminal. Only then is the output coloured. */
+  /** True if stdout is a terminal. Output is coloured only on a terminal. */
   readonly isTerminal: boolean;
   /** Streams on which commands prompt for secrets. Default: the process's stdin and stderr. */
   readonly streams?: PromptStreams;
@@ -42,7 +42,7 @@ export function addOutputOptions(command: Command): Command {
   });
 }
 
-/** `--json` of earlier versions. Hidden from help; {@link addOutputOption} warns about it. */
+/** The `--json` option of earlier versions. It is hidden from help, and {@link addOutputOption} warns about it. */
 export function jsonOption(): Option {
   return new Option("--json", "as -o json").hideHelp();
 }
@@ -83,7 +83,7 @@ export function formattedContext(context: CliContext): {
     if (!names.includes("--json") || names.includes("--output")) return;
     addOutputOption(command).hook("preAction", async (_program, own) => {
       const format: unknown = own.getOptionValue("output");
-      // Loading YAML takes longer than a short command.
+      // Load YAML only if needed, because that takes longer than a short command runs.
       if (format === "yaml") convert = (await import("./print-response.ts")).jsonToYaml;
       if (format === "json" || format === "yaml") own.setOptionValue("json", true);
       else if (format !== undefined && names.includes("--format")) own.setOptionValue("format", format);

@@ -16,13 +16,13 @@ type Ask<O> = (
   context: CliContext,
 ) => Promise<unknown>;
 
-/** A reload takes as long as stopping and starting the services, plus their first cycle. */
+/** How long to wait for a reload, which stops and starts the services and waits for their first cycle. */
 const RELOAD_MS = 60_000;
 
-/** Makes a command, which has the options for a daemon's place, reload the daemon's configuration. */
+/** Makes a command reload a daemon's configuration. The command must have the options that locate the daemon. */
 export function reloadCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
   return command
-    .option("--force", "also accept a configuration that is empty or has lost all channels or validators")
+    .option("--force", "accept the configuration even if it is empty or has lost all channels or validators")
     .addHelpText("after", RELOAD_HELP)
     .action(async (options: O & Printing & { readonly force?: true }) => {
       const path = `/-/reload${options.force ? "?force=1" : ""}`;
@@ -43,9 +43,9 @@ function reloadText(reply: unknown): string {
   return waiting.length === 0 ? first : `${first}\nneeds a process restart: ${waiting.join(", ")}`;
 }
 
-/** Makes a command, which has the options for a daemon's place, print or set the daemon's log level. */
+/** Makes a command print or set a daemon's log level. The command must have the options that locate the daemon. */
 export function logLevelCommand<O>(command: Command, ask: Ask<O>, context: CliContext): Command {
-  const argument = new Argument("[level]", "new level; default: print the current level");
+  const argument = new Argument("[level]", "the new level; default: print the current level");
   return command
     .addArgument(argument.choices(LOG_LEVELS))
     .action(async (level: LogLevel | undefined, options: O & Printing) => {

@@ -6,21 +6,21 @@ import { readTextBody } from "../base/read-text.ts";
 import type { Secret } from "../base/secret.ts";
 
 export interface DaemonRequest {
-  /** Name for messages, for example "oracle-watchdog". */
+  /** The daemon's name in messages, for example "oracle-watchdog". */
   readonly daemon: string;
-  /** Base URL, for example "http://127.0.0.1:9998". */
+  /** The daemon's base URL, for example "http://127.0.0.1:9998". */
   readonly url: string;
   readonly path: string;
-  /** Default: POST if there is a body, otherwise GET. */
+  /** The HTTP method. Default: POST if there is a body, otherwise GET. */
   readonly method?: "DELETE" | "POST";
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
   /** Statuses of 400 or above whose body is treated as a result. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
   /** How to find or specify the token. Shown if the token is missing or wrong. */
   readonly tokenHint?: string;
-  /** Default: 10 s. */
+  /** How long to wait for the response. Default: 10 s. */
   readonly deadlineMs?: number;
   /** How to start the daemon or select another one. Shown if the daemon is unreachable. */
   readonly hint: string;
@@ -53,7 +53,7 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   }
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
-  // The daemon does not know a name from the command line.
+  // The daemon does not know a name that the user gave.
   if (isRecord(value) && String(value["error"]).startsWith("unknown-"))
     throw new CliError(EXIT.usage, reason);
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
@@ -81,7 +81,7 @@ function send(
   });
 }
 
-/** Sends a request with Node's own client, because loading a library would take longer than most commands. */
+/** Sends a request with Node's own client, because loading a library would take longer than most commands run. */
 async function openRequest(
   url: string,
   options: RequestOptions,

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
 
-/** Groups load their own subcommands and are therefore asynchronous. */
+/** Creates a command. This is asynchronous for groups, which load their own subcommands. */
 type CreateCommand = (context: CliContext) => Command | Promise<Command>;
 
-/** A command table, by name. A command's code is loaded only if the command line names the command. */
+/** Commands by name. A command's code is loaded only if the command line names the command. */
 export type LazyCommands = Readonly<Record<string, LazyCommand>>;
 
 interface LazyCommand {
@@ -15,10 +15,10 @@ interface LazyCommand {
   readonly load: () => Promise<CreateCommand>;
 }
 
-/** Words of a command line that load every command. */
+/** Pass these instead of a command line's words to load every command. */
 export const ALL_COMMANDS: readonly string[] = Object.assign([], { includes: () => true });
 
-/** Returns the commands in a command's help, without `help`. */
+/** Returns the subcommands that a command's help lists, except `help`. */
 export function visibleCommands(command: Command): readonly Command[] {
   return command
     .createHelp()

@@ -21,7 +21,7 @@ export function createLiveScreen(terminal: Terminal) {
   let drawn: readonly string[] = [];
   let isOpen = false;
   const toFirstRow = (): string => {
-    // If the terminal became narrower, it has wrapped the lines.
+    // Count wrapped lines, because the terminal may have become narrower.
     const rows = drawn.reduce(
       (sum, line) => sum + Math.max(1, Math.ceil(visibleLength(line) / columnsOf(terminal))),
       0,
@@ -70,7 +70,7 @@ export function createLiveScreen(terminal: Terminal) {
   };
 }
 
-/** A terminal of unknown size reports 0 columns. */
+/** Returns the terminal's width. A terminal of unknown size reports 0 columns. */
 function columnsOf({ columns }: Terminal): number {
   return columns > 0 ? columns : 80;
 }
@@ -79,7 +79,7 @@ function rowsOf({ rows }: Terminal): number {
   return rows > 0 ? rows : 24;
 }
 
-/** Colour escape sequences and single characters. */
+/** Matches a colour escape sequence or a single character. */
 const PIECES = new RegExp(`${ESCAPE}\\[[\\d;]*m|[^]`, "gu");
 
 function visibleLength(line: string): number {

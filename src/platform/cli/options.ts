@@ -24,7 +24,7 @@ export function corsOptions(): readonly Option[] {
   return [
     new Option(
       "--cors <origin...>",
-      'origins whose pages may read RPC and REST responses, e.g. https://app.example; "*" for all; default: localhost',
+      'let pages of these origins read RPC and REST responses, e.g. https://app.example, or "*" for all; default: localhost',
     ).argParser(collect(isOriginPattern, "expected an origin, e.g. https://app.example")),
     new Option("--no-cors", "do not let any page read RPC and REST responses"),
   ];
@@ -52,16 +52,16 @@ export interface AccessOptions {
   readonly allowHost?: readonly string[];
 }
 
-/** Pages on this machine, where dApps run during development. */
+/** By default, only pages on this machine, where dApps run during development. */
 const DEFAULT_CORS = ["localhost"];
 
-/** Returns the access rules of a localnet's servers. `origins` apply to RPC and REST. */
+/** Returns the access rules for a localnet's servers. `origins` apply to RPC and REST. */
 export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
   const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
   return { hosts: allowHost, origins };
 }
 
-/** `--log-level LEVEL`. `level` is the default. Without it, the configuration applies. */
+/** `--log-level LEVEL`. `level` is the default. If it is undefined, the configuration applies. */
 export function logLevelOption(level?: LogLevel): Option {
   const option = new Option("--log-level <level>", "minimum log level").choices(LOG_LEVELS);
   return level === undefined ? option : option.default(level);
@@ -106,7 +106,7 @@ export function parseDuration(text: string): number {
 export function waitOption(): Option {
   return new Option(
     "--wait <duration>",
-    "with the Go relayer's settings: maximum wait for both chains' nodes (default: 1m)",
+    "how long to wait for both chains' nodes, if the Go relayer's settings are used (default: 1m)",
   ).argParser(parseDuration);
 }
 
@@ -120,7 +120,7 @@ export const DEFAULT_BLOCK_TIME_MS = 1_000;
 export function blockTimeOption(): Option {
   return new Option(
     "--block-time <ms>",
-    `minimum time between two blocks (default: ${DEFAULT_BLOCK_TIME_MS})`,
+    `the minimum time between two blocks (default: ${DEFAULT_BLOCK_TIME_MS})`,
   ).argParser((text) => parseWhole(text, 50, 60_000));
 }
 
@@ -128,11 +128,11 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "number of recent blocks that a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); only the last 1000 states are stored",
+    "how many recent blocks a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); states are stored for the last 1000 only",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** A chain's validators without {@link powersOption}: one with power 10. */
+/** A chain's validators if {@link powersOption} is not given: one with power 10. */
 export const DEFAULT_POWERS: readonly bigint[] = [10n];
 
 /** Option for comma-separated voting powers: "10,3,3". The value is undefined without the option. */

@@ -24,7 +24,8 @@ const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
 };
 
 /**
- * Prints a report. Throws {@link CheckExit} unless the outcome is fine: 1 for a problem, 3 if the data does not show the outcome.
+ * Prints a report. Unless the outcome is fine, throws {@link CheckExit} with exit code 1 for a problem, or 3 if the data does not
+ * show the outcome.
  */
 export function printReport(
   report: Report,

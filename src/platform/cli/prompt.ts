@@ -11,9 +11,9 @@ export interface PromptStreams {
 
 /** Asks for a command's input. On a terminal it asks a question; otherwise it reads one line of stdin per value. */
 export interface Prompt {
-  /** The terminal does not echo the answer. Throws `CliError` at the end of the input. */
+  /** Asks for a secret, which the terminal does not echo. Throws `CliError` at the end of the input. */
   readonly secret: (question: string) => Promise<Secret>;
-  /** Resolves with true for "y" and "yes", and with false if the input is not a terminal. */
+  /** Asks a yes-or-no question. Resolves with true for "y" and "yes", and always with false if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
   /** Reads a line, which may be typed before the question appears. Undefined after Ctrl-C and at the end of the input. */
   readonly answer: (question: string) => Promise<string | undefined>;
@@ -64,7 +64,7 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
   });
   const terminal = createInterface({ input, output: echo, terminal: isTerminal });
   const lines = queueLines(terminal);
-  // The process receives no SIGINT from Ctrl-C while it reads a line from a terminal.
+  // Handle Ctrl-C here, because the process receives no SIGINT while it reads a line from a terminal.
   terminal.on("SIGINT", () => terminal.close());
   return {
     next: async (question, isSecret) => {

@@ -7,7 +7,7 @@ import { isDiskFull, isDiskProblem } from "../storage/sqlite-errors.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
 
-/** Runs a command line as this process: signals, output, error messages and exit code. Error messages start with `name`. */
+/** Runs a command line as this process, with its signals, output, errors and exit code. Error messages start with `name`. */
 export async function runProcess(
   name: string,
   create: (context: CliContext) => Promise<Command>,
@@ -17,7 +17,7 @@ export async function runProcess(
     exit: (code) => process.exit(code),
     monotonicMs: systemClock.monotonicMs,
   });
-  // If a reader closes the pipe early (`| head`), the command should stop. This is not an error and does not change its result.
+  // If a reader closes the pipe early (`| head`), the command should stop. This is no error and does not change the exit code.
   process.stdout.on("error", shutdown.stop);
   let isDaemon = false;
   try {
@@ -80,7 +80,7 @@ function toContext(signal: AbortSignal): CliContext {
   };
 }
 
-/** Error codes that the configuration causes. A supervisor must not restart the process. */
+/** The codes of errors that the configuration causes. A supervisor must not restart the process after them. */
 const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-config",
   "wrong-chain",
@@ -96,7 +96,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "log-output",
 ]);
 
-/** Codes of errors that a restart of the process may end. */
+/** The codes of errors that a restart of the process may resolve. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(["signer"]);
 
 /** Maps a command's error to the process exit code and the message for stderr, if any. */
@@ -104,7 +104,7 @@ export function toExit(
   error: unknown,
   isDaemon = false,
 ): { readonly exitCode: ExitCode; readonly message: string | undefined } {
-  // A command that ended before its result was known must not look successful to a script.
+  // An interrupted command must not look successful to a script.
   if (error instanceof StopRequest)
     return { exitCode: isDaemon && error.by !== "SIGPIPE" ? EXIT.ok : EXIT.fatal, message: undefined };
   if (error instanceof CheckExit) return { exitCode: error.exitCode, message: undefined };
@@ -128,7 +128,7 @@ function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
-  /** SIGPIPE means that the output is no longer read. */
+  /** `by` is SIGPIPE if the output is no longer read. */
   constructor(by: NodeJS.Signals) {
     super(`received ${by}`);
     this.name = "StopRequest";

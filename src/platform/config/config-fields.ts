@@ -82,7 +82,7 @@ export function listenField() {
   );
 }
 
-/** Field for the host names, besides the loopback names, that a server's clients may use. "*" allows every name. */
+/** Field for additional host names that a server's clients may use. "*" allows every name. */
 export function hostNamesField() {
   const name = textField('a host name, e.g. "relayer.example"').refine((text) => isHostName(text), {
     error: issueText("is not a host name", 'a name without scheme or port, e.g. "relayer.example", or "*"'),
@@ -145,7 +145,7 @@ export function secretField(source: SecretSource = processSecretSource) {
   });
 }
 
-/** Placeholder for a secret that is not read. */
+/** Stands for a secret that is not read. */
 const UNREAD = new Secret("unread");
 let areSecretsRead = true;
 
@@ -214,26 +214,26 @@ export function logSchema() {
     level: z
       .enum(LOG_LEVELS)
       .default("info")
-      .describe("minimum log level; --log-level overrides it")
+      .describe("the minimum log level; --log-level overrides it")
       .meta({ reload: "live" }),
     format: z
       .enum(["auto", "json", "text"])
       .default("auto")
-      .describe("json or text; auto: text on a terminal, else json"),
+      .describe("the log format: json, text, or auto for text on a terminal and json elsewhere"),
     outputs: z
       .array(z.string().min(1))
       .min(1)
       .max(8)
       .default(["stderr"])
-      .describe("log destinations: stderr, stdout, or paths of files to append to"),
+      .describe("where to write logs: stderr, stdout, or paths of files to append to"),
     keys: z
       .strictObject({
-        time: z.string().min(1).default("time").describe("name of the time field"),
-        level: z.string().min(1).default("level").describe("name of the level field"),
-        message: z.string().min(1).default("msg").describe("name of the message field"),
+        time: z.string().min(1).default("time").describe("the time field's name"),
+        level: z.string().min(1).default("level").describe("the level field's name"),
+        message: z.string().min(1).default("msg").describe("the message field's name"),
       })
       .prefault({})
-      .describe("field names in JSON log lines"),
+      .describe("the names of fields in JSON log lines"),
   });
 }
 

@@ -6,7 +6,7 @@ import type { ConfigKind } from "./daemon-config.ts";
 import { keyFingerprints } from "./effective-config.ts";
 import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
-/** The changes that a reload makes. Keys are paths such as "gas.max_price". */
+/** What a reload changes. Keys are paths such as "gas.max_price". */
 export interface ReloadPlan<Config> {
   /** The new settings. Keys in `needRestart` keep their current values. */
   readonly config: Config;
@@ -43,8 +43,8 @@ interface Present<Config> {
 }
 
 /**
- * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes a reload's probably unintended
- * removals; undefined if the reload removes nothing.
+ * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes what a reload would remove, probably
+ * by mistake. It returns undefined if the reload would remove nothing.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,

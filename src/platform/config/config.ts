@@ -30,7 +30,7 @@ export interface ConfigText {
 export interface ConfigIssue {
   /** File name, or the name of an environment variable. */
   readonly file: string;
-  /** 0 for an environment variable. */
+  /** The line; 0 for an environment variable. */
   readonly line: number;
   readonly column: number;
   /** Keys from the root, joined by dots. Empty if the error concerns the file itself. */
@@ -79,7 +79,7 @@ export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema
   return readConfig(source, schema).config;
 }
 
-/** A key's value from an environment variable. The variable takes precedence over the file. */
+/** A key's value from an environment variable, which takes precedence over the file. */
 export interface ConfigVariable {
   readonly name: string;
   readonly path: readonly string[];
@@ -120,7 +120,7 @@ export function readConfig<Schema extends z.ZodType>(
   };
 }
 
-/** Reports a variable for a key inside a value that is not a section, such as the short form of `store`. */
+/** Reports variables that set a key inside a value that is not a section, such as the short form of `store`. */
 function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readonly ConfigIssue[] {
   let value = plain;
   for (const [depth, key] of path.slice(0, -1).entries()) {
@@ -154,7 +154,7 @@ function parseYaml(source: ConfigText): Source {
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    // The library compares each key with all earlier keys, which takes minutes for a file with 90,000 keys.
+    // Turn off the library's check, which compares each key with all earlier ones and takes minutes for 90,000 keys.
     uniqueKeys: false,
   });
   const parsed = { file: source.file, document, lines };

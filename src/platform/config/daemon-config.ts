@@ -17,14 +17,14 @@ import { isSecret, type KeyLeaf, keyLeaves, keySchema, type KeySchema } from "./
 
 export interface ConfigKind<Config> {
   readonly name: "icq-relayer" | "oracle-watchdog" | "localnet";
-  /** Prefix of its environment variables' names, for example "RELAYWATCH_RELAYER_". */
+  /** The prefix of the daemon's environment variables, for example "RELAYWATCH_RELAYER_". */
   readonly prefix: string;
   readonly schema: z.ZodType<Config>;
-  /** The source from which the schema reads secrets. Default: the process's environment and files. */
+  /** Where the schema reads secrets from. Default: the process's environment and files. */
   readonly secrets?: SecretSource;
 }
 
-/** Variables by name, like `process.env`. */
+/** Environment variables by name, like `process.env`. */
 export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** The configuration's name in error messages if there is no file. */
@@ -42,8 +42,8 @@ export function variableName(
 const FILE_SUFFIX = "_FILE";
 
 /**
- * Reads a daemon's configuration: the environment variables, then `source`, then the defaults. Without `source`, the variables are
- * the whole configuration. Throws `ConfigError` with all errors.
+ * Reads a daemon's configuration. Environment variables take precedence over `source`, and both over the defaults. If there is no
+ * `source`, the variables are the whole configuration. Throws `ConfigError` with all errors.
  */
 export function readDaemonConfig<Config>(
   kind: ConfigKind<Config>,
@@ -90,7 +90,7 @@ interface Variables {
 
 function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment): Variables {
   const given = givenVariables(kind, environment);
-  // Create the keys only now, because this takes a few milliseconds.
+  // Create the keys only if needed, because this takes a few milliseconds.
   if (given.length === 0) return { variables: [], issues: [] };
   const known = knownVariables(kind);
   const read = given.map(([name, text]) => readVariable({ name, text }, known));
@@ -169,7 +169,7 @@ function secretReference(name: string, text: string, namesFile: boolean): unknow
   return namesFile ? { file: text } : { env: name };
 }
 
-/** Takes text literally. Reads any other value as in the file: numbers, true, null, and lists as [a, b]. */
+/** Reads a variable's value. Text is taken literally, other values as in the file: numbers, true, null, and lists as [a, b]. */
 function readValue(text: string, schema: KeySchema): unknown {
   if (isText(schema)) return text;
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true });

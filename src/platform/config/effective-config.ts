@@ -16,15 +16,15 @@ import {
 
 interface EffectiveKey {
   readonly leaf: KeyLeaf;
-  /** As written in a file: a duration is "30s", a secret is its reference. */
+  /** The value as a file would contain it, e.g. "30s" for a duration and the reference for a secret. */
   readonly value: unknown;
-  /** `file:line`, the environment variable, or "default". */
+  /** Where the value comes from: `file:line`, the environment variable, or "default". */
   readonly origin: string;
 }
 
 export interface EffectiveConfig {
   readonly keys: readonly EffectiveKey[];
-  /** Keys without a value or a default. */
+  /** The keys that have neither a value nor a default. */
   readonly unset: readonly KeyLeaf[];
 }
 
@@ -49,7 +49,10 @@ export function effectiveConfig<Config>(
   };
 }
 
-/** Returns defaults that contradict the given values. For example, the single node's URLs have no default with `validators`. */
+/**
+ * Returns the defaults that do not apply because of the given values. For example, the single node's URLs have no default if
+ * `validators` is given.
+ */
 function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
   const given = { file: "", text: stringifyJson(nested(keys)) };
   const issues = issuesOf(() => withoutSecrets(() => parseConfig(given, kind.schema)));
@@ -96,7 +99,7 @@ function nested(keys: readonly EffectiveKey[]): Record<string, unknown> {
 
 export interface ShowOptions {
   readonly withOrigin: boolean;
-  /** Prints "[redacted]" instead of a secret's reference. The secret itself is never printed. */
+  /** If true, prints "[redacted]" instead of a secret's reference. The secret itself is never printed. */
   readonly isRedacted: boolean;
 }
 

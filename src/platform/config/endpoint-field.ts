@@ -27,12 +27,12 @@ function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
       .regex(/^[\w.:-]{1,60}$/)
       .optional()
       .describe(
-        "name in log, page and metrics; default: host and port, plus a number if several endpoints share them",
+        "the endpoint's name in logs, pages and metrics; default: host and port, plus a number if several endpoints share them",
       ),
     headers: z
       .record(z.string().regex(/^[\w-]{1,60}$/), secretField(secrets))
       .optional()
-      .describe("HTTP headers for each request, e.g. authorization; each value is a secret"),
+      .describe("the HTTP headers to send with each request, e.g. authorization; each value is a secret"),
   });
 }
 
@@ -41,10 +41,12 @@ export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({
       ca_file: certificatesField(secrets)
-        .describe("PEM file with private CA certificates, trusted in addition to the public CAs")
+        .describe("a PEM file with private CA certificates to trust in addition to the public CAs")
         .meta({ example: "/etc/ssl/private-ca.pem" }),
     })
     .optional()
-    .describe(`TLS for ${what}; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment`)
+    .describe(
+      `the TLS settings for ${what}; proxies are set in the environment as HTTPS_PROXY, HTTP_PROXY and NO_PROXY`,
+    )
     .meta({ commentedOut: true });
 }

@@ -9,7 +9,7 @@ export interface KeySchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
-  /** The first example is the value in the example file. */
+  /** Examples, the first of which is the value in the example file. */
   readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
@@ -22,15 +22,15 @@ export interface KeySchema {
   readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];
-  /** The example file comments out the key, because it excludes another key or changes the relayer's behaviour. */
+  /** True if the example file comments out the key, because it excludes another key or changes the relayer's behaviour. */
   readonly commentedOut?: boolean;
-  /** On a section, it also applies to the section's keys that have none. */
+  /** How a reload applies a change. On a section, it also applies to the section's keys that do not set it. */
   readonly reload?: KeyReload;
 }
 
 /**
- * Determines how a reload applies a change to the key. `live`: while the services run. `process`: only with a new process. Without
- * the keyword, the services restart in the same process.
+ * How a reload applies a change to the key: `live` while the services run, or `process` only with a new process. If unset, the
+ * services restart in the same process.
  */
 type KeyReload = "live" | "process";
 
@@ -41,7 +41,7 @@ export function keySchema(schema: z.ZodType): KeySchema {
         io: "input",
         unrepresentable: "any",
         override: ({ zodSchema, jsonSchema }) => {
-          // `z.preprocess` accepts a section's short form, which is a string.
+          // A section with `z.preprocess` also accepts its short form, which is a string.
           const def: unknown = Reflect.get(zodSchema, "def");
           if (isRecord(def) && def["type"] === "pipe" && def["in"] instanceof z.ZodTransform)
             orText(jsonSchema);
@@ -117,14 +117,14 @@ export function optionOf(items: KeySchema, value: unknown): KeySchema {
 
 const SECRET_KEYS = {
   properties: {
-    file: { type: "string", minLength: 1, description: "file that contains the secret" },
-    env: { type: "string", minLength: 1, description: "environment variable that contains the secret" },
+    file: { type: "string", minLength: 1, description: "the file that contains the secret" },
+    env: { type: "string", minLength: 1, description: "the environment variable that contains the secret" },
   },
   minProperties: 1,
   maxProperties: 1,
 };
 
-/** Keywords about a key that apply to any form of its value. */
+/** The keywords that describe the key whatever form its value has. */
 const ABOUT_KEY = new Set(["description", "example", "initial", "commentedOut", "reload"]);
 
 /** Replaces a schema, which may have alternatives, with a schema that also accepts a string. */

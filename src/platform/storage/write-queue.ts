@@ -28,7 +28,7 @@ export interface WriteQueueDeps {
   readonly onError: (error: string | undefined) => void;
 }
 
-/** Maximum number of pending offered writes. Each may contain several hundred rows. */
+/** How many writes made with `offer` may be pending. Each may contain several hundred rows. */
 const MAX_OFFERED = 200;
 /** Maximum number of writes per transaction. A commit waits for the disk only once, regardless of the number of writes. */
 const MAX_BATCH = 500;
@@ -54,7 +54,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
   const stopped = new AbortController();
   const progress = createWakeSignal();
   const writes: PendingWrite[] = [];
-  /** Numbers of the last added write and the last discarded write. */
+  /** The numbers of the last added and the last discarded write. */
   let [added, discarded] = [0, 0];
   let dropped = 0;
   let error: string | undefined;
@@ -97,12 +97,12 @@ export function createWriteQueue(deps: WriteQueueDeps) {
       } else if (deps.isFinal?.(thrown) === true) discard();
       else if (isUnacceptable(thrown) && batch.length > 1) tries.size = 1;
       else if (isUnacceptable(thrown) && batch[0]?.mayDrop === true) {
-        // This write would always fail and block all later writes.
+        // Drop this write, because it would always fail and block all later writes.
         dropped += 1;
         remove(batch);
       } else throw thrown;
     }
-    // Clear this immediately, so that the next added write starts the next run.
+    // Clear this before anything else, so that the next added write starts another run.
     isRunning = false;
   };
   const run = (): Promise<void> => {

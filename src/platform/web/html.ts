@@ -41,7 +41,7 @@ const SPECIAL = /[&<>"']/;
 
 /** Escapes a string for an HTML page's content or attribute values. */
 export function escapeHtml(text: string): string {
-  // Most strings have nothing to escape, and a large page has tens of thousands of strings.
+  // Test first, because most strings have nothing to escape and a large page has tens of thousands of them.
   if (!SPECIAL.test(text)) return text;
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

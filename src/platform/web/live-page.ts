@@ -13,9 +13,9 @@ export interface PageView {
 export interface LivePlace {
   /** The route's path, for example "/", "/costs" or "/queries/:id". */
   readonly path: string;
-  /** The page's contents: Markdown, without a full stop. */
+  /** What the page shows, as Markdown without a full stop. */
   readonly about: string;
-  /** Name in the navigation. Readers reach a page without a name from other pages. */
+  /** The page's name in the navigation. A page that has none is reached from other pages. */
   readonly name?: string;
 }
 
@@ -92,7 +92,7 @@ function streamReply(stream: HttpStream): HttpReply {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    // Otherwise, proxies such as nginx buffer events before passing them on.
+    // Keep proxies such as nginx from buffering events before they pass them on.
     "x-accel-buffering": "no",
   };
   return { status: 200, headers, body: "", stream };

@@ -13,7 +13,7 @@ import type { LivePage } from "./live-page.ts";
 import { badge, dataTable, type Tone, TONE_SIGNS } from "./parts.ts";
 import { sparkline, type Trend, TREND_STYLES, type TrendBar } from "./plots.ts";
 
-/** One part of an installation in an overview: a daemon, a validator, a chain. */
+/** One part of an installation in an overview, such as a daemon, a validator or a chain. */
 export interface PartRow {
   readonly name: string;
   readonly tone: Tone;
@@ -24,11 +24,11 @@ export interface PartRow {
   readonly asOfMs: number | undefined;
   /** Path on the part's own server, or a URL. */
   readonly href: string;
-  /** Undefined without a trend. */
+  /** How the number has developed. Undefined if there is no trend. */
   readonly trend: Trend | undefined;
 }
 
-/** Returns the part with the most severe verdict. */
+/** Returns the part in the worst state. */
 export function worstOf(parts: readonly PartRow[]): PartRow | undefined {
   return parts.toSorted((a, b) => SEVERITY.indexOf(a.tone) - SEVERITY.indexOf(b.tone))[0];
 }
@@ -157,7 +157,7 @@ function parsePart(part: JsonField, url: string): PartRow {
     verdict: text("verdict"),
     number: text("number"),
     asOfMs: Number.isNaN(asOfMs) ? undefined : asOfMs,
-    // A path below the neighbour's URL, wherever its pages begin.
+    // Make the path relative to the neighbour's URL, which may itself have a path.
     href: `${url}${href.replace(/^\/+/, "")}`,
     trend:
       trend.value === null

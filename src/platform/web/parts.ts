@@ -38,7 +38,7 @@ export interface Fact {
   readonly value: HtmlPart;
   readonly detail?: HtmlPart;
   readonly tone?: Tone | undefined;
-  /** Takes two columns, for a long number that one column would break. */
+  /** True if the number takes two columns, because it is too long for one. */
   readonly isWide?: boolean;
 }
 
@@ -55,7 +55,7 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** Omitted on a phone, where each row is a card, because another page shows it. */
+  /** True if the column is omitted on a phone, where each row is a card, because another page shows it. */
   readonly isMinor?: boolean;
   /** Link in the column head that sorts by the column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
@@ -65,7 +65,7 @@ export interface Column<Row> {
 /** A table. The first column names the row. On a phone, each row becomes a card labelled with the column names. */
 export interface DataTable<Row> {
   readonly caption: string;
-  /** Hides the caption except from screen readers, because the heading above the table repeats it. */
+  /** If true, only screen readers see the caption, because the heading above the table repeats it. */
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** A bar in {@link barPlot}: its parts from the bottom up; undefined without data for that time. */
+/** A bar in {@link barPlot}, as its parts from the bottom up. Undefined if there is no data for that time. */
 export type Bar =
   | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
   | undefined;
@@ -8,9 +8,9 @@ export type Bar =
 export interface BarPlot {
   /** Name of the plotted quantity, with its unit. */
   readonly title: string;
-  /** The plot in words, for screen readers. */
+  /** Describes the plot in words, for screen readers. */
   readonly summary: string;
-  /** Oldest first, evenly spaced. */
+  /** The bars, oldest first and evenly spaced. */
   readonly bars: readonly Bar[];
   /** Labels below the first and last bars. */
   readonly from: string;
@@ -90,14 +90,14 @@ export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A bar in {@link sparkline}: its style, and its height from 0 to 1. Null if nothing is known about that time. */
+/** A bar in {@link sparkline}, with its style and its height from 0 to 1. Null if nothing is known about that time. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
 export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;
 
-/** One value's trend, oldest first, evenly spaced. */
+/** How one value has developed. The bars are evenly spaced, oldest first. */
 export interface Trend {
-  /** The trend in words, with its period, for example "last 24 hours: 2 hours below full pay". */
+  /** Describes the trend and its period in words, for example "last 24 hours: 2 hours below full pay". */
   readonly text: string;
   readonly bars: readonly TrendBar[];
 }

@@ -10,7 +10,7 @@ export interface Stretch {
 /** A row in {@link timelinePlot}. Its stretches may overlap. Later kinds are drawn over earlier ones. */
 export interface TimelineRow {
   readonly name: string;
-  /** The row in words, for screen readers. */
+  /** Describes the row in words, for screen readers. */
   readonly summary: string;
   /** Unknown periods, drawn as an outline. */
   readonly unknown: readonly Stretch[];
@@ -21,7 +21,7 @@ export interface TimelineRow {
 }
 
 export interface TimelinePlot {
-  /** The plot's subject, period and meaning. */
+  /** What the plot shows, for which period, and what it means. */
   readonly caption: string;
   readonly rows: readonly TimelineRow[];
   /** Labels below the start and the end. */
@@ -32,7 +32,7 @@ export interface TimelinePlot {
 /** Width of a row in drawing units. The row is stretched to the page width. */
 const WIDTH = 1_000;
 const HEIGHT = 12;
-/** Minimum width, so that even an instant is visible. */
+/** Minimum width of a stretch, so that even an instant is visible. */
 const LEAST = 2;
 
 /** Renders rows of stretches on one time axis. The kinds differ in shape as well as in colour. */

@@ -2,36 +2,36 @@ import { z } from "zod";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { storedCost } from "../policy/cost-text.ts";
 
-/** One complete notification about one alert. It never changes once queued. */
+/** A complete notification about one alert. It never changes once it is queued. */
 export const alertEvent = z.strictObject({
   /** Identifies the event, even across restarts, so that receivers can recognise a repeated notification. */
   id: z.string(),
-  /** Identifies the alert: shared by all of its events, and by two watchdogs that watch the same validator. */
+  /** Identifies the alert. All of its events share this key, even if two watchdogs watch the same validator. */
   key: z.string(),
   /** Name of the condition. */
   alert: z.string(),
-  /** A reminder repeats a firing alert; "escalated" notifies other people because nobody acknowledged it. */
+  /** A "reminder" repeats a firing alert. An "escalated" event notifies other people because nobody acknowledged the alert. */
   kind: z.enum(["firing", "reminder", "escalated", "resolved"]),
   severity: z.enum(SEVERITIES),
   validator: z.string(),
   chainId: z.string(),
   title: z.string(),
-  /** First evaluation that found the condition active. */
+  /** When an evaluation first found the condition active. */
   sinceMs: z.number(),
-  /** When the alert started to fire, was repeated, was escalated or was resolved. */
+  /** When the alert started firing, was repeated, was escalated or was resolved. */
   atMs: z.number(),
   /** The cause, with the values at `atMs`. No trailing period. */
   reason: z.string(),
   description: z.string(),
   action: z.string(),
   impact: z.string(),
-  /** URL or file name. */
+  /** URL of the alert's runbook, or only its file name. */
   runbook: z.string(),
   /** URL of the dashboard. Absent if Grafana's root URL is not configured. */
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** Cost of its incidents in the month up to `atMs`. Absent if the alert is not about missed votes. */
+  /** What the alert's incidents have cost in the month up to `atMs`. Absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 
@@ -39,7 +39,7 @@ export type AlertEvent = Readonly<z.output<typeof alertEvent>>;
 
 export type EventKind = AlertEvent["kind"];
 
-/** An alert as a receiver that tracks alerts currently shows it. */
+/** What a receiver that tracks alerts should currently show about an alert. */
 export interface CurrentAlert {
   readonly event: AlertEvent;
   /** Absent while the alert is firing. */

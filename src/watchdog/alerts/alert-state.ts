@@ -4,18 +4,18 @@ import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { alertEvent, type CurrentAlert } from "./alert-event.ts";
 
-/** Records that someone is working on an alert. Remains valid until the alert ends. */
+/** Records that somebody is working on an alert. Valid until the alert ends. */
 const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), atMs: z.number() });
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 
-/** Notifications sent for an alert so far. */
+/** What has been sent about an alert so far. */
 const notifiedState = z.strictObject({
-  /** Number of reminders so far. */
+  /** How many reminders have been sent. */
   reminders: z.number(),
   /** Time of the first notification. Absent in state from older versions. */
   firstAtMs: z.number().exactOptional(),
-  /** Badness at the last notification. */
+  /** The condition's badness at the last notification. */
   badness: z.number().optional(),
   /** The most recently queued notification. */
   event: alertEvent,
@@ -23,35 +23,38 @@ const notifiedState = z.strictObject({
 
 export type NotifiedState = Readonly<z.output<typeof notifiedState>>;
 
-/** State of an alert for one validator, unless the alert is inactive. Times are wall-clock ms. */
+/** The state of one validator's alert. Inactive alerts have none. Times are wall-clock ms. */
 export const alertState = z
   .strictObject({
     validator: z.string(),
     /** Name of the condition. */
     alert: z.string(),
     phase: z.enum(["pending", "firing", "resolved"]),
-    /** First evaluation that found the condition active. */
+    /** When an evaluation first found the condition active. */
     sinceMs: z.number(),
-    /** Last evaluation that found the condition active. */
+    /** When an evaluation last found the condition active. */
     lastActiveMs: z.number(),
-    /** First clear evaluation since then. Absent while the condition is active or unknown. */
+    /** When an evaluation first found the condition clear since then. Absent while the condition is active or unknown. */
     clearSinceMs: z.number().optional(),
-    /** Present only on a resolved alert. */
+    /** When the alert was resolved. Absent unless it is. */
     resolvedAtMs: z.number().exactOptional(),
-    /** Result of the last evaluation with its values, phrased to end a sentence; once resolved, the result that ended the alert. */
+    /** The last evaluation's result with its values, phrased to end a sentence. If resolved, the result that ended it. */
     reason: z.string(),
     badness: z.number().optional(),
-    /** End of the grace period after a cause; the alert stays pending until then. Absent if there is none. */
+    /** When the grace period after a cause ends, until which the alert stays pending. Absent if there is none. */
     heldUntilMs: z.number().optional(),
-    /** Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may. */
+    /**
+     * Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may
+     * send notifications.
+     */
     quietReason: z.string().optional(),
-    /** Absent if no notification was sent. */
+    /** What has been sent about the alert. Absent if nothing was. */
     notified: notifiedState.exactOptional(),
-    /** Who is working on the alert. Absent if not acknowledged. */
+    /** Who is working on the alert. Absent if nobody acknowledged it. */
     acknowledged: acknowledgement.optional(),
     /** Escalation steps taken so far. Absent if none. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
-    // Older versions stored both.
+    // Older versions stored these two fields.
     badBlocksBefore: z.unknown().exactOptional(),
     mutedAtMs: z.unknown().exactOptional(),
   })
@@ -62,24 +65,27 @@ export const alertState = z
 
 export type AlertState = Readonly<z.output<typeof alertState>>;
 
-/** Times that apply to one evaluation of one alert. */
+/** The times with which one alert is evaluated once. */
 export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** If two evaluations are no further apart than this (or `forMs`, if longer), the condition is taken to be active in between. */
+  /**
+   * Between two active evaluations that are no further apart than this, the condition is taken to be active too. `forMs` applies
+   * instead if it is longer.
+   */
   readonly gapMs: number;
 }
 
-/** The parts of an alert's state set on creation. */
+/** What identifies a new alert. */
 export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
-/** How long a resolved alert is retained, so that Alertmanager is notified of its end and people see it on the page. */
+/** How long a resolved alert is retained, so that Alertmanager learns of its end and people see it on the page. */
 const RESOLVED_RETENTION_MS = 900_000;
 
 /**
  * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined if the alert is
- * then inactive. A change of phase to "firing" or "resolved" is visible in the result.
+ * inactive afterwards.
  */
 export function advanceAlert(
   state: AlertState | undefined,
@@ -108,8 +114,8 @@ function advanceActive(
 ): AlertState {
   if (current?.phase === "firing")
     return { ...current, reason, badness, clearSinceMs: undefined, lastActiveMs: nowMs };
-  // After a gap in polling, it is unknown whether the condition was active in between. After the clock steps back, the times cannot
-  // be compared. In both cases, the time starts again.
+  // Start the time again after a gap in polling, because the condition may have been clear in between, and after the clock
+  // stepped back, because the times cannot be compared.
   const continues =
     current !== undefined &&
     nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&
@@ -125,14 +131,17 @@ function advanceClear(
   { reason }: ConditionResult,
   { nowMs, resolveForMs }: AlertTiming,
 ): AlertState {
-  // Take the smaller one: after the clock steps back, the time starts again.
+  // Take the smaller time, so that the time starts again after the clock steps back.
   const clearSinceMs = Math.min(firing.clearSinceMs ?? nowMs, nowMs);
   if (nowMs - clearSinceMs < resolveForMs)
     return { ...firing, clearSinceMs, reason: `clear since ${formatMinute(clearSinceMs)} UTC, ${reason}` };
   return { ...firing, clearSinceMs, phase: "resolved", resolvedAtMs: nowMs, reason };
 }
 
-/** A pending alert expires if its last active evaluation is too old. A firing alert keeps firing: only a clear result ends it. */
+/**
+ * Handles an unknown result. A pending alert expires if its last active evaluation is too old. A firing alert keeps firing,
+ * because only a clear result ends it.
+ */
 function advanceUnknown(
   current: AlertState | undefined,
   { reason }: ConditionResult,
@@ -141,13 +150,13 @@ function advanceUnknown(
   if (current === undefined) return undefined;
   if (current.phase !== "firing" && nowMs - current.lastActiveMs > Math.max(forMs, gapMs)) return undefined;
   const text = `unknown now, ${reason}`;
-  // Don't store an unchanged state again.
+  // Return the same object so that an unchanged state is not stored again.
   if (current.clearSinceMs === undefined && current.reason === text) return current;
-  // An unknown result ends the clear time, because the condition may have been active.
+  // The clear time starts again after an unknown result, because the condition may have been active.
   return { ...current, clearSinceMs: undefined, reason: text };
 }
 
-/** Returns a resolved alert until its retention time ends. */
+/** Returns a resolved alert unchanged until its retention time ends. */
 function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming): AlertState | undefined {
   if (state?.phase !== "resolved" || state.resolvedAtMs === undefined) return undefined;
   return nowMs - state.resolvedAtMs < RESOLVED_RETENTION_MS && nowMs >= state.resolvedAtMs
@@ -165,19 +174,19 @@ export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAl
   });
 }
 
-/** An alert that fired, for reports. */
+/** A record of an alert that fired, for reports. */
 export const pastAlert = z.strictObject({
   validator: z.string(),
   /** Name of the condition. */
   alert: z.string(),
   severity: z.enum(SEVERITIES),
   title: z.string(),
-  /** First evaluation that found the condition active. */
+  /** When an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
   /** Absent while the alert is firing. */
   resolvedAtMs: z.number().exactOptional(),
-  /** When it fired. */
+  /** The reason when the alert fired. */
   reason: z.string(),
   /** Why no notification was sent when the alert fired: "silenced by …". Absent if notifications were allowed. */
   quietReason: z.string().optional(),
@@ -187,10 +196,10 @@ export const pastAlert = z.strictObject({
 
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
-/** Maximum number of stored alerts across all validators: enough for years if healthy, or for a year if one flaps daily. */
+/** Maximum number of stored alerts for all validators together. Enough for years, or for a year if one alert flaps daily. */
 const MAX_ALERTS = 5000;
 
-/** Records one validator's newly firing alerts, and the end times of alerts that have stopped firing. Oldest first. */
+/** Records one validator's newly firing alerts, and when alerts stopped firing. Returns the records, oldest first. */
 export function recordAlerts(
   history: readonly PastAlert[],
   alerts: readonly AlertState[],
@@ -224,7 +233,7 @@ export function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T
   return isSame ? before : after;
 }
 
-/** Identifies one occurrence of a validator's alert: the same condition can become active again later. */
+/** Identifies one occurrence of a validator's alert, because the same condition can become active again later. */
 function keyOf({ alert, sinceMs }: Pick<AlertState, "alert" | "sinceMs">): string {
   return `${alert} ${sinceMs}`;
 }

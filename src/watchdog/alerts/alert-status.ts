@@ -4,11 +4,11 @@ import type { Acknowledgement, AlertState } from "./alert-state.ts";
 import { type Escalation, nextEscalationMs } from "./notifications.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
 
-/** An alert for one validator, whether active or not. */
+/** One of a validator's alerts, whether active or not. */
 export interface AlertStatus {
   readonly validator: string;
   readonly rule: AlertRule;
-  /** Undefined: inactive. */
+  /** The alert's state. Undefined if it is inactive. */
   readonly state: AlertState | undefined;
 }
 
@@ -25,7 +25,7 @@ export function alertStatuses(
   );
 }
 
-/** State of an alert in JSON. */
+/** How JSON names an alert's state. */
 export const ALERT_PHASE = z.enum(["inactive", "pending", "firing", "resolved"]);
 
 export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) => ({
@@ -34,7 +34,7 @@ export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) =
   at: time(({ atMs }) => atMs),
 }));
 
-/** An alert with all details. `quiet` explains why the alert sends no notifications. */
+/** How the API shows an alert with all details. `quiet` explains why it sends no notifications. */
 export const alertView = jsonView<AlertStatus & { readonly escalation: Escalation | undefined }>(
   ({ value, orNull, timeOrNull, partOrNull, values }) => ({
     name: value(words, ({ rule }) => rule.condition.name),

@@ -4,7 +4,7 @@ import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
 
-/** Locations of the pages that notifications link to. */
+/** Where the pages that notifications link to are served. */
 export interface LinkRoots extends PublicLinks {
   /** URL of the runbook folder, with a trailing slash; empty if unknown. */
   readonly runbooks: string;
@@ -30,7 +30,7 @@ const CAUSES: PanelsByAlert = [
   [/./, paid("Sources")],
 ];
 
-/** Returns the panel that shows an alert's cause. */
+/** Returns the dashboard panel that shows an alert's cause. */
 export function panelOf(alert: string): PanelLink {
   return causeOf(alert, CAUSES);
 }
@@ -40,7 +40,7 @@ export function conditionId(validator: string, alert: string): string {
   return `condition-${validator}-${alert}`;
 }
 
-/** Returns a notification's links. The runbook is a URL if its folder or the watchdog's page is known, otherwise a file name. */
+/** Returns a notification's links. The runbook is only a file name unless its folder's URL or the page's URL is known. */
 export function eventLinks(
   { runbooks, watchdog, grafana }: LinkRoots,
   event: Pick<AlertEvent, "alert" | "validator" | "chainId" | "sinceMs" | "atMs">,

@@ -9,12 +9,13 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 import { byBegin, isSymptom, NO_CAUSE, piecesOf, SCATTERED } from "./miss-causes.ts";
 import type { ExplainingAlert, Incident, IncidentSource } from "./miss-causes.ts";
 
-/** Unexplained blocks this close to an incident become part of it, as its first or last blocks. */
+/** Unexplained bad blocks this close to an incident are its first or last blocks. */
 const BESIDE_MS = MINUTE_MS;
 
 /**
- * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. Together their blocks add up
- * to the bad blocks of the hours. An incident never spans two months. It is ongoing until enough good minutes have followed it.
+ * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. Their blocks add up to the
+ * bad blocks in the hourly rollups. An incident never spans two months, and is ongoing until enough good minutes have followed
+ * it.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -27,13 +28,14 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   );
   const dense = pieces.filter(({ cause }) => cause === NO_CAUSE);
   const single = pieces.filter(({ cause }) => cause === SCATTERED);
-  // Consecutive misses lead back to the first and on to the last block. Single misses lead nowhere: a busy machine has many.
+  // Follow consecutive misses back to the incident's first block and on to its last. Don't follow single misses, because a busy
+  // machine has many.
   const before = claim(dense.toReversed(), known, joined).toReversed();
   const runs = sequence(claim(before, known, joined), quietMs);
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes with blocks can be good. For older times, minutes are not stored.
+  // Only minutes that have blocks can be good. Older minutes are not stored.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
@@ -54,7 +56,7 @@ function claim(
   });
 }
 
-/** Joins the incidents before and after a time: the parts of an incident that spans it, and a month's scattered blocks. */
+/** Joins the incidents before and after a time. Merges the parts of an incident that spans it, and of scattered blocks. */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],
@@ -66,14 +68,14 @@ export function joinIncidents(
     all.filter(({ cause }) => cause !== SCATTERED),
     quietMs,
   );
-  // Anything that was ongoing in between has ended since.
+  // Incidents that were ongoing at that time have ended since.
   return [
     ...withEnds(incidents, [], { quietMs, toMs: nowMs }),
     ...scatteredOf(all.filter(({ cause }) => cause === SCATTERED)),
   ];
 }
 
-/** Adds how each incident ended, unless already known. */
+/** Adds to each incident how it ended, unless that is already known. */
 function withEnds(
   incidents: readonly Incident[],
   events: readonly LedgerEvent[],
@@ -85,13 +87,13 @@ function withEnds(
   }));
 }
 
-/** The time up to which blocks have been seen, and how long without bad blocks ends an incident. */
+/** Decides whether an incident is over: until when blocks have been seen, and after how long without bad blocks it ends. */
 interface SeenTime {
   readonly quietMs: number;
   readonly toMs: number;
 }
 
-/** Merges each part into the previous one if both have the same cause and too few minutes lie between them. */
+/** Merges each part into the previous one if both have the same cause and there is too little time between them. */
 function sequence(parts: readonly Incident[], quietMs: number): Incident[] {
   const all: Incident[] = [];
   for (const part of parts) {
@@ -124,7 +126,7 @@ function joined(a: Incident, b: Incident): Incident {
   };
 }
 
-/** Returns the range that contains both; undefined if either is unknown. */
+/** Returns the block range that contains both ranges; undefined if either is unknown. */
 function spanOf(a: Incident["blocks"], b: Incident["blocks"]): Incident["blocks"] {
   return a && b && { from: minInt(a.from, b.from), to: maxInt(a.to, b.to) };
 }
@@ -171,7 +173,7 @@ export function alertCost(
 ): Cost | undefined {
   if (isSymptom(alert)) return undefined;
   const { quietMs } = source.policy;
-  // The incident may have begun before the alert, but without good minutes in between.
+  // The incident may have begun before the alert, if there were no good minutes in between.
   const begun = incidentsOf(source, sinceMs - HOUR_MS, nowMs + 1);
   const own = begun.filter(
     (one) => one.cause === alert && one.toMs > sinceMs - quietMs && one.month === monthOf(nowMs),
@@ -180,28 +182,28 @@ export function alertCost(
   return { ...costOf(month, bad), ...(own[0] && { sinceMs: own[0].fromMs }) };
 }
 
-/** Returns the start of the data for a shift, so that an incident from before the shift is shown from its start. */
+/** Returns the time from which a shift's report reads data, so that it shows older ongoing incidents from their start. */
 export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
 }
 
 export type CostedIncident = Incident & { readonly cost: Cost };
 
-/** Input for computing the costs of incidents. */
+/** What is needed to compute the costs of incidents. */
 export interface CostSource extends IncidentSource {
   readonly policy: Policy;
-  /** The current month. If absent, no prediction is made about how the month ends. */
+  /** The current month's assessment. If absent, costs do not depend on how the month is expected to end. */
   readonly assessment?: Assessment | undefined;
 }
 
-/** Returns the input for computing the cost of a month's blocks. */
+/** Returns what is needed to compute the cost of blocks in the given month. */
 export function costedMonth({ ledger, policy, assessment }: CostSource, month: Month): CostedMonth {
   if (assessment?.month === month) return assessment;
   const record = ledger.months().find((one) => one.month === month);
   return closedMonth(policy, record?.counts ?? NO_BLOCKS);
 }
 
-/** Adds to each incident its cost in its month. */
+/** Adds to each incident what it cost in its month. */
 export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
   const monthsOf = new Map<Month, CostedMonth>();
   return incidents.map((incident) => {

@@ -5,10 +5,10 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
-/** A planned maintenance period, in UTC. Alerts send no notifications during it, but blocks are still counted. */
+/** A planned maintenance period, in UTC. During it, alerts send no notifications, but blocks are still counted. */
 export interface MaintenanceWindow {
   readonly reason: string;
-  /** Validator names; empty for all validators. */
+  /** The names of the validators that it applies to; empty for all. */
   readonly validators: readonly string[];
   readonly durationMs: number;
   readonly start: MaintenanceStart;
@@ -28,25 +28,25 @@ type MaintenanceStart =
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 const common = {
-  reason: z.string().min(1).max(200).describe("shown with the alerts"),
-  validators: z.array(z.string()).max(1000).default([]).describe("validator names; empty: all"),
-  duration: durationField(60_000).describe("duration, at most 24h"),
+  reason: z.string().min(1).max(200).describe("the reason shown with the alerts"),
+  validators: z.array(z.string()).max(1000).default([]).describe("the validators, by name; empty: all"),
+  duration: durationField(60_000).describe("the window's length, at most 24h"),
 };
 
 const once = z.strictObject({
   ...common,
   from: z.iso
     .datetime({ error: issueText("is not a time", '"2026-12-01T02:00:00Z"') })
-    .describe("start of the one-time window, in UTC"),
+    .describe("when the one-time window starts, in UTC"),
 });
 
 const weekly = z.strictObject({
   ...common,
-  days: z.array(z.enum(DAYS)).min(1).max(7).describe("days on which the window starts"),
+  days: z.array(z.enum(DAYS)).min(1).max(7).describe("the days on which the window starts"),
   at: z
     .string()
     .regex(TIME, { error: issueText("is not a time of day", '"02:00"') })
-    .describe("start time, in UTC"),
+    .describe("the time of day at which the window starts, in UTC"),
 });
 
 /** Field for one maintenance window: `{from, duration}` or `{days, at, duration}`. */
@@ -82,7 +82,7 @@ function timeOfDayMs(text: string): number {
   return (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
 
-/** Returns the first window that applies to a validator at a given time. */
+/** Returns the first maintenance window that a validator is in at a given time. */
 export function activeWindow(
   windows: readonly MaintenanceWindow[],
   validator: string,
@@ -97,7 +97,7 @@ export function activeWindow(
 function isOpen(start: MaintenanceStart, durationMs: number, nowMs: number): boolean {
   if (start.kind === "once") return nowMs >= start.atMs && nowMs < start.atMs + durationMs;
   const midnightMs = nowMs - (nowMs % DAY_MS);
-  // A window of at most 24 h started today or yesterday.
+  // A window lasts at most 24 h, so it started today or yesterday.
   return [midnightMs, midnightMs - DAY_MS].some((dayMs) => {
     const beginMs = dayMs + start.timeOfDayMs;
     return (

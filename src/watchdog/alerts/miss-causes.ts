@@ -6,33 +6,33 @@ import { missesWithin } from "../ledger/miss-ranges.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 import type { PastAlert } from "./alert-state.ts";
 
-/** Missed blocks with a single cause, from the first one until enough good minutes follow or another cause takes over. */
+/** Missed blocks with a single cause. An incident ends once enough good minutes have passed or another cause takes over. */
 export interface Incident {
   /** Times of the first and last missed blocks, as precisely as they are known. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** First and last blocks of the ranges with bad blocks. Absent if only times are known. */
+  /** The first and last blocks of the ranges with bad blocks. Absent if only their times are known. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint } | undefined;
   readonly bad: bigint;
   /** The month to which the blocks are counted. */
   readonly month: Month;
-  /** Name of a condition, kind of a ledger event, {@link NO_CAUSE} or {@link SCATTERED}. */
+  /** A condition's name, a ledger event's kind, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
   /** What ended the incident. Absent while it is ongoing. */
   readonly end?: string | undefined;
 }
 
-/** Cause assigned to bad blocks that nothing explains. */
+/** The cause of bad blocks that nothing explains. */
 export const NO_CAUSE = "no known cause";
 
-/** Cause assigned to a month's unexplained single blocks, e.g. on a busy machine. Together they form one incident. */
+/** The cause of single unexplained bad blocks, e.g. on a busy machine. A month's scattered blocks form one incident. */
 export const SCATTERED = "scattered";
 
-/** The parts of an alert that help to explain bad blocks. */
+/** What needs to be known about an alert to explain bad blocks. */
 export interface ExplainingAlert {
   /** Name of the condition. */
   readonly alert: string;
-  /** First evaluation that found the condition active. */
+  /** When an evaluation first found the condition active. */
   readonly sinceMs: number;
   /** Absent while the alert is firing. */
   readonly resolvedAtMs?: number | undefined;
@@ -40,14 +40,14 @@ export interface ExplainingAlert {
   readonly inhibits: readonly string[];
 }
 
-/** The parts of a validator's status that define which of its alerts cause which others, and how the validator is paid. */
+/** What a validator's status says about its alerts, which of them cause others, and how the validator is paid. */
 interface AlertedValidator {
   readonly validator: string;
   readonly alerts: readonly { readonly rule: Pick<AlertRule, "condition"> }[];
   readonly assessment: Pick<Assessment, "policy"> | undefined;
 }
 
-/** Returns the source of a validator's incidents. `history` contains the past alerts of all validators. */
+/** Returns the data from which a validator's incidents are derived. `history` contains the past alerts of all validators. */
 export function incidentSourceOf(
   { validator, alerts, assessment }: AlertedValidator,
   ledger: LedgerView,
@@ -81,8 +81,8 @@ export function byBegin(a: Incident, b: Incident): number {
 /**
  * Assigns the bad blocks in [fromMs, toMs) to causes by block range, by minute if the ranges are unknown, or by hour if the
  * minutes are unknown too. A cause is assigned no more bad blocks than there were blocks while it lasted. Causes apply in the
- * order of {@link rangesOf}; the remaining blocks are scattered or have no known cause. Oldest first. `stored` contains the
- * minutes from the hour of `fromMs` on.
+ * order of {@link rangesOf}. The remaining blocks are scattered or have no known cause. Returns the oldest first. `stored`
+ * contains the minutes from the hour of `fromMs` on.
  */
 export function piecesOf(
   { ledger, alerts }: IncidentSource,
@@ -90,7 +90,7 @@ export function piecesOf(
   fromMs: number,
   toMs: number,
 ): readonly Incident[] {
-  // A sidecar that stops costs blocks before its event is recorded.
+  // Start at the full hour, because a stopping sidecar costs blocks before its event is recorded.
   const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   const causes = rangesOf({ alerts, events: ledger.events(beginMs - HOUR_MS, toMs) });
   const misses = byHour(ledger.misses(beginMs, toMs), (range) => range.toMs);
@@ -103,7 +103,7 @@ export function piecesOf(
     .toSorted(byBegin);
 }
 
-/** Returns a function that finds the elements in an hour. */
+/** Returns a function that finds the elements that belong to an hour. */
 function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: number) => readonly T[] {
   const hours = new Map<number, T[]>();
   for (const one of all) {
@@ -115,7 +115,7 @@ function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: num
   return (startMs) => hours.get(startMs / HOUR_MS) ?? [];
 }
 
-/** Returns the most precise parts whose sum equals the bad blocks of a period. */
+/** Returns the most precise data whose bad blocks add up to the period's bad blocks. */
 function partsOf(
   rollup: Rollup,
   spanMs: number,
@@ -132,7 +132,7 @@ function partsOf(
   return [{ fromMs: startMs, toMs: startMs + spanMs, month: monthOf(startMs), good, bad }];
 }
 
-/** Blocks in a period, including bad ones. */
+/** A period's blocks, some of which are bad. */
 type Blocks = MissRange & Pick<Incident, "month">;
 
 function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
@@ -142,7 +142,7 @@ function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
 function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[] {
   const { fromMs: beginMs, toMs: endMs, month, good, bad, blocks } = part;
   const count = Number(good + bad);
-  // All blocks in a reading may have arrived at the same instant.
+  // Avoid dividing by zero, because all of a reading's blocks may have the same time.
   const spanMs = Math.max(1, endMs - beginMs);
   const where = { month, blocks };
   let left = bad;
@@ -162,10 +162,10 @@ function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[
   return [...found, { fromMs: beginMs, toMs: endMs, ...where, bad: left, cause }];
 }
 
-/** A machine that is merely busy misses at most this many consecutive blocks. */
+/** A machine that is only busy misses at most this many blocks in a row. */
 const SINGLE_BLOCKS = 2n;
 
-/** If only the hour is known, bad blocks are no longer considered single once they reach this share of its blocks: 2 %. */
+/** If only the hour is known, its bad blocks are treated as single ones below this percentage of its blocks. */
 const HOUR_PERCENT = 2n;
 
 function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
@@ -173,28 +173,25 @@ function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
   return bad > SINGLE_BLOCKS && bad >= good;
 }
 
-/** A period in which bad blocks are attributed to a cause. */
+/** A period whose bad blocks are attributed to a cause. */
 interface CauseRange {
   readonly cause: string;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A poll sees a failure at most this long after it starts. Failing calls are detected once most calls in five minutes fail. */
+/** A poll detects a failure within this time. Failing calls must first be most of the calls in five minutes. */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
-/**
- * Calls start to fail before a stopping sidecar is gone, and keep failing for a while after the sidecar or the node is back
- * (measured on a real node).
- */
+/** On a real node, calls fail before a stopping sidecar is gone, and for a while after sidecar or node are back. */
 const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
- * Returns when each cause applies, most precise first: failures reported by alerts (alerts that no other alert explains precede
- * those that another explains), then restarts, halts and gaps, and finally calls that fail for another reason. An alert about the
- * count (rate, burn, risk), or about what the watchdog cannot see, is a consequence, not a cause. Blocks during a node restart
- * are unknown, not bad: the restart explains bad blocks after the node has started.
+ * Returns when each cause applies, most precise first. Failures reported by alerts come first, beginning with those that no other
+ * alert explains. Restarts, halts and gaps follow, and finally calls that fail for another reason. Alerts about the count (rate,
+ * burn, risk) or about what the watchdog cannot see are consequences, not causes. Blocks during a node restart are unknown rather
+ * than bad, so a restart only explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,

@@ -11,32 +11,32 @@ import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 export interface Escalation {
   /** Alerts below this severity are not escalated. */
   readonly minSeverity: Severity;
-  /** Steps ordered by the time since the first notification, shortest first. */
+  /** The steps, in the order of their time since the first notification. */
   readonly steps: readonly EscalationStep[];
 }
 
-/** One step of an escalation. Its channels receive only the escalated alerts and their ends. */
+/** One step of an escalation. Its channels are notified only of escalated alerts and of their end. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
 }
 
-/** An event, and the channels that may receive it. */
+/** An event together with the channels that may receive it. */
 interface Notification {
   readonly event: AlertEvent;
   readonly channels: readonly ChannelSettings[];
 }
 
 /**
- * Times between reminders for a firing alert, in ms, by severity: the longer an alert lasts, the less often it is repeated. The
- * last time applies to all later reminders; an empty list means no reminders.
+ * Times between reminders for a firing alert, in ms, by severity. The last time applies to all later reminders. An empty list
+ * means no reminders.
  */
 export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
 export interface NotificationOptions {
   readonly channels: readonly ChannelSettings[];
   readonly reminders: ReminderTimes;
-  /** Prefix for runbook file names; if empty, only the file name is used. */
+  /** What precedes the file name in a runbook's link; empty for the file name alone. */
   readonly runbooks: string;
   /** Pages that notifications link to. Absent if none is known. */
   readonly links?: PublicLinks;
@@ -44,12 +44,12 @@ export interface NotificationOptions {
   readonly escalation?: Escalation;
 }
 
-/** The poll after which notifications are planned. */
+/** What notifications need to know about the poll that they follow. */
 export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
-  /** Returns an alert's cost so far, given all alerts that fired; undefined if the alert is not about missed votes. */
+  /** Returns what an alert has cost so far, given all alerts that fired. Undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState, history: readonly PastAlert[]) => Cost | undefined;
 }
 
@@ -106,7 +106,7 @@ export function nextEscalationMs(
 }
 
 function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext): boolean {
-  // Nobody can change a settled outcome.
+  // Don't escalate a settled outcome, because nobody can change it.
   if (rule.condition.isSettled === true) return false;
   if (alert.quietReason !== undefined || alert.lastActiveMs !== poll.nowMs) return false;
   const dueMs = nextEscalationMs(alert, rule.severity, options.escalation);
@@ -116,7 +116,7 @@ function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext
 /** If the badness has grown by this factor since the last notification, the next reminder is sent earlier. */
 const WORSE_FACTOR = 1.5;
 
-/** Fraction of the reminder interval after which a worsening alert is repeated. */
+/** A worsening alert is repeated after this fraction of the reminder interval. */
 const WORSE_SHARE = 0.25;
 
 /** Returns the notification currently due for an alert, or undefined if there is none. */
@@ -126,10 +126,10 @@ function dueNotification(
   reminders: readonly number[],
 ): EventKind | undefined {
   const { phase, notified, quietReason, acknowledged } = alert;
-  // Exactly the receivers that were notified of the alert are notified of its end, even during a silence.
+  // Whoever was notified of the alert is also notified of its end, even during a silence.
   if (phase === "resolved")
     return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
-  // While the condition is clear or unknown, nobody can act on it, and a reminder adds nothing.
+  // Send no reminder while the condition is clear or unknown, because nobody can act on it.
   if (phase !== "firing" || quietReason !== undefined || alert.lastActiveMs !== nowMs) return undefined;
   if (notified === undefined) return "firing";
   if (acknowledged !== undefined) return undefined;

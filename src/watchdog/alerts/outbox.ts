@@ -13,7 +13,7 @@ export interface ChannelSettings {
   readonly deadlineMs: number;
 }
 
-/** A receiver whose id differs from the configured one. */
+/** A receiver that has moved from the configured id to a new one. */
 export interface ChannelMove {
   readonly from: string;
   readonly to: string;
@@ -23,15 +23,15 @@ export interface ChannelMove {
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
-  /** If present, the event will not be sent anymore. */
+  /** If present, no further attempt to send the event is made. */
   readonly dead?: DeadLetter;
 }
 
 /** Why an event was never delivered. */
 export interface DeadLetter {
-  /** Time of the last attempt. */
+  /** When the last attempt was made. */
   readonly atMs: number;
-  /** Error from the last attempt, without secrets. */
+  /** The last attempt's error, without secrets. */
   readonly reason: string;
 }
 
@@ -55,13 +55,13 @@ export const lostDeliveryView = jsonView<LostDelivery>(({ value, time }) => ({
   error: value(words, ({ dead }) => dead.reason),
 }));
 
-/** Selects dead letters by event id and by channel; an absent field selects all. */
+/** Selects dead letters by event id and channel. An absent field selects all of them. */
 export interface DeadLetterChoice {
   readonly ids?: readonly string[] | undefined;
   readonly channels?: readonly string[] | undefined;
 }
 
-/** Sends dead letters again or drops them. Returns the outbox and the number selected. */
+/** Queues the selected dead letters again, or drops them. Returns the new outbox and how many were selected. */
 export function reviveDeadLetters(
   outbox: readonly Delivery[],
   { ids, channels }: DeadLetterChoice,
@@ -90,7 +90,7 @@ function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolea
 
 /**
  * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If
- * a channel is full, its reminders are dropped first, then its oldest events.
+ * a channel has too many, reminders are dropped first, and then the oldest events.
  */
 export function enqueue(
   outbox: readonly Delivery[],
@@ -114,7 +114,7 @@ export function pendingDeliveries(outbox: readonly Delivery[], channel: string):
   return outbox.filter((delivery) => delivery.channel === channel && delivery.dead === undefined);
 }
 
-/** Returns a channel's oldest delivery for each alert that is not in `failing`, other validators' alerts first. */
+/** Returns a channel's oldest delivery for each alert that is not in `failing`, starting with other validators' alerts. */
 export function otherDeliveries(
   outbox: readonly Delivery[],
   channel: string,
@@ -157,7 +157,7 @@ export function nextDeliveries(
     .slice(0, limit);
 }
 
-/** Removes deliveries by channel and event. */
+/** Returns the outbox without the given deliveries, which are matched by channel and event. */
 export function withoutDeliveries(
   outbox: readonly Delivery[],
   done: readonly Delivery[],

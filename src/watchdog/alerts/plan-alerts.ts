@@ -9,7 +9,7 @@ import { type Silence, silences, withoutExpired } from "./silence.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert, sameOr } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
 
-/** Alerting state that survives a restart. */
+/** The alerting state, which survives a restart. */
 export interface AlertingState {
   /** Active and recently resolved alerts, in no particular order. */
   readonly alerts: readonly AlertState[];
@@ -30,7 +30,7 @@ export interface AlertingOptions extends NotificationOptions, Pick<AlertsConfig,
 /** Result of {@link planAlerts}. */
 export interface AlertsPlan {
   readonly state: AlertingState;
-  /** Events to notify people of. If there are no channels, events are only logged. */
+  /** The events that people are notified of. If there are no channels, they are only logged. */
   readonly events: readonly AlertEvent[];
 }
 
@@ -45,7 +45,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const causes = causesByAlert(options.rules);
   const ended = endWithCauses(
     options.rules
-      // Most are inactive and stay inactive.
+      // Skip the conditions that are inactive and stay so, which are most of them.
       .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
       .map((rule) => {
         const before = own.get(rule.condition.name);
@@ -96,11 +96,11 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
-  /** The cause that has just ended and therefore defers the alert. Absent if the alert is not deferred. */
+  /** The cause that has just ended, which defers the alert. Absent if the alert is not deferred. */
   readonly cause?: string;
 }
 
-/** One alert before and after a poll. */
+/** An alert before and after a poll. */
 interface Advanced {
   readonly rule: AlertRule;
   readonly before: AlertState | undefined;
@@ -110,9 +110,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. An alert whose
- * condition is measured at this moment continues. A cause ends as soon as it is clear, before it is resolved, so no receiver sees a
- * consequence outlast its cause. While another cause is still firing, the alert continues, muted.
+ * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. Alerts whose
+ * conditions are measured at this moment continue. So do alerts with another cause that is still firing, but muted. A cause ends
+ * as soon as it is clear, before it is resolved, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -122,7 +122,7 @@ function endWithCauses(
 ): readonly RuledAlert[] {
   const byName = new Map(all.map((one) => [one.rule.condition.name, one]));
   let recent: ReadonlyMap<string, number> | undefined;
-  // The history is long, and few polls need it.
+  // Compute this only on demand, because the history is long and few polls need it.
   const endedRecently = (): ReadonlyMap<string, number> =>
     (recent ??= new Map(
       history.flatMap(({ validator: of, alert, resolvedAtMs = Infinity }) =>
@@ -140,14 +140,14 @@ function endWithCauses(
   return all.flatMap(({ rule, before, next }): readonly RuledAlert[] => {
     if (next === undefined) return [];
     const { name, echo } = rule.condition;
-    // An alert that notified before the cause did is not a consequence of it.
+    // An alert that sent a notification before its cause did is not a consequence of it.
     const isOwn = next.phase === "resolved" || next.notified !== undefined;
     const cause = isOwn ? undefined : overCause(name);
     const isNow = next.lastActiveMs === nowMs;
     if (cause === undefined || (echo === undefined && isNow)) return [{ rule, alert: withHold(next) }];
     if (before?.phase === "firing") return [{ rule, alert: endedWith(before, cause, nowMs) }];
     const heldUntilMs = endedRecently().get(cause);
-    // Its time starts at the end of the grace period.
+    // Its `for` time starts at the end of the grace period.
     if (isNow && heldUntilMs !== undefined)
       return [{ rule, alert: withHold({ ...next, phase: "pending", sinceMs: nowMs }, heldUntilMs), cause }];
     return before?.phase === "resolved" ? [{ rule, alert: before }] : [];
@@ -159,9 +159,9 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 }
 
 /**
- * Lets a cause fire early if an alert that it explains is about to notify people: they are then notified of the cause, which
- * mutes that alert. If there are several causes, picks the one that explains the others. A loss over hours is about the month,
- * not the current minute, so it never makes a cause fire early.
+ * Lets a cause fire early if an alert that it explains is about to notify people, so that they are notified of the cause instead.
+ * If there are several causes, picks the one that explains the others. A loss over hours never makes a cause fire early, because
+ * it is about the month rather than the current minute.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
@@ -195,7 +195,7 @@ function isActive(alert: AlertState | undefined): boolean {
   return alert?.phase === "firing" && alert.clearSinceMs === undefined;
 }
 
-/** True from the first clear poll of a firing alert until it is resolved. */
+/** Returns true from a firing alert's first clear poll until it is resolved. */
 function isEnding(one: Advanced | undefined): boolean {
   return one?.before?.phase === "firing" && !isActive(one.next);
 }
@@ -225,7 +225,7 @@ function createQuietReasons(
   quiet: {
     readonly silences: readonly Silence[];
     readonly maintenance: readonly MaintenanceWindow[];
-    /** The firing alerts of other validators. */
+    /** Other validators' firing alerts. */
     readonly others: readonly AlertState[];
   },
 ): (alert: AlertState) => string | undefined {
@@ -238,7 +238,7 @@ function createQuietReasons(
     const cause = causes.get(alert.alert)?.find((one) => firing.has(one));
     if (cause !== undefined) return `muted by ${cause.condition.name}`;
     if (!isAboutWatchdog(alert.alert) || alert.notified !== undefined) return undefined;
-    // Such an alert is the same for all validators, so one notification for the first validator is enough.
+    // Such an alert is the same for all validators, so one notification is enough.
     const first = quiet.others.find((other) => other.alert === alert.alert && other.notified !== undefined);
     return first && `the same alert as for ${first.validator}`;
   };
@@ -254,10 +254,10 @@ function withQuiet(alert: AlertState, quietReason: string | undefined): AlertSta
   return alert.quietReason === quietReason ? alert : { ...alert, quietReason };
 }
 
-/** One poll of one validator, evaluated. */
+/** The evaluation of one poll of one validator. */
 interface EvaluatedPoll extends NotifiedPoll {
-  /** If two polls are no further apart than this, a condition is taken to be active in between. */
+  /** Between two polls that are no further apart than this, an active condition is taken to stay active. */
   readonly gapMs: number;
-  /** Keyed by condition name. */
+  /** Each condition's result, by its name. */
   readonly results: ReadonlyMap<string, ConditionResult>;
 }

@@ -48,12 +48,12 @@ export interface Refusal {
   readonly refused: string;
 }
 
-/** The updated alerts and the changed ones, or the reason for refusing the request. */
+/** The updated list of alerts and those that changed, or the reason for refusing the request. */
 export type AcknowledgeResult =
   | { readonly alerts: readonly AlertState[]; readonly changed: readonly AlertState[] }
   | Refusal;
 
-/** Acknowledges the firing alerts selected by a JSON request. An alert that is already acknowledged gets the new note. */
+/** Acknowledges the firing alerts that a JSON request selects. If an alert is already acknowledged, its note is replaced. */
 export function acknowledgeAlerts(
   alerts: readonly AlertState[],
   body: unknown,
@@ -68,7 +68,7 @@ export function acknowledgeAlerts(
   }));
 }
 
-/** Withdraws the acknowledgements of the firing alerts selected by a JSON request: reminders and escalation resume. */
+/** Withdraws the acknowledgements of the firing alerts that a JSON request selects, so that reminders and escalations resume. */
 export function withdrawAcknowledgements(alerts: readonly AlertState[], body: unknown): AcknowledgeResult {
   const parsed = withdrawRequest.safeParse(body);
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');
@@ -77,7 +77,7 @@ export function withdrawAcknowledgements(alerts: readonly AlertState[], body: un
   return changeSelected(alerts, parsed.data, (alert) => ({ ...alert, acknowledged: undefined }));
 }
 
-/** Refuses a body that does not match its schema. `expected` shows a correct body. */
+/** Refuses a body that does not match its schema. `expected` is an example of a correct body. */
 function refusal({ issues }: z.ZodError, expected: string): Refusal {
   const texts = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
   return { refused: `${texts.join("; ")}; send ${expected}` };
@@ -105,7 +105,7 @@ function changeSelected(
 
 export const MAX_SILENCES = 200;
 
-/** Maximum length of a silence, because nobody remembers an older silence. */
+/** Maximum length of a silence. Nobody remembers an older one. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
@@ -116,7 +116,7 @@ export const storedSilence = z.strictObject({
   author: z.string(),
   reason: z.string(),
   startsAtMs: z.number(),
-  /** Exclusive. */
+  /** When the silence ends. It no longer applies at this time. */
   endsAtMs: z.number(),
 });
 
@@ -131,7 +131,7 @@ export const silenceRequest = z.strictObject({
   ends_at: z.iso.datetime(),
 });
 
-/** Creates a silence from a JSON request, or explains why the request is refused. `known` lists all names. */
+/** Creates a silence from a JSON request, or explains why the request is refused. `known` lists all names that exist. */
 export function parseSilence(
   body: unknown,
   known: AlertSelection,

@@ -1,4 +1,4 @@
-/** Extracts the name of the alert that mutes another from the latter's quiet reason. Undefined for any other quiet reason. */
+/** Returns the alert that mutes another one, according to its quiet reason. Undefined for any other quiet reason. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }
@@ -38,7 +38,7 @@ export function underCauses<T>(
       const cause = mutedBy(quiet);
       const next = cause === undefined ? undefined : byKey.get(keyOf(validator, cause));
       if (next === undefined) return one;
-      // Iterating a set also visits elements added during the iteration. Alerts that mute each other are separate groups.
+      // Stop at a cycle: alerts that mute each other form separate groups.
       if (passed.has(next)) return alert;
       passed.add(next);
     }
@@ -50,7 +50,7 @@ export function underCauses<T>(
   return [...groups].map(([alert, consequences]) => ({ alert, consequences }));
 }
 
-/** "also: sidecar slow, prices missing (muted); grpc closed (pending)"; empty without consequences. */
+/** Lists an alert's consequences, e.g. "also: sidecar slow, prices missing (muted)". Empty if there are none. */
 export function consequencesText(
   consequences: readonly { readonly title: string; readonly state: string }[],
 ): string {

@@ -64,18 +64,18 @@ const listReply = z.object({
       severity: z.string(),
       state: z.string(),
       since: z.string().nullable(),
-      // Older watchdogs don't report it.
+      // Older watchdogs don't send it.
       resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
-      // Older watchdogs don't report the next three.
+      // Older watchdogs don't send the next three.
       acknowledged: acknowledged.nullable().default(null),
       escalated_at: z.string().nullable().default(null),
       escalates_at: z.string().nullable().default(null),
     }),
   ),
   silences: z.array(silenceReply),
-  // Older watchdogs have none.
+  // Older watchdogs don't send any.
   dead_letters: z
     .array(
       z.object({
@@ -130,9 +130,9 @@ function deadLettersCommand(context: CliContext): Command {
     "dead-letters",
     "list notifications that were never delivered, send them again, or drop them; exits 1 if it lists any",
   )
-    .argument("[channel...]", "channel names; default: all")
+    .argument("[channel...]", "the channels, by name; default: all")
     .addOption(new Option("--resend", "send the notifications again").conflicts("discard"))
-    .option("--discard", "drop the notifications, which ends the alert about them")
+    .option("--discard", "drop the notifications, so that the alert about them ends")
     .action(async (channels: readonly string[], options: DeadLetterOptions) => {
       const isOwn = ({ channel }: { readonly channel: string }): boolean =>
         channels.length === 0 || channels.includes(channel);
@@ -164,7 +164,7 @@ const changedLetters = z.object({ resent: z.number().optional(), discarded: z.nu
 
 type ListedAlert = z.output<typeof listReply>["alerts"][number];
 
-/** Lists an alert and, below it, the alerts that it mutes. */
+/** Formats an alert and, below it, the alerts that it mutes. */
 function alertLines({ alert, consequences }: CauseGroup<ListedAlert>): readonly string[] {
   const names = consequences.map(({ name, state }) => ({ title: name, state }));
   return [alertLine(alert), ...(names.length === 0 ? [] : [`  ${consequencesText(names)}`])];
@@ -178,7 +178,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Names the person working on an alert or, if nobody is, who is notified next. */
+/** Says who is working on an alert or, if nobody is, who is notified next. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,
@@ -238,8 +238,8 @@ function ackCommand(context: CliContext): Command {
     "ack",
     "acknowledge firing alerts: stops reminders and escalation until they end, and shows others on call who is working on them",
   )
-    .argument("[name...]", "alert names; default: all firing alerts")
-    .requiredOption("--note <text>", "note for others on call, e.g. what is being done")
+    .argument("[name...]", "the alerts, by name; default: all firing alerts")
+    .requiredOption("--note <text>", "a note for others on call, e.g. what is being done")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: AckOptions) => {
       await checkAlertNames(names);
@@ -249,8 +249,8 @@ function ackCommand(context: CliContext): Command {
 }
 
 function unackCommand(context: CliContext): Command {
-  return alertCommand("unack", "withdraw acknowledgements, so that reminders and escalation resume")
-    .argument("[name...]", "alert names; default: all firing alerts")
+  return alertCommand("unack", "withdraw acknowledgements, so that reminders and escalations resume")
+    .argument("[name...]", "the alerts, by name; default: all firing alerts")
     .action(async (names: readonly string[], options: Options) => {
       await checkAlertNames(names);
       const body = selected(names, options);
@@ -258,7 +258,7 @@ function unackCommand(context: CliContext): Command {
     });
 }
 
-/** Throws before any request is sent if one of the names is not the name of an alert. */
+/** Throws if a name is not an alert's name, before any request is sent. */
 async function checkAlertNames(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const { CONDITIONS } = await import("../conditions/conditions.ts");
@@ -290,7 +290,7 @@ interface SilenceOptions extends Options {
 
 function silenceCommand(context: CliContext): Command {
   return alertCommand("silence", "temporarily mute notifications; alerts are still evaluated and counted")
-    .argument("[name...]", "alert names; default: all")
+    .argument("[name...]", "the alerts, by name; default: all")
     .requiredOption("--for <duration>", 'duration, e.g. "2h"', parseDuration)
     .requiredOption("--reason <text>", "reason, for others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
@@ -328,7 +328,7 @@ function backtestCommand(context: CliContext): Command {
   return addReportOptions(command).action(async (options: BacktestCommand) => {
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
-    // The rules cover the last three days, the forecast 28.
+    // Read 28 days more, which the forecast needs. The rules need only three.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
     const { alerts, intervalMs } = await watchdogConfig(options.config);

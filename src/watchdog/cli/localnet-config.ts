@@ -3,19 +3,19 @@ import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts
 import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
 
-/** Facts about the local chain that a localnet's watchdog needs. */
+/** What a localnet's watchdog needs to know about the local chain. */
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
-  /** First path segment of the chain's own modules. */
+  /** The first path segment of the chain's own modules. */
   readonly chainName: string;
   /** Bech32 addresses of the validator that runs the sidecar. */
   readonly validator: Readonly<Record<"consensus" | "operator", string>>;
 }
 
 /**
- * Returns the watchdog configuration for the localnet at this port offset. The control API's token grants access to guarded
- * routes; without an offset, there is no token.
+ * Returns the watchdog configuration for the localnet at this port offset. The control API's token also grants access to the
+ * watchdog's guarded routes. If there is no offset, there is no token.
  */
 export function localnetWatchdogConfig(
   portOffset: number | undefined,
@@ -23,7 +23,7 @@ export function localnetWatchdogConfig(
   { chainId, ports, chainName, validator }: LocalnetOfWatchdog,
   hosts: readonly string[] = [],
 ): ParsedConfig<WatchdogDaemonConfig> {
-  // Creates the file, which the configuration refers to.
+  // Create the token file, which the configuration refers to.
   if (portOffset !== undefined) controlToken(portOffset);
   const token =
     portOffset === undefined ? "" : `, token: { file: ${JSON.stringify(controlTokenFile(portOffset))} }`;

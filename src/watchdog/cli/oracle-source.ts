@@ -19,10 +19,10 @@ import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
 export interface OracleOptions {
   readonly config?: string;
-  /** Base URL of the watchdog's API, used instead of a configuration. */
+  /** The base URL of the watchdog's API, instead of a configuration. */
   readonly url?: string;
   readonly portOffset: number;
-  /** Only this validator. */
+  /** The validator to report on. Default: all. */
   readonly validator?: string;
 }
 
@@ -31,7 +31,7 @@ export function oracleOptions(): readonly Option[] {
   return [...placeOptions(), new Option("--validator <name>", "only this validator")];
 }
 
-/** Adds the options of a report about a watchdog's data. */
+/** Adds the options that reports on a watchdog's data have. */
 export function addReportOptions(command: Command): Command {
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command;
@@ -42,7 +42,7 @@ export function placeOptions(): readonly Option[] {
   return [
     new Option(
       "--config <file>",
-      "configuration of the watchdog to query; default: the localnet's watchdog on this machine",
+      "the configuration of the watchdog to query; default: the localnet's watchdog on this machine",
     ),
     portOffsetOption(),
   ];
@@ -68,9 +68,9 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
   };
 }
 
-/** Returns the configuration; all defaults if no file is given. */
+/** Reads the configuration. If no file is given, all keys have their defaults. */
 export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
-  // Loading the schema takes longer than the rest of the command.
+  // Load the schema only if needed, because that takes longer than the rest of the command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
   if (file === undefined) return watchdogConfigSchema.parse({});
   const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
@@ -83,7 +83,7 @@ function tokenHintOf(file: string, token: Secret | undefined, stateDir: string |
   return `${file} sets neither http.token nor state_dir`;
 }
 
-/** Wildcard addresses: the server listens on all of the machine's addresses. */
+/** Wildcard addresses, with which the server listens on all of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 export type WatchdogCall = Pick<DaemonRequest, "path" | "method" | "body" | "accepts" | "deadlineMs">;
@@ -100,7 +100,7 @@ export async function askWatchdog(
   return askDaemon({ ...sent, daemon: "the oracle watchdog", url, hint, tokenHint }, context.signal);
 }
 
-/** The watchdog's data. Times are according to the watchdog's clock. */
+/** The watchdog's data. Times are by the watchdog's clock. */
 export interface OracleState extends Omit<OracleNow, "alerts"> {
   readonly range: DataRange;
 }
@@ -108,7 +108,7 @@ export interface OracleState extends Omit<OracleNow, "alerts"> {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
-  // Older watchdogs don't report it.
+  // Older watchdogs don't send it.
   store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),
@@ -116,8 +116,8 @@ const dataReply = z.object({
 });
 
 /**
- * Reads the watchdog's data for a range, by default the current month. Throws `CliError` with exit code 3 if the watchdog is
- * unreachable or does not know any validators yet, and with exit code 2 if the validator is unknown.
+ * Reads the watchdog's data for a range, by default the current month. Throws `CliError`, with exit code 3 if the watchdog is
+ * unreachable or knows no validators yet, and 2 if the validator is unknown.
  */
 export async function readOracle(
   options: OracleOptions,
@@ -153,7 +153,7 @@ function selected(all: readonly ValidatorData[], wanted: string | undefined): re
   throw new CliError(EXIT.usage, `the oracle watchdog has no validator ${wanted}; it has ${names}`);
 }
 
-/** Reads the data for the current month so far and the alerts. */
+/** Reads the current month's data so far, and the alerts. */
 export async function readNow(options: OracleOptions, context: CliContext): Promise<OracleNow> {
   const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
   const state = await readOracle(options, context, undefined);

@@ -36,7 +36,7 @@ export function whatIfCommand(context: CliContext): Command {
   const command = new Command()
     .option(
       "--outage <duration>",
-      "an outage of this length, starting now, without oracle votes",
+      "the length of an outage that starts now, during which no oracle votes are sent",
       parseDuration,
     )
     .addOption(restart.argParser(parseDuration).conflicts("outage"));
@@ -56,7 +56,7 @@ function scenarioOf({ outage, sidecarRestart, config }: WhatIfOptions): Scenario
     };
   if (sidecarRestart === undefined)
     throw new CliError(EXIT.usage, "specify --outage or --sidecar-restart, e.g. --outage 4h");
-  // By default, a localnet's local chain has one validator, so each block waits for its vote.
+  // By default, this is a localnet whose chain has one validator, so each block waits for its vote.
   const chainWaits = config === undefined;
   return {
     name: `a sidecar restart of ${formatRoundedDuration(sidecarRestart)}`,

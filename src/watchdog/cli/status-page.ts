@@ -21,7 +21,7 @@ interface Options extends OracleOptions {
 export function statusPageCommand(context: CliContext): Command {
   const command = new Command("status-page")
     .description("write the public status page as files for any web server: index.html and status.json")
-    .requiredOption("--out <dir>", "folder for the files; created if it does not exist");
+    .requiredOption("--out <dir>", "the folder for the files, created if necessary");
   for (const option of oracleOptions()) command.addOption(option);
   return command.action(async (options: Options) => {
     const range = { fromMs: firstDayMs(systemClock.nowMs()), toMs: systemClock.nowMs() };

@@ -6,12 +6,12 @@ import { type AlertRule, type Condition, GRACE_MS, type Threshold } from "./cond
 import { CONDITIONS } from "./conditions.ts";
 
 export interface AlertsConfig {
-  /** Enabled alerts, in table order. */
+  /** The enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
-  /** Limits for price deviations of individual pairs, in percent. */
+  /** How far individual pairs' prices may deviate, in percent. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** For this long after a cause ends, the alerts it causes cannot start to fire. */
+  /** For this long after a cause ends, alerts that it causes cannot start to fire. */
   readonly graceMs: number;
 }
 
@@ -23,22 +23,25 @@ const majorPairs = z
   .array(pair)
   .max(50)
   .default(["BTC/USD", "ETH/USD", "NTRN/USD"])
-  .describe("pairs that must have a price, by default BTC, ETH and the chain's native token");
+  .describe("pairs that must always have a price; default: BTC, ETH and the chain's native token");
 
 const pairDeviations = z
   .record(pair, z.number().min(0).max(100))
   .refine((all) => Object.keys(all).length <= 150, { error: issueText("is too long", "at most 150 pairs") })
   .default({})
   .describe(
-    "max_deviation for individual pairs, in percent, for prices_differ_from_chain and prices_differ_from_sidecars",
+    "overrides max_deviation (in percent) for individual pairs, in prices_differ_from_chain and prices_differ_from_sidecars",
   )
   .meta({ example: { "USDT/USD": 0.5 }, commentedOut: true });
 
-/** Builds the configuration section for one alert from its entry in the table. */
+/** Creates the configuration section for one alert from its entry in the table. */
 function section(condition: Condition) {
   return z
     .strictObject({
-      enabled: z.boolean().default(true).describe("evaluate the condition; false turns the alert off"),
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe("whether to evaluate the condition; false turns the alert off"),
       severity: z.enum(SEVERITIES).default(condition.severity).describe("alert severity"),
       for: durationField(0)
         .prefault(condition.for)
@@ -73,7 +76,7 @@ const sections = z.strictObject({
 /** Schema of the `alerts` section: one section for each condition in the table. */
 export const alertsSchema = sections
   .prefault({})
-  .describe("the alerts, each with its own section")
+  .describe("one section for each alert")
   .transform((file): AlertsConfig => {
     const { major_pairs, pair_max_deviation, grace, ...rest } = file;
     const values: Readonly<Record<string, unknown>> = rest;

@@ -23,10 +23,10 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** Alerts about a validator that does not take part because it is jailed. */
+/** The alerts that fire because a jailed validator takes no part. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** With only one other validator, half of the other validators would be a single machine. */
+/** If there were only one other validator, a single machine would be half of the others. */
 const MIN_OTHERS = 2;
 
 /** The settings and texts that both conditions on an upgrade share. */
@@ -41,7 +41,7 @@ const upgradeTexts = {
   evaluate: evaluatePlan,
 } as const;
 
-/** Conditions on what the chain does: upgrades, jail and the signing window, and votes that the other validators miss too. */
+/** Conditions on what the chain does: upgrades, jail, the signing window, payments, and votes that other validators miss too. */
 export const CHAIN_CONDITIONS: readonly Condition[] = [
   condition({
     ...upgradeTexts,
@@ -215,7 +215,7 @@ function standing({ observation, assessment }: ConditionInput): Standing {
   return standingOf(observation, assessment?.blockTimeMs);
 }
 
-/** If `needsMisses` is true, a window used to `min_used` is a reason only while it keeps filling up. */
+/** Evaluates how full the signing window is. With `needsMisses`, `min_used` counts only while the window keeps filling up. */
 function evaluateWindow(
   input: ConditionInput,
   limit: (key: "jailed_within" | "min_used") => number,
@@ -232,12 +232,12 @@ function evaluateWindow(
   const isNear = presentMs !== undefined && presentMs <= limit("jailed_within");
   if (isFull && !needsMisses) return active(windowReason(window), used);
   if (isNear || (isFull && rate.kind === "jail")) {
-    // The rate still contains an outage that has just ended, but nobody can act on it any more. Single misses are in between.
+    // The rate still contains an outage that has just ended, but nobody can act on it any more.
     return rate.kind === "jail" && rate.growth.isOver === true
       ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
       : active(windowReason(window), used);
   }
-  // After a watchdog start, there are too few readings to tell how quickly the window fills.
+  // After the watchdog's start, there are too few readings to tell how quickly the window fills.
   if (rate.kind === "unknown" || (rate.kind === "jail" && presentMs === undefined))
     return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
   return clear(windowText(window));
@@ -262,7 +262,7 @@ function evaluatePlan(
   const { upgrade: seen = { state: "not-configured" } } = observation.chain;
   if (seen.state === "not-configured") return cannotSee("no chain is configured");
   if (seen.state === "absent") return clear("the chain has no upgrade module");
-  // While the chain cannot be queried, the last known plan applies.
+  // The last known plan still applies while the chain cannot be queried.
   if (upgrade === undefined)
     return seen.state === "up" ? clear("no upgrade is planned") : cannotSee("the plan cannot be read");
   const text = `upgrade ${countdownText(upgrade, observation.atMs)}`;
@@ -271,7 +271,7 @@ function evaluatePlan(
   return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
-/** Appends to an active result that a node stopped at the block of a planned upgrade, as the old version does. */
+/** Adds to an active result that the node stopped at a planned upgrade's block, as the old version does. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],
@@ -333,7 +333,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
       if (amount === undefined || expected === undefined)
         return cannotSee(`the payment for ${month} is not compared with an expected amount`);
       const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
-      // In hundredths of a percent, like thresholds.
+      // Compare in hundredths of a percent, like other thresholds.
       return difference * 10_000n > expected * BigInt(Math.round(limit("max_difference") * 100))
         ? active(asReason(paymentText(payment)))
         : clear(`${month} was paid as expected`);
@@ -341,7 +341,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** Returns the payment for the month before the poll, or why it is not known. */
+/** Returns last month's payment, or why it is not known. */
 function lastPayment({ observation, payments }: ConditionInput): Payment | ConditionResult {
   const { atMs, chain } = observation;
   const [before = ""] = monthsBefore(monthOf(atMs), 1);
@@ -371,7 +371,7 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
   );
 }
 
-/** Formats a text as a reason, which ends a sentence. */
+/** Turns a text into a reason, which ends a sentence. */
 function asReason(text: string): string {
   return text.replace(/^The/, "the").replace(/\.$/, "");
 }

@@ -12,53 +12,53 @@ import type { RawRule } from "./raw-metrics.ts";
 /** Input to all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
 export interface ConditionInput {
   readonly observation: Observation;
-  /** Results of previous polls and this one. */
+  /** What this poll and previous polls have shown. */
   readonly history: PollHistory;
-  /** Counts of recent blocks, by the result of their oracle call. */
+  /** The blocks of the last minutes, by the result of their oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
   /** Undefined until the first block has been counted. */
   readonly assessment: Assessment | undefined;
   /** The pairs that matter most to the chain, e.g. "BTC/USD". */
   readonly majorPairs: readonly string[];
-  /** Price deviation limits for individual pairs, in percent. The condition's own limit applies to all other pairs. */
+  /** How far individual pairs' prices may deviate, in percent. The condition's own limit applies to all other pairs. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
-  /** Payments for closed months. Absent if no search for payments was made. */
+  /** Payments for closed months. Absent if payments were not searched for. */
   readonly payments?: readonly Payment[] | undefined;
   /** The chain's planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
-  /** Notifications from the last day that were never delivered, with the receiver's last reply. Absent if there are none. */
+  /** The last day's notifications that were never delivered, with the receiver's last reply. Absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
   /** How late the poll started compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
 }
 
-/** Result of one evaluation. `unknown` means that the poll does not show whether the condition holds. */
+/** What one evaluation of a condition found. `unknown` means that the poll does not show whether the condition holds. */
 export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** The measured value. Reminders are sent earlier as it grows. Absent if the condition has no degree. */
+  /** How bad it is; reminders are sent earlier as this grows. Absent if the condition has no degree. */
   readonly badness?: number;
 }
 
 /** A configurable number in a condition. */
 export interface Threshold {
   readonly unit: "duration" | "percent" | "number";
-  /** Durations in ms. */
+  /** The default value. Durations are in ms. */
   readonly initial: number;
   readonly description: string;
 }
 
-/** Returns a threshold with its default value. */
+/** Creates a threshold with a default value. */
 export function threshold(unit: Threshold["unit"], initial: number, description: string): Threshold {
   return { unit, initial, description };
 }
 
 /**
- * The part of a condition's input that is stored, so that past months can be evaluated. "counts": blocks per hour. "halts",
- * "gaps": events. `notStored` names the missing data, phrased to complete "the store has no …".
+ * The part of a condition's input that is stored, so that past months can be evaluated. "counts" stands for blocks per hour,
+ * "halts" and "gaps" for these events. `notStored` names data that is not stored, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
@@ -70,37 +70,37 @@ export interface Condition<Key extends string = string> {
    */
   readonly name: string;
   readonly severity: Severity;
-  /** The outcome is final and can no longer be influenced: people are notified once, without reminders. */
+  /** Set if the outcome is final. Because nobody can change it, people are notified once and not reminded. */
   readonly isSettled?: true;
   /**
-   * The condition outlasts its cause for a while, and can start during that time: a rate over minutes, a node that is catching
-   * up, or a result for the "month". Absent if the condition is measured at this moment.
+   * Set if the condition outlasts its cause and can even start after the cause has ended, like a rate over minutes, a node that
+   * is catching up, or a result for the "month". Absent if the condition is measured at this moment.
    */
   readonly echo?: "minutes" | "month";
   /** A short title: "All prices missing". */
   readonly title: string;
-  /** Example measurement when the alert ends, phrased to complete "Now: …". Shown in `docs/alerts.md`. */
+  /** An example of the measurement that ends the alert, phrased to complete "Now: …". Shown in `docs/alerts.md`. */
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
-  /** Meaning of the alert, in full sentences. Depends on neither the validator nor the time. */
+  /** What the alert means, in full sentences. The same for every validator and at any time. */
   readonly description: string;
-  /** Cost of the condition in blocks and in pay, in full sentences. */
+  /** What the condition costs in blocks and pay, in full sentences. */
   readonly impact: string;
-  /** Advice for the operator, in full sentences. */
+  /** What the operator should do, in full sentences. */
   readonly action: string;
   /** How long the condition must be active before the alert fires: "5m". */
   readonly for: string;
   /** How long the condition must be clear before the alert is resolved. */
   readonly resolveFor: string;
-  /** Keys in snake_case. */
+  /** The condition's thresholds, by their keys in snake_case. */
   readonly thresholds: Readonly<Record<Key, Threshold>>;
-  /** Names of the conditions that this one causes. While this one fires, they send no notifications. */
+  /** The names of the conditions that this one causes. They send no notifications while this one fires. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /** If present, the reason mentions whether other validators also have these misses, if known. Absent if others are irrelevant. */
+  /** Which misses of other validators the reason compares with. Absent if other validators are irrelevant. */
   readonly others?: SharedKind;
-  /** Absent if no metric of the node or sidecar shows the condition. */
+  /** How the rules on raw metrics express the condition. Absent if no metric of the node or sidecar shows it. */
   readonly raw?: RawRule;
   /** Evaluates the condition. Pure. `limit` returns the value of a threshold. */
   readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
@@ -110,29 +110,29 @@ type Entry<Key extends string> = Partial<Condition<Key>> &
   Omit<Condition<Key>, "resolveFor" | "thresholds" | "inhibits">;
 
 /**
- * Returns the entry after the compiler has checked its threshold keys. By default, a condition has no thresholds, causes no other
- * alerts, and its alert is resolved after 30 s.
+ * Creates a condition from an entry, and lets the compiler check its threshold keys. By default, a condition has no thresholds,
+ * causes no other alerts, and must be clear for 30 s.
  */
 export function condition<Key extends string = never>(entry: Entry<Key>): Condition {
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
-/** Returns a result: the condition holds. */
+/** Returns the result for a condition that holds. */
 export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** Returns a result: the condition does not hold. */
+/** Returns the result for a condition that does not hold. */
 export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }
 
-/** Returns a result: the watchdog cannot see whether the condition holds. */
+/** Returns the result if the watchdog cannot see whether the condition holds. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }
 
-/** Returns an active or clear result with the same reason. */
+/** Returns an active or a clear result, both with the same reason. */
 export function resultOf(isActive: boolean, reason: string, badness?: number): ConditionResult {
   return isActive ? active(reason, badness) : clear(reason);
 }
@@ -148,17 +148,17 @@ export function runbookFile(name: string): string {
   return `${name}.md`;
 }
 
-/** A condition with its configured values. */
+/** A condition together with its configured values. */
 export interface AlertRule {
   readonly condition: Condition;
   readonly severity: Severity;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** The value of each threshold. */
+  /** The configured value of each threshold. */
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** Alerts about the month that follow from missed blocks. */
+/** The alerts about the month that missed blocks cause. */
 export const LOSS_ALERTS = [
   "any-reward-fast-burn",
   "any-reward-at-risk",
@@ -172,20 +172,20 @@ export const LOSS_ALERTS = [
   "full-reward-slow-burn",
 ] as const;
 
-/** Alerts about votes, signatures and the month that follow if the node does not take part. */
+/** The alerts about votes, signatures and the month that fire if the node takes no part. */
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * For this long after a cause ends, its consequences cannot start to fire, because the effects of a cause disappear a little
- * later than the cause. `alerts.grace` overrides this value, except in the rules on raw metrics.
+ * For this long after a cause ends, its consequences cannot start to fire, because they disappear a little later than the cause.
+ * `alerts.grace` overrides this value, except in the rules on raw metrics.
  */
 export const GRACE_MS = 300_000;
 
 const byRules = new WeakMap<readonly AlertRule[], ReadonlyMap<string, readonly AlertRule[]>>();
 
 /**
- * Returns the rules that cause each alert, keyed by condition name. A cause never mutes an alert more severe than itself: a
- * ticket must not suppress a page. The rules are the same in every poll, so the result is cached per list of rules.
+ * Returns the rules that cause each alert, keyed by condition name. A cause never mutes a more severe alert, because a ticket
+ * must not suppress a page. The rules are the same in every poll, so the result is cached per list of rules.
  */
 export function causesByAlert(rules: readonly AlertRule[]): ReadonlyMap<string, readonly AlertRule[]> {
   const stored = byRules.get(rules);

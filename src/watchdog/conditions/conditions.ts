@@ -42,7 +42,7 @@ export function evaluateConditions(
   );
 }
 
-/** If a result is active, appends to its reason whether this validator is the only one missing votes. */
+/** Adds to an active result's reason whether other validators miss votes too. */
 function withOthers(
   result: ConditionResult,
   { observation }: ConditionInput,

@@ -8,7 +8,7 @@ export interface NodeInput {
   readonly node: NodeObservation;
   readonly history: NodeHistory;
   readonly atMs: number;
-  /** The input about the whole validator. */
+  /** The input for the whole validator. */
   readonly whole: ConditionInput;
 }
 
@@ -24,8 +24,8 @@ export function nodeInputs(input: ConditionInput): readonly NodeInput[] {
 }
 
 /**
- * Evaluates each of a validator's nodes. Active if any node is, because each node votes with its own sidecar's prices; clear if
- * all nodes are. If there are several nodes, the reason names them.
+ * Evaluates a condition on each of a validator's nodes. The result is active if any node's is, because each node votes with its
+ * own sidecar's prices. It is clear if all nodes' results are. If there are several nodes, the reason names them.
  */
 export function eachNode<Key extends string = never>(
   evaluate: (input: NodeInput, limit: (key: Key) => number) => ConditionResult,
@@ -44,12 +44,12 @@ export function eachNode<Key extends string = never>(
   };
 }
 
-/** An oracle call older than this no longer shows how the sidecar responds. Spans several blocks and at least three polls. */
+/** Older oracle calls no longer show how the sidecar responds. This time spans several blocks and at least three polls. */
 export const CALLS_MS = 30_000;
 
 /**
- * Returns how the node's latest calls ended; "unknown" means no recent call. If one poll saw both results, returns "bad", since a
- * failure can raise an alert.
+ * Returns how the node's latest calls ended, or "unknown" if there is no recent call. Returns "bad" if one poll saw both results,
+ * because a failure may raise an alert.
  */
 export function latestCalls({
   history: { lastGoodMs = 0, lastBadMs = 0 },
@@ -65,10 +65,10 @@ export function secondsText(ms: number): string {
   return formatDuration(Math.round(ms / 1000) * 1000);
 }
 
-/** How long a source has shown no new block. */
+/** How long it has been since a source showed a new block. */
 interface BlockAge {
   readonly ms: number;
-  /** True if polls have seen a new block, so the source was alive `ms` ago. Otherwise, the source was first seen `ms` ago. */
+  /** True if polls have seen a new block, which was `ms` ago. Otherwise, the source was first seen `ms` ago. */
   readonly isAlive: boolean;
 }
 
@@ -84,7 +84,7 @@ export function nodeBlockAge({ node, history, atMs }: NodeInput): BlockAge | und
   return blockAge(history.progress, readingOf(node.metrics)?.height, atMs);
 }
 
-/** Returns the time without a new block for each source that shows a height. */
+/** Returns, for each source that shows a height, how long ago it last showed a new block. */
 export function blockAges(input: ConditionInput): readonly BlockAge[] {
   const { chain, atMs } = input.observation;
   const all = [

@@ -8,7 +8,7 @@ import { active, cannotSee, clear, type ConditionResult, type ConditionInput } f
 
 const NOT_COUNTED = cannotSee("no block of this month has been counted yet");
 
-/** If `evaluate` returns undefined, the condition is clear, and the reason is the remaining headroom. */
+/** Evaluates a condition on the headroom. If `evaluate` returns undefined, it is clear, with the headroom as the reason. */
 function evaluateHeadroom(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -19,10 +19,10 @@ function evaluateHeadroom(
   return evaluate(headroom, assessment) ?? clear(headroomText(headroom));
 }
 
-/** Relative error in the number of blocks expected until the end of the month. */
+/** How wrong the number of blocks expected until the end of the month may be, as a fraction. */
 const BLOCKS_ERROR = 0.01;
 
-/** Evaluates whether a month is lost. It is certain only if the loss exceeds the error in the expected number of blocks. */
+/** Evaluates whether the month is certainly lost, i.e. by more than the expected number of blocks may be wrong. */
 export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
   return evaluateHeadroom(assessment, boundary, (headroom, month) => {
     if (headroom.state !== "lost") return undefined;
@@ -36,7 +36,7 @@ export function evaluateLost(assessment: Assessment | undefined, boundary: Bound
 
 function isCertain({ misses, boundary }: Headroom, assessment: Assessment): boolean {
   const remaining = Number(assessment.remainingBlocks ?? 0n);
-  // The expected number of blocks is rounded, which alone can account for one miss.
+  // Rounding the expected number of blocks alone can account for one miss.
   const margin =
     remaining === 0
       ? 0
@@ -66,9 +66,9 @@ export function evaluateRate(
 }
 
 /**
- * Evaluates whether the ongoing loss will soon cross the boundary: at the rate over six hours and three days within
- * `lost_within`, or at the rate over the last hour and five minutes within `min_headroom`. A loss that has ended or can no longer
- * be prevented is not a risk.
+ * Evaluates whether the ongoing loss will soon cross the boundary: within `lost_within` at the rate over six hours and three
+ * days, or within `min_headroom` at the rate over the last hour and five minutes. A loss that has ended or can no longer be
+ * prevented is not a risk.
  */
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,
@@ -89,14 +89,14 @@ export function evaluateRisk(
     if (lostInMs === undefined || lostInMs >= limit("lost_within")) return undefined;
     const lasting = Math.min(shareOf("6h"), shareOf("3d"));
     if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
-    // A few minutes may be good by chance.
+    // A few good minutes may be chance.
     return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
       ? cannotSee("hardly any blocks were missed in the last 5 minutes")
       : clear("the loss of the last few hours has ended");
   });
 }
 
-/** The loss is ongoing only if the share of bad blocks in the last minutes is at least this fraction of the share over hours. */
+/** A loss is ongoing only if the bad share in the last minutes is at least this fraction of the bad share over hours. */
 const GOES_ON_SHARE = 0.25;
 
 function riskText(lossMs: number, headroom: Headroom): string {
@@ -118,7 +118,7 @@ export function evaluateLittleLeft(
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
-    // With one block too many, it is unknown whether it is lost: the next block may change that.
+    // If only one miss too many was counted, the month may not be lost: the next block can change that.
     if (state === "lost") return isCertain(headroom, month) ? undefined : active(headroomText(headroom));
     const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(month);
     return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
@@ -126,8 +126,8 @@ export function evaluateLittleLeft(
 }
 
 /**
- * Returns the share of the month whose blocks are counted or still to come. If watching began late in a month, only part of its
- * misses and of its allowance are known, so a smaller headroom is normal.
+ * Returns the share of the month whose blocks are counted or still to come. If the watchdog started late in the month, it knows
+ * only part of the month's misses and allowance, so a smaller headroom is normal.
  */
 function knownShare({ month, rate, remainingBlocks, blockTimeMs }: Assessment): number {
   if (rate === undefined || remainingBlocks === undefined || blockTimeMs === undefined) return 1;
@@ -145,7 +145,7 @@ export function evaluateBurn(
   factors: readonly (readonly [BurnWindow, number])[],
 ): ConditionResult {
   return evaluateHeadroom(assessment, boundary, ({ burnRates, state }, month) => {
-    // This month has nothing left to lose.
+    // The boundary is lost, so nothing more can be lost this month.
     if (state === "lost") return undefined;
     const burning = factors.flatMap(([window, factor]) => {
       const rate = burnRates[window];
@@ -155,14 +155,14 @@ export function evaluateBurn(
     if (first === undefined) return undefined;
     const now = (badShare(recent["5m"]) ?? 0) / allowedShare(month.policy.least[boundary]);
     const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
-    // The loss ended in the last few minutes: the window still shows it, but there is nothing to act on.
+    // If the loss ended in the last few minutes, the windows still show it, but there is nothing to act on.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
       : clear("the loss of the last few hours has ended");
   });
 }
 
-/** A slow burn ends once it falls below this fraction of the threshold. */
+/** The slow-burn alert ends once the rate falls below this fraction of its threshold. */
 const CLEAR_SHARE = 0.9;
 
 /** Evaluates the burn rate over the last three days. */
@@ -177,7 +177,7 @@ export function evaluateSlowBurn(
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
     const reason = `the last 3 days burned the month's allowance ${days.toFixed(2)} times too fast`;
-    // A rate at the threshold would start and end the alert several times a day.
+    // Otherwise, a rate near the threshold would start and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");

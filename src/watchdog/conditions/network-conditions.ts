@@ -10,7 +10,7 @@ import { counted } from "../../platform/base/text.ts";
 
 const PROBES_NOT_STORED = { notStored: "probe results" };
 
-/** Conditions on connections, clocks and the watchdog's own view. */
+/** Conditions on connections, clocks, and what the watchdog can see. */
 export const NETWORK_CONDITIONS: readonly Condition[] = [
   condition({
     name: "grpc-closed",
@@ -29,7 +29,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       if (grpc.state === "not-configured") return cannotSee("no gRPC address is configured");
       if (grpc.state !== "error") return clear("the gRPC port accepts connections");
       const { text } = grpc.failure;
-      // If the node's page cannot be read either, its machine or the network may be down.
+      // If the node's page cannot be read either, the cause may be its machine or the network.
       return metrics.state === "up"
         ? active(`the node's gRPC port accepts no connections: ${text}`)
         : cannotSee(`${text}; the node's page cannot be read either`);
@@ -48,7 +48,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check DNS, firewall and routing for outbound ports 443 and 8443.",
     for: "2m",
     resolveFor: "1m",
-    // Not the more serious price alerts: a ticket must not keep a page from going out.
+    // Don't inhibit the more serious price alerts, because a ticket must not suppress a page.
     inhibits: ["empty-prices-counted"],
     past: PROBES_NOT_STORED,
     evaluate: eachNode(({ node: { egress } }) => {
@@ -123,7 +123,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check sources.oracle_metrics, or set it to null: current programs serve no such page.",
     evaluate: ({ nodes }) =>
       evaluateSources(nodes, ({ oracleMetrics: seen }) =>
-        // A refused connection is normal: nothing listens there on most machines.
+        // A refused connection is normal, because nothing listens there on most machines.
         seen.state === "error" && seen.failure.code === "refused"
           ? { state: "up", value: undefined, durationMs: seen.durationMs }
           : seen,
@@ -137,7 +137,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The texts that differ between the sources of a "cannot see" condition. */
+/** The texts of a "cannot see" condition that differ by source. */
 interface SourceTexts {
   readonly source: string;
   readonly page: string;
@@ -170,7 +170,7 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
   });
 }
 
-/** Compares the clocks. The header contains whole seconds, rounded down, and the response took time. */
+/** Compares the node's clock with this machine's. Allows for the `Date` header's whole seconds and for the response time. */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = readingOf(metrics) ?? {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
@@ -192,7 +192,10 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   return active(texts.length === 0 ? reason : `${reason}, ${texts.join("; ")}`);
 }
 
-/** Evaluates one source across all nodes. Active if it fails on any node, since each node's votes depend on its own sidecar. */
+/**
+ * Evaluates one source across all nodes. The result is active if the source fails on any node, because each node's votes depend
+ * on its own sidecar.
+ */
 function evaluateSources(
   nodes: readonly NodeObservation[],
   sourceOf: (node: NodeObservation) => Seen<unknown>,
@@ -221,11 +224,12 @@ function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): C
   return failures.length === 0 ? clear("it can be read") : active(failures.join("; "));
 }
 
-/** Name of the alert about lost notifications. If its own notification is lost, that loss is not counted again. */
+/** Name of the alert about lost notifications. It does not count the loss of its own notifications. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**
- * Conditions on the watchdog itself. They apply to all of its validators, but only the first one for which they fire notifies.
+ * Conditions on the watchdog itself. They are the same for all of its validators, so only the first one for which they fire sends
+ * notifications.
  */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   condition({

@@ -5,7 +5,7 @@ import { advanceUpgrade, seenUpgrade } from "../policy/upgrade-countdown.ts";
 import { storedPrices } from "../policy/price-comparison.ts";
 import { storedInteger, storedMap, storedPairs } from "../sources/stored-json.ts";
 
-/** Modules that a chain may lack, by the names used in an observation. */
+/** The modules that a chain may lack, named as in an observation. */
 const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
 
 const digits = storedInteger(30);
@@ -13,19 +13,19 @@ const digits = storedInteger(30);
 /** A height and when it last increased. `advancedAtMs` is undefined until the first increase. */
 const progress = z.strictObject({
   height: digits.exactOptional(),
-  /** When a height was first shown. */
+  /** When a poll first saw a height. */
   firstSeenMs: z.number().exactOptional(),
   advancedAtMs: z.number().exactOptional(),
 });
 
 export type Progress = Readonly<z.output<typeof progress>>;
 
-/** A sidecar timestamp. */
+/** The value of a sidecar's timestamp. */
 const storedTick = z.strictObject({
   value: z.number(),
-  /** When this value was first shown. */
+  /** When a poll first saw this value. */
   sinceMs: z.number(),
-  /** True if polls saw the value change to this one, rather than finding it already there. */
+  /** True if polls saw the value change, rather than finding this one at the first poll. */
   hasChanged: z.boolean(),
 });
 
@@ -33,36 +33,36 @@ type Tick = Readonly<z.output<typeof storedTick>>;
 
 const storedWebSocket = z.strictObject({
   reads: digits,
-  /** When the provider was first shown. */
+  /** When a poll first saw the provider. */
   sinceMs: z.number(),
   lastReadMs: z.number().exactOptional(),
 });
 
 export type WebSocketHistory = Readonly<z.output<typeof storedWebSocket>>;
 
-/** Counts of a node's calls to its sidecar, by duration. */
+/** How many of a node's calls to its sidecar took how long. */
 const callTimes = z.strictObject({
   calls: digits,
-  /** Number of calls that took no longer than this many ms. */
+  /** For each bound in ms, the number of calls that took no longer. */
   within: storedPairs(z.number(), digits),
 });
 
 type CallTimes = Readonly<z.output<typeof callTimes>>;
 
-/** Previous polls' readings of the node's own call histogram. */
+/** What previous polls read from the node's own call histogram. */
 const latencyHistory = callTimes.extend({
-  /** The calls between the last two polls that showed new calls, and the time of the second poll. */
+  /** The calls between the last two polls that saw new calls, and the time of the later poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
 });
 
 type LatencyHistory = Readonly<z.output<typeof latencyHistory>>;
 
-/** Previous polls' results for one node and its sidecar. */
+/** What previous polls showed about one node and its sidecar. */
 const nodeHistory = z.strictObject({
   progress,
-  /** First successful poll of the node's page since the last long gap. */
+  /** When the node's page was first read since the last long gap. */
   seenSinceMs: z.number().exactOptional(),
-  /** Last successful poll of the node's page. */
+  /** When the node's page was last read. */
   seenMs: z.number().exactOptional(),
   success: digits.exactOptional(),
   failure: digits.exactOptional(),
@@ -70,28 +70,28 @@ const nodeHistory = z.strictObject({
   lastGoodMs: z.number().exactOptional(),
   lastBadMs: z.number().exactOptional(),
   latency: latencyHistory.exactOptional(),
-  /** The last value of the sidecar's timestamp; 0 if the sidecar has not ticked. */
+  /** The sidecar's last timestamp; 0 if its price loop has not run yet. */
   tick: storedTick.exactOptional(),
   webSockets: storedMap(storedWebSocket),
-  /** Prices from the last minute for pairs whose on-chain price is read, oldest first. */
+  /** The last minute's prices, oldest first, of the pairs whose price is also read from the chain. */
   recentPrices: z.array(storedPrices).readonly().exactOptional(),
 });
 
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * Previous polls' results: when values last changed, in wall-clock ms. Stored in the state, so that a watchdog restart delays
- * no alerts. Without a state file, the conditions that need it are unknown until the second poll.
+ * What previous polls showed, and when values last changed, in wall-clock ms. It is stored so that a watchdog restart delays no
+ * alerts. If there is no state file, conditions that need it are unknown until the second poll.
  */
 export const pollHistory = z.strictObject({
-  /** Keyed by node name. */
+  /** What is known about each node, by its name. */
   nodes: storedMap(nodeHistory),
   chain: progress,
   /** The most recently seen planned upgrade. Absent if there was none, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /** Time of the last poll while the clock is not trusted: after a restart, the poll's age is unknown. Absent otherwise. */
+  /** Time of the last poll if the clock was not trusted then, as its age is unknown after a restart. Absent otherwise. */
   unsureAtMs: z.number().exactOptional(),
-  /** Chain modules that have been read. Absent if there are none. */
+  /** The chain's modules that any poll has read. Absent if there are none. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
 });
 
@@ -104,8 +104,8 @@ export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll. Nodes missing from the poll are dropped. `gapMs` is the longest time between two polls for which the time of a
- * change between them is still known.
+ * Adds one poll. Nodes that are missing from the poll are dropped. If polls are more than `gapMs` apart, the time of a change
+ * between them is treated as unknown.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
@@ -139,7 +139,7 @@ export function advanceHistory(
 interface PollTime {
   readonly atMs: number;
   readonly gapMs: number;
-  /** Pairs whose on-chain price was read. */
+  /** The pairs whose price was read from the chain. */
   readonly pairs: readonly string[];
 }
 
@@ -166,7 +166,7 @@ function advanceCalls(
   { success, failure, height, oracleLatency }: NodeReading,
   { atMs, gapMs }: PollTime,
 ): NodeHistory {
-  // The first reading and a reading after a gap don't tell when their calls were made.
+  // A first reading, or a reading after a gap, does not tell when its calls were made.
   const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   const latency = advanceLatency(timed, oracleLatency, atMs, isRecent);
   return {
@@ -182,7 +182,7 @@ function advanceCalls(
   };
 }
 
-/** Treats a counter that has fallen as reset to zero. */
+/** Returns true if a counter has grown. A counter that has fallen was reset to zero. */
 function hasGrown(before: bigint | undefined, now: bigint): boolean {
   if (before === undefined) return false;
   return now > before || (now < before && now > 0n);
@@ -217,7 +217,7 @@ function advanceWebSockets(
   );
 }
 
-/** Adds the prices from one poll to the prices from the last minute, for the pairs whose on-chain price is read. */
+/** Adds one poll's prices to those of the last minute, for the pairs whose price is also read from the chain. */
 function advanceRecentPrices(
   before: NodeHistory["recentPrices"],
   { prices }: NodeObservation,
@@ -233,13 +233,13 @@ function advanceRecentPrices(
   return all.length === 0 ? undefined : all.slice(-MAX_RECENT);
 }
 
-/** How long prices are remembered: the maximum age of a comparable price, plus the time before its block. */
+/** How long prices are stored: the maximum age of a comparable price plus the time before its block. */
 const RECENT_MS = 60_000;
 
-/** Limits memory, since polls may run every 100 ms. */
+/** Limits memory, because polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
-/** Adds the histogram from one poll. `isRecent` means the previous poll is recent enough to date the calls made since. */
+/** Adds one poll's histogram. `isRecent` means that the previous poll is recent enough to date the calls made since then. */
 function advanceLatency(
   before: LatencyHistory | undefined,
   histogram: Histogram | undefined,
@@ -255,7 +255,7 @@ function advanceLatency(
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
 }
 
-/** Returns true if a node has restarted and counts from zero. It may have made more calls since then than before. */
+/** Returns true if a node restarted and counts from zero. Compares every bound, because the total may have grown since. */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>
     count < (before.within.get(bound) ?? 0n);

@@ -20,14 +20,14 @@ const RESTART =
 const NO_PRICES_IMPACT =
   "The chain counts a vote without any price as missed, although the node counts it as a success. Each of these blocks lowers the month's rate.";
 
-/** The pair used to convert most markets. */
+/** The pair that most markets are converted with. */
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };
 
 const UNREADABLE = cannotSee("the sidecar's prices cannot be read");
 
-/** The sidecar is running without any prices, and the node counts successes. */
+/** A sidecar that runs without any prices, while the node counts successes. */
 const empty: AlertCase = {
   fires: [{ series: TICKS, step: 240 }, { series: UPDATES("btc/usd"), from: 7 }, call("Success", 60)],
   clears: [continued(UPDATES("btc/usd"), 240)],
@@ -42,7 +42,7 @@ const deviationThresholds = {
   max_age: threshold("duration", 30_000, "maximum age of compared prices; more than a minute is not useful"),
 } as const;
 
-/** The settings and texts that both conditions on deviating prices share. */
+/** The settings and texts shared by both conditions on deviating prices. */
 const deviation = {
   severity: "warning",
   impact:
@@ -108,7 +108,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode(({ node: { prices }, whole: { majorPairs } }) => {
       if (prices.state !== "up") return UNREADABLE;
       const priced = new Set(prices.value.pairs);
-      // If all are missing, another condition holds and mutes this one.
+      // If all prices are missing, another condition holds and mutes this one.
       const missing = majorPairs.filter((pair) => !priced.has(pair));
       if (missing.length === 0)
         return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
@@ -177,7 +177,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     },
     evaluate: eachNode(({ node: { prices }, history: { tick }, atMs }, limit) => {
       if (prices.state !== "up" || tick === undefined) return UNREADABLE;
-      // The age is the time since the last observed change, not the difference between two clocks.
+      // Measure the time since the last observed change, because comparing two machines' clocks would include their difference.
       const ageMs = atMs - tick.sinceMs;
       if (ageMs <= limit("max_age"))
         return tick.hasChanged
@@ -218,7 +218,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** Maximum number of pairs named in a reason. */
+/** A reason names at most this many pairs. */
 const MAX_NAMED = 5;
 
 function evaluateDeviation(

@@ -1,7 +1,7 @@
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** How an alert based only on node and sidecar metrics (for installations without the watchdog) differs from its condition. */
+/** How the rule on raw metrics, for installations without the watchdog, differs from its condition. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
   /** The sentence with the current value, as a Prometheus template. */
@@ -9,10 +9,10 @@ export interface RawRule {
   readonly example: AlertCase;
 }
 
-/** PromQL clause that groups series by validator. */
+/** The PromQL clause that groups series by validator. */
 export const VALIDATOR = "by (chain_id, validator)";
 
-/** Windows for computing the share of bad calls. */
+/** The windows for which the share of bad calls is recorded. */
 export const WINDOWS = ["5m", "30m", "1h", "6h", "3d"] as const;
 
 export type BadShareWindow = (typeof WINDOWS)[number];
@@ -27,37 +27,37 @@ export function badShare(window: BadShareWindow): string {
   return `validator:oracle_bad_calls:ratio_rate${window}`;
 }
 
-/** Counts matching pairs whose price was updated in the last minute. */
+/** Returns PromQL that counts the matching pairs whose price was updated in the last minute. */
 export function pricedPairs(times: Times, matchers: string): string {
   return `count ${VALIDATOR} (rate(${sidecarMetric("health_check_ticker_updates_total", matchers)}[${times("1m")}]) > 0)`;
 }
 
-/** Share of bad calls that each boundary, 98 % and 95 %, allows (docs/spec/chain-extension-modules.md, "Limits"). */
+/** The share of bad calls that the boundaries of 98 % and 95 % allow (docs/spec/chain-extension-modules.md, "Limits"). */
 export const ALLOWED = { full: 0.02, none: 0.05 } as const;
 
 /** PromQL for the seconds until the end of the month. */
 export const MONTH_SECONDS_LEFT =
   "scalar((days_in_month() - day_of_month() + 1) * 86400 - hour() * 3600 - minute() * 60)";
 
-/** PromQL for a sidecar that is running although no pair has a price. */
+/** PromQL that selects sidecars that are running although no pair has a price. */
 export const NO_PRICE =
   "(validator:sidecar_ticks:rate1m > 0 unless validator:sidecar_priced_pairs:count > 0)";
 
-// Series of the test cases.
+// The series that the test cases use.
 
 export const call = (status: "Success" | "Failure", step: number, from = 0): SeriesCase => ({
   series: `app_oracle_responses{$,status="${status}"}`,
   from,
   step,
 });
-/** Continues the series from its last value with a different step. */
+/** Continues a series from its last value with a different step. */
 export const continued = (series: string, step: number): SeriesCase => ({ series, step });
 const FAILURES = 'app_oracle_responses{$,status="Failure"}';
 export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';
 export const TICKS = "side_car_health_check_system_updates_total{$}";
 export const UPDATES = (pair: string): string => `side_car_health_check_ticker_updates_total{$,id="${pair}"}`;
 export const READS = 'side_car_web_socket_connection_status{$,provider="okx_ws",status="read_success"}';
-/** The node's height. */
+/** The metric with the node's height. */
 export const BLOCK_HEIGHT = "cometbft_consensus_latest_block_height";
 export const HEIGHT = "cometbft_consensus_latest_block_height{$}";
 export const POWER = 'cometbft_consensus_validator_power{$,validator_address="AB"}';

@@ -24,17 +24,17 @@ import type { Severity } from "../../platform/monitoring/severity.ts";
 
 interface BoundaryTexts {
   readonly boundary: Boundary;
-  /** Prefix of the condition names. */
+  /** What the names of the boundary's conditions begin with. */
   readonly prefix: "full-reward" | "any-reward";
-  /** "the full reward". */
+  /** How texts name the reward, e.g. "the full reward". */
   readonly reward: string;
   readonly severity: Severity;
   readonly impact: string;
-  /** Minimum success rate, used by the rules on raw metrics. */
+  /** The boundary's success rate, for the rules on raw metrics. */
   readonly least: number;
-  /** Number of misses per month that puts the boundary at risk, at one call per second. */
+  /** How many misses in a month put the boundary at risk, at one call per second. */
   readonly misses: number;
-  /** Names of conditions that are less serious than this boundary's conditions. */
+  /** The names of conditions that are less serious than this boundary's. */
   readonly lesser: readonly string[];
 }
 
@@ -76,7 +76,7 @@ const MIN_BLOCKS = threshold(
   "minimum number of blocks in the month before the alert can fire",
 );
 
-/** Returns the parts shared by all conditions of a boundary. */
+/** Returns the texts that all of a boundary's conditions share. */
 function commonTexts({ impact, reward }: BoundaryTexts) {
   return {
     impact,
@@ -87,7 +87,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
   };
 }
 
-/** Enough good calls to make up for any loss. */
+/** So many good calls that they make up for any loss. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
 const DEPENDS_ON_DAY = "what remains depends on the day of the month";
@@ -95,7 +95,7 @@ const DEPENDS_ON_DAY = "what remains depends on the day of the month";
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
-/** PromQL: at the bad-call shares of both windows, the boundary will be crossed within the given time and within this month. */
+/** Returns PromQL for validators that cross the boundary within this time and month, at both windows' bad shares. */
 function crossedWithin(
   left: string,
   windows: readonly [BadShareWindow, BadShareWindow],
@@ -103,7 +103,7 @@ function crossedWithin(
 ): string {
   return windows
     .map((window) => {
-      // A three-day rate is small while the calls of only one day are known.
+      // Use the rate that belongs to the window, because a three-day rate is too small while only one day's calls are known.
       const calls = `validator:oracle_calls:rate${window === "3d" ? "3d" : "6h"}`;
       const lossRate = `(${calls} * ${badShare(window)} > 0)`;
       const time = `${left} / on (chain_id, validator) group_left () ${lossRate}`;
@@ -152,7 +152,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("lost"),
-      // Action cannot change the outcome, so this is a ticket.
+      // Nobody can change the outcome, so this is a ticket.
       severity: "warning",
       isSettled: true,
       title: `This month loses ${reward}`,
@@ -170,7 +170,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       raw: {
         expr: () => `${left} < 0 and ${enough}`,
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
-        // At the end of a month in which calls have stopped, the loss remains.
+        // The case: calls stop before the month ends, so the loss remains.
         example: {
           fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
           clears: recovered,
@@ -182,7 +182,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("rate-low"),
-      // Only good blocks restore the rate.
+      // Only good blocks can raise the rate again, so this is a ticket.
       severity: "warning",
       isSettled: true,
       title: `Success rate too low for ${reward}`,
@@ -228,7 +228,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
         value: "At the current loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
-        // Calls fail long enough for the condition to hold and then succeed again.
+        // The case: calls fail long enough for the condition to hold, and then succeed again.
         example: {
           fires: failing,
           clears: succeeding,
@@ -258,7 +258,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         expr: () =>
           `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < ${HOURS_SECONDS} and ${left} >= 0 and ${enough}`,
         value: "A total outage of {{ $value | humanizeDuration }} would cross the boundary.",
-        // A month at one call per second, with `misses` bad calls on its first day.
+        // The case: a month with one call per second and `misses` bad calls on its first day.
         example: {
           fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
           clears: recovered,
@@ -271,13 +271,13 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
   ];
 }
 
-/** Burn rates commonly used for alerts: 2 % of a month's allowance in one hour, 5 % in six hours, 10 % in three days. */
+/** The usual burn rates for alerts: 2 % of a month's allowance in one hour, 5 % in six hours, and 10 % in three days. */
 const FAST_1H = 14.4;
 const FAST_6H = 6;
 
 const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succeeding, resolves });
 
-/** Conditions on the month's allowance and how fast it is being used: two for each boundary. */
+/** Conditions on how fast the month's allowance is being used: two for each boundary. */
 export const BURN_CONDITIONS: readonly Condition[] = [ANY, FULL].flatMap(burnConditions);
 
 function burnConditions(texts: BoundaryTexts): readonly Condition[] {

@@ -17,7 +17,7 @@ import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./eval
 import type { NodeInput } from "./evaluate-nodes.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
 
-/** The node's loss when its calls fail. */
+/** What the validator loses while the node's calls fail. */
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote and costs one block. Failed calls can also slow the chain down, because the node waits until its call times out.";
 
@@ -109,7 +109,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action:
       "After a long outage of the sidecar, wait two minutes: the node reconnects by itself. Otherwise check oracle_address in the node's app.toml, and time the sidecar's price response on the node's machine.",
     for: "0s",
-    // As long as for sidecar-down, which mutes it, so that the end of an outage does not notify as a second outage.
+    // Resolve as late as sidecar-down, which mutes this alert. Otherwise, the end of an outage would send another notification.
     resolveFor: "30s",
     thresholds: {
       none_for: threshold("duration", 90_000, "time without a successful call"),
@@ -152,7 +152,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
           { series: 'app_oracle_response_latency_bucket{$,le="+Inf"}', step: 60 },
         ],
         clears: [
-          // A busy machine: a fifth of the calls are slow.
+          // The case: on a busy machine, a fifth of the calls are slow.
           continued('app_oracle_response_latency_bucket{$,le="512"}', 48),
           continued('app_oracle_response_latency_bucket{$,le="+Inf"}', 60),
         ],
@@ -161,7 +161,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode((input, limit) => {
       const { prices } = input.node;
       const slowAfterMs = limit("slow_after");
-      // For prices derived from metrics, the duration is that of a query, not of the sidecar.
+      // If prices are derived from metrics, the duration is the query's, not the sidecar's.
       return prices.state !== "up" || prices.value.isDerived
         ? evaluateLatency(input, slowAfterMs)
         : resultOf(prices.durationMs > slowAfterMs, durationReason(prices.durationMs), prices.durationMs);
@@ -205,13 +205,13 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage ends, and its cost is known, once the node has reconnected, up to two minutes after the sidecar is back. A sidecar
+  // The outage ends once the node has reconnected, up to two minutes after the sidecar is back. Its cost is known then. A sidecar
   // that is too slow for every node is another cause.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
       : clear("the sidecar responds");
-  // An unreadable source alone says nothing about the sidecar. The node's own calls show whether the sidecar is down.
+  // That the watchdog cannot read the source does not mean that the sidecar is down. The node's own calls show that.
   if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, but the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(
@@ -219,10 +219,10 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   );
 }
 
-/** The shortest timeout that a node uses. */
+/** The shortest timeout that any node uses for its calls. */
 const QUICK_MS = 1_000;
 
-/** If fewer calls failed, a period without a good call means little: after a chain halt, a single call spans a long period. */
+/** If fewer calls failed, the time since the last good call means little, because after a chain halt it spans a long period. */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
@@ -233,7 +233,7 @@ function evaluateCalls(
   const { good, bad } = input.recent["5m"];
   const all = nodeInputs(input);
   const latest = all.map(latestCalls);
-  // One node's vote is enough. The last minutes still show the failures, but there is nothing left to act on.
+  // One node's good vote is enough. The last minutes still contain the failures, but there is nothing left to act on.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
   const noneMs = Math.min(
     ...all.map(({ history }) => atMs - Math.max(history.lastGoodMs ?? 0, history.seenSinceMs ?? atMs)),
@@ -271,7 +271,7 @@ function durationReason(durationMs: number): string {
 
 /**
  * Evaluates the call times measured by the node itself. Active if at least half of the latest calls took longer than
- * `slowAfterMs`. A histogram only counts calls up to its bounds, so the smallest bound not below `slowAfterMs` is decisive.
+ * `slowAfterMs`. A histogram only counts calls up to its bounds, so the smallest bound that is at least `slowAfterMs` is used.
  */
 function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {
   const recent = history.latency?.recent;
@@ -286,7 +286,7 @@ function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): Con
   return resultOf(2n * slow >= recent.calls, reason);
 }
 
-/** A provider is considered failed after this long without a message. */
+/** A provider has failed if it has sent no message for this long. */
 const SILENT_MS = 60_000;
 
 function evaluateWebSockets({ node, history, atMs, whole }: NodeInput, maxRate: number): ConditionResult {
@@ -299,13 +299,13 @@ function evaluateWebSockets({ node, history, atMs, whole }: NodeInput, maxRate: 
   const working = providers.filter(([, one]) => isWorking(one));
   const state = `${providers.length - working.length} of ${providers.length} WebSocket providers fail`;
   if (working.length > 0) return clear(state);
-  // A provider that was first seen recently may be about to send.
+  // A provider that was first seen recently may not have sent its first message yet.
   if (providers.some(([, { sinceMs }]) => atMs - sinceMs <= SILENT_MS))
     return cannotSee("no message has been seen yet");
   const { good, bad } = whole.recent["30m"];
   const total = Number(good + bad);
   const percent = total === 0 ? 100 : (Number(good) * 100) / total;
-  // Without any price, the node counts successes, but the chain counts missed votes.
+  // If no pair has a price, the node counts successes but the chain counts missed votes.
   if (readingOf(prices)?.pairs.length === 0) return active(`${state}, and no pair has a price`);
   return percent < maxRate
     ? active(`${state}, and ${percent.toFixed(2)} % of calls succeeded in the last 30 minutes`)

@@ -31,21 +31,21 @@ import type { SourceKeys, ValidatorKeys } from "./validators-config.ts";
 
 export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
-  /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
+  /** Additional host names that clients may use. If absent, a loopback address accepts loopback names, others any name. */
   readonly hosts?: readonly string[];
-  /** Network settings for sources and receivers. If absent, through the environment's proxies, trusting the public certificates. */
+  /** Network settings for sources and receivers. If absent, uses the environment's proxies and public certificates. */
   readonly network?: NetworkOptions;
-  /** Grants access to the routes that make changes. If absent, these routes are closed. */
+  /** The token for routes that make changes. If absent, these routes are closed. */
   readonly token?: Secret;
   readonly reports: ReportsConfig;
-  /** If absent, there is no public page. */
+  /** The public status page's settings. If absent, there is no such page. */
   readonly statusPage?: StatusPageConfig;
   readonly prometheus?: PrometheusConfig;
-  /** If absent, gaps are not filled. Requires `prometheus`. */
+  /** How to fill gaps from Prometheus, which requires `prometheus`. If absent, gaps are not filled. */
   readonly backfill?: BackfillOptions;
 }
 
-/** The whole file. */
+/** Everything that the configuration file sets. */
 export interface WatchdogDaemonConfig extends WatchdogConfig {
   readonly log: LogConfig;
 }
@@ -62,13 +62,13 @@ const fileSchema = z.strictObject({
       hosts: hostNamesField()
         .exactOptional()
         .describe(
-          "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
+          "additional host names that clients may use; default: only loopback names on a loopback address, otherwise any name",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
         .exactOptional()
         .describe(
-          "bearer token for requests that change something, e.g. silences; default: control-token in state_dir; a secret",
+          "the bearer token (a secret) for requests that change something, e.g. silences; default: control-token in state_dir",
         )
         .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
@@ -100,7 +100,7 @@ const fileSchema = z.strictObject({
     .optional()
     .describe("endpoints of the chain. Its block times determine the month in which a block counts"),
   tls: tlsSchema("sources and receivers"),
-  policy: policy.prefault({}).describe("a month's reward by success rate"),
+  policy: policy.prefault({}).describe("how a month's reward depends on the success rate"),
   validators: validators.optional().meta({ commentedOut: true }),
   alerts: alertsSchema,
   notify: notifySchema.describe("who receives notifications, and when"),
@@ -138,14 +138,14 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseStatusPage)
   .transform(toWatchdogConfig);
 
-/** The watchdog's configuration and its environment variables. */
+/** The watchdog's kind of configuration, with its schema and environment variables. */
 export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   name: "oracle-watchdog",
   prefix: "RELAYWATCH_WATCHDOG_",
   schema: watchdogConfigSchema,
 };
 
-/** Describes what a reload would remove: all channels or all validators. Undefined if neither. */
+/** Says if a reload would remove all channels or all validators. Returns undefined if it would not. */
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)
@@ -184,7 +184,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
 
 type Path = readonly (string | number)[];
 
-/** Refuses Prometheus keys that contradict each other or have no effect. */
+/** Refuses keys about Prometheus that contradict each other or have no effect. */
 function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): void {
   const all = file.validators?.map(({ source: own, nodes }, index) => ({
     kind: own ?? file.source,
@@ -204,7 +204,7 @@ function refusePrometheusKeys(file: ValidatorKeys, context: z.RefinementCtx): vo
   for (const [path, message] of issues) context.addIssue({ code: "custom", path: [...path], message });
 }
 
-/** Checks the section. `stored` is the path of the first `source: prometheus`. */
+/** Checks the `prometheus` section. `stored` is the path of the first `source: prometheus`. */
 function sectionIssues(
   { prometheus: section, backfill: filling }: ValidatorKeys,
   stored?: Path,
@@ -225,7 +225,7 @@ function sectionIssues(
 
 type Issue = readonly [path: Path, text: string];
 
-/** Returns issues whose paths start at the node. */
+/** Returns a node's issues, with paths relative to the node. */
 function nodeIssues(kind: ValidatorKeys["source"], node: SourceKeys, hasBackfill: boolean): readonly Issue[] {
   const { labels, sidecar_labels: ofSidecar } = node;
   const expected = "labels, e.g. {instance: 10.0.0.1:26660}";

@@ -43,7 +43,7 @@ const nodeUrls = {
   node: endpointField()
     .optional()
     .describe(
-      "metrics page of the validator's node; its config.toml needs [instrumentation] prometheus = true",
+      "the metrics page of the validator's node, whose config.toml needs [instrumentation] prometheus = true",
     )
     .meta({ initial: NODE_URL }),
   prices: nullableEndpointField()
@@ -64,10 +64,10 @@ const nodeUrls = {
     .meta({ initial: SIDECAR_METRICS_URL }),
   fallbacks: z
     .strictObject({
-      node: fallbackUrls().describe("additional URLs of the node's metrics page"),
-      prices: fallbackUrls().describe("additional URLs of the price API"),
-      oracle_metrics: fallbackUrls().describe("additional URLs of the oracle metrics"),
-      sidecar_metrics: fallbackUrls().describe("additional URLs of the sidecar's metrics page"),
+      node: fallbackUrls().describe("more URLs for the node's metrics page"),
+      prices: fallbackUrls().describe("more URLs for the price API"),
+      oracle_metrics: fallbackUrls().describe("more URLs for the oracle metrics"),
+      sidecar_metrics: fallbackUrls().describe("more URLs for the sidecar's metrics page"),
     })
     .optional()
     .describe(
@@ -82,18 +82,20 @@ const nodeUrls = {
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
     .optional()
-    .describe("labels of the node's series in Prometheus, for source: prometheus and backfill")
+    .describe("the labels that select the node's series in Prometheus, for source: prometheus and backfill")
     .meta({ example: { instance: "127.0.0.1:26660" } }),
   sidecar_labels: labelsField()
     .optional()
-    .describe("labels of the sidecar's series in Prometheus, with source: prometheus; default: the node's")
+    .describe(
+      "the labels that select the sidecar's series in Prometheus, for source: prometheus; default: the node's labels",
+    )
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
 
-/** The `source` key, for the file and for each validator. */
+/** The `source` key, at the top level and in each validator. */
 export const source = z.enum(["scrape", "prometheus"]);
 
-/** The `sources` section: the only node, and the limits for all scrapes. */
+/** The `sources` section, which sets the only node's URLs and the limits for all scrapes. */
 export const sources = z.strictObject({
   ...nodeUrls,
   egress: z
@@ -104,7 +106,7 @@ export const sources = z.strictObject({
     .meta({ example: ["api.binance.com:443", "api.coinbase.com:443"] }),
   deadline: durationField(100)
     .prefault("4s")
-    .describe("deadline for scraping one source, including the body"),
+    .describe("the deadline for scraping one source, including the body"),
   max_page_bytes: z
     .int()
     .min(1024)
@@ -113,14 +115,21 @@ export const sources = z.strictObject({
     .describe("maximum size of a metrics page. A scrape of a larger page fails"),
 });
 
-const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
+const node = z.strictObject({
+  name: nameField().describe("the node's name, unique within the validator"),
+  ...nodeUrls,
+});
 
 export const validators = z
   .array(
     z.strictObject({
-      name: nameField().describe("unique name for the validator in the state file, the API and the metrics"),
+      name: nameField().describe(
+        "a unique name for the validator in the state file, the API and the metrics",
+      ),
       ...identity,
-      source: source.optional().describe("where the metrics come from; default: the top-level setting"),
+      source: source
+        .optional()
+        .describe("where this validator's metrics come from; default: the top-level setting"),
       nodes: z
         .array(node)
         .min(1)
@@ -128,8 +137,8 @@ export const validators = z
         .describe(
           "nodes that vote for this validator. In each poll, only the node with the highest share of good blocks counts",
         ),
-      chain: chain.optional().describe("as the top-level section, but for this validator"),
-      policy: policy.prefault({}).describe("as the top-level section, but for this validator"),
+      chain: chain.optional().describe("like the top-level section, for this validator only"),
+      policy: policy.prefault({}).describe("like the top-level section, for this validator only"),
     }),
   )
   .min(1)
@@ -151,7 +160,7 @@ export const validators = z
     ],
   });
 
-/** A node's sources, in `sources` or in `nodes`. */
+/** The keys for a node's sources, in `sources` or in an entry of `nodes`. */
 export type SourceKeys = z.output<z.ZodObject<typeof nodeUrls>>;
 
 /** The parts of the file that define the validators. */
@@ -165,7 +174,7 @@ export interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly validators?: z.output<typeof validators> | undefined;
 }
 
-/** Refuses files that combine the single-validator keys with `validators`, and names that are not unique. */
+/** Refuses files that mix the keys for a single validator with `validators`, and names that are not unique. */
 export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
   if (file.validators === undefined) return;
   const message = issueText("cannot be combined with validators", "this key within each validator");
@@ -240,7 +249,7 @@ function toChain({ rest, rpc, fallbacks = [], ...given }: z.output<typeof chain>
   };
 }
 
-/** Returns endpoints with headers, and chain endpoints with a path or query: all may contain keys. */
+/** Returns the endpoints that may contain API keys: those with headers, and chain endpoints with a path or query. */
 function withKeys(
   nodes: readonly NodeKeys[],
   { chain: given }: Identity,
@@ -276,7 +285,7 @@ function toNodes(
   nodes: readonly NodeKeys[],
 ): Pick<ValidatorTarget, "nodes" | "isStored"> {
   if (from === "scrape") return { nodes: nodes.map(toNode) };
-  // Nothing is scraped by default. As for scrapes, null turns the sidecar off.
+  // With source: prometheus, no URL is scraped unless configured. As with scrapes, null turns the sidecar off.
   return {
     isStored: true,
     nodes: nodes.map((given) => toNode({ ...given, prices: given.prices ?? null, oracle_metrics: null })),

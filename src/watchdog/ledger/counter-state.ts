@@ -1,7 +1,7 @@
 import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
 import { type BlockCounts, NO_BLOCKS } from "./ledger-view.ts";
 
-/** What the ledger takes from a reading: a pair of counters that start at zero when their process starts. */
+/** What the ledger needs from a reading: two counters that start at zero when their process starts. */
 export interface Counters {
   readonly chainId: string;
   readonly success: bigint;
@@ -9,27 +9,27 @@ export interface Counters {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** Clock of the node's machine, on which `processStartMs` is based. Absent if unknown. */
+  /** The node machine's clock, which `processStartMs` is based on. Absent if unknown. */
   readonly clockMs?: number;
-  /** Time of the reading if it differs from the poll's time, as for samples stored by Prometheus. */
+  /** When the reading was taken, if not at the time of the poll, as for samples stored by Prometheus. */
   readonly sampledAtMs?: number;
 }
 
-/** The last counted counters and the wall-clock time of their reading. The next ones are compared with these. */
+/** The counters that were counted last, and the wall-clock time of their reading. The next reading is compared with them. */
 export interface Baseline extends Counters {
   readonly atMs: number;
 }
 
-/** Blocks that one reading adds to the ledger. */
+/** The blocks that one reading adds to the ledger. */
 export interface LedgerStep {
   readonly counts: BlockCounts;
-  /** Start of the interval in which the blocks were made. The interval ends at the reading. */
+  /** Start of the time in which the blocks were made. It ends with the reading. */
   readonly fromMs: number;
   /** True if the node has restarted since the baseline, so that its counters started again from zero. */
   readonly restarted: boolean;
-  /** If present, another node that was already running has replaced the first node at this URL. */
+  /** Set if another node, which was already running, has replaced the first node at this URL. */
   readonly isReplaced?: true;
-  /** True if the reading had no baseline: its blocks were made earlier, and only their number is known. */
+  /** True if the reading had no baseline. Its blocks were made earlier, and only their number is known. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
@@ -37,34 +37,34 @@ export interface LedgerStep {
 /** A node's latest readings. */
 export interface CounterState {
   readonly baseline: Baseline;
-  /** Present while the readings may come from several nodes; nothing is counted during that time. */
+  /** Set while the readings may come from several nodes. Nothing is counted during that time. */
   readonly conflict?: Conflict;
   /** When another node replaced the first node at this URL. Absent if none did. */
   readonly replacedAtMs?: number;
 }
 
-/** Readings from another process at the same URL. */
+/** The readings from another process at the same URL. */
 interface Conflict {
-  /** The first and last readings since the process last changed. */
+  /** The first and last readings since the responding process last changed. */
   readonly first: Baseline;
   readonly last: Baseline;
-  /** True if the first process has responded again. A single change may mean that one node has replaced the other. */
+  /** True if the first process has responded again. Until then, one node may simply have replaced the other. */
   readonly alternates: boolean;
 }
 
 interface CounterStep {
   readonly state: CounterState;
-  /** Undefined while the readings may come from several nodes, since none of them is counted. */
+  /** What the reading adds. Undefined while the readings may come from several nodes, because none of them is counted then. */
   readonly step: LedgerStep | undefined;
 }
 
-/** A restarted process starts after the old one's last reading. The times come from two clocks that may differ by this much. */
+/** A restarted process starts after the old one's last reading. The two times come from clocks that may differ by this much. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 /** A conflict ends once only one node has responded for this long. */
 const CONFLICT_END_MS = 300_000;
 
-/** Adds a reading to the counter state of its node. `state` is undefined before the node's first reading. */
+/** Adds a reading to its node's counter state. `state` is undefined before the node's first reading. */
 export function advanceCounter(
   state: CounterState | undefined,
   counters: Counters,
@@ -88,7 +88,7 @@ export function advanceCounter(
   };
 }
 
-/** Returns the conflict after a reading, or undefined if there is none or only one node responds now. */
+/** Returns the conflict that exists after a reading. Undefined if there is none, or if only one node responds by now. */
 function nextConflict(
   { baseline, conflict, replacedAtMs }: CounterState,
   counters: Counters,
@@ -101,7 +101,7 @@ function nextConflict(
     const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
     return { first: last, last, alternates: isRecent };
   }
-  // During a conflict, falling counters belong to the other node. If both nodes started together, the counters may also grow.
+  // During a conflict, counters that fall belong to the other node. If both nodes started together, they may also be higher.
   const isBack = !conflict.alternates && relationOf(baseline, last) === "same";
   if (relation !== "same" || isBack) return { first: last, last, alternates: true };
   const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;

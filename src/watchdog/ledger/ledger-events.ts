@@ -9,7 +9,7 @@ import type { BlockCounts, LedgerEvent } from "./ledger-view.ts";
 import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep } from "./counter-state.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
-/** A numbered event. Numbers increase by one. */
+/** An event with its number. Each event's number is one higher than the previous event's. */
 export interface StoredEvent extends LedgerEvent {
   readonly id: number;
 }
@@ -22,7 +22,7 @@ export interface EventList {
 
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
-/** Number of events kept in memory. The state file contains all events. */
+/** How many events stay in memory. The state file contains all of them. */
 export const MAX_RECENT_EVENTS = 200;
 
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {
@@ -40,11 +40,11 @@ export function extendEvent(list: EventList, id: number, toMs: number, text: str
   return { ...list, recent };
 }
 
-/** The part of a ledger to which polls add events. */
+/** The part of a ledger that events are derived from and added to. */
 export interface EventLedger {
   readonly events: EventList;
   readonly progress?: Progress;
-  /** Processes as last shown on the nodes' pages, keyed by node name. */
+  /** The processes that each node's pages last showed, by node name. */
   readonly processes: ReadonlyMap<string, Processes>;
   /** The chain's reward parameters, as text. */
   readonly params?: string;
@@ -52,18 +52,18 @@ export interface EventLedger {
 
 export interface CountedPoll {
   readonly observation: Observation;
-  /** The state of the source "calls" before the poll. */
+  /** The ledger of the source "calls" before the poll. */
   readonly before: SourceLedger;
   readonly calls: SourceCounting;
   /** Months that this poll closed, and months that it reopened because a wrong clock had closed them. */
   readonly closed: readonly Month[];
   readonly reopened: readonly Month[];
   readonly intervalMs: number;
-  /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
+  /** Two readings that are further apart than this have a gap between them. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
 }
 
-/** Adds the events that result from a poll's counts, processes, parameters and height, and from the months that it closed. */
+/** Adds the events that follow from a poll: from its counts, processes, parameters, height, and closed months. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
@@ -107,7 +107,7 @@ function heightOf({ nodes }: Observation): bigint | undefined {
   return heights.toSorted(ascending).at(-1);
 }
 
-/** Returns the events from the counters: the first reading, gaps, node restarts, and two nodes at one URL. */
+/** Returns the events that the counters show: the first reading, gaps, node restarts, and two nodes at one URL. */
 function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
@@ -123,7 +123,7 @@ function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   return [...readingEvents(poll), ...restarts, ...conflicts];
 }
 
-/** Compares the reading that counts with the previous one. */
+/** Returns the events that follow from comparing the counted reading with the previous one. */
 function readingEvents({
   observation: { atMs },
   before: { checkpoint: last },
@@ -149,7 +149,7 @@ function followParams(before: string | undefined, { atMs, chain: { revenue } }: 
   return { params, changes: [eventAt("parameter-change", atMs, paramsChange(before, params))] };
 }
 
-/** Creates the event for the first reading. Blocks made earlier are dated from `fromMs` on. */
+/** Creates the event for the first reading. `fromMs` is when the earlier blocks begin that it counts. */
 function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
@@ -159,7 +159,7 @@ function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, 
   return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 
-/** Detects a change to a machine's clock: a process's start time shifts along with it. */
+/** Detects that a node machine's clock was set, because a process's start time shifts along with the clock. */
 function nodeClock(
   node: string,
   before: number | undefined,
@@ -170,7 +170,7 @@ function nodeClock(
   return [{ ...eventAt("clock-jump", atMs, text), node }];
 }
 
-/** Creates the event for a node restart, which spans the time from the last reading to the new process start. */
+/** Creates the event for a node restart, which lasts from the last reading to the start of the new process. */
 export function nodeRestart(
   node: string,
   { counts: { unknown }, isReplaced }: Pick<LedgerStep, "counts" | "isReplaced">,
@@ -185,16 +185,16 @@ export function nodeRestart(
 
 interface Progress {
   readonly height: bigint;
-  /** Wall-clock time at which this height was first seen. */
+  /** When this height was first seen, on the wall clock. */
   readonly sinceMs: number;
-  /** Number of the event for the current halt. */
+  /** The number of the current halt's event. */
   readonly haltId?: number;
 }
 
 /** The chain is considered halted after this long without a block. */
 const HALT_MS = 60_000;
 
-/** Adds the highest height in a poll. A halt is a single event that starts at the last block and is extended at every poll. */
+/** Adds a poll's highest height. A halt is a single event that starts at the last block and is extended at every poll. */
 function followProgress(
   progress: Progress | undefined,
   events: EventList,
@@ -215,7 +215,7 @@ function followProgress(
 
 /** The processes of a node and its sidecar, as last shown on their pages. */
 export interface Processes {
-  /** Time of the last poll that showed the sidecar's start time. */
+  /** When a poll last saw the sidecar's start time. */
   readonly sidecarSeenMs?: number;
   readonly sidecarStartMs?: number;
   readonly sidecarVersion?: string;
@@ -224,12 +224,12 @@ export interface Processes {
   readonly changedMs?: number;
 }
 
-/** If two programs alternate at one URL, the version changes with every poll. Further changes are not events for this long. */
+/** For this long after a version change, further ones are not events, because two programs may alternate at one URL. */
 const QUIET_MS = 600_000;
 
 /**
- * Compares a poll's pages with earlier ones. Sidecar restarts and version changes become events. A field shown on no page is left
- * unchanged. Node restarts are events from the counters (`advance`).
+ * Compares a poll's pages with earlier ones and adds events for sidecar restarts and version changes. Fields that no page shows
+ * stay unchanged. Node restarts are detected from the counters (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -259,11 +259,11 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** Returns the processes seen in one poll. Keys that no page shows are absent. */
+/** Returns the processes that one poll saw. Fields that no page shows are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = readingOf(metrics)?.version;
   const reading = readingOf(sidecar);
-  // Some sidecar builds have no version on one of the two pages.
+  // Look on both pages, because some sidecar builds state their version on only one of them.
   const sidecarVersion = [reading?.version, readingOf(prices)?.version].find(
     (version) => version !== undefined && version !== "" && version.length <= MAX_VERSION,
   );
@@ -276,7 +276,7 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
 
 type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
 
-/** Replaces the versions unless some of a page's programs are currently missing: a change is detected once they are back. */
+/** Replaces the versions, unless some of a page's programs are currently missing. Changes are detected once they are back. */
 function latestVersions(before: Versions, now: Versions): Versions {
   const latest = (key: keyof Versions): Versions =>
     now[key] === undefined || isPartOf(now[key], before[key]) ? {} : { [key]: now[key] };
@@ -295,7 +295,7 @@ function sidecarRestart(
 ): readonly LedgerEvent[] {
   if (startMs === undefined || sidecarStartMs === undefined || sidecarSeenMs === undefined) return [];
   if (startMs - sidecarStartMs <= START_TOLERANCE_MS) return [];
-  // A process that ran alongside the first is another sidecar at the same URL.
+  // A process that already ran alongside the first one is another sidecar at the same URL.
   if (startMs < sidecarSeenMs - CLOCK_TOLERANCE_MS) return [];
   const fromMs = Math.min(sidecarSeenMs, startMs);
   return [{ kind: "sidecar-restart", fromMs, toMs: startMs, text: "the sidecar restarted" }];
@@ -307,14 +307,15 @@ function versionChange(
   now: string | undefined,
   atMs: number,
 ): readonly LedgerEvent[] {
-  // An absent or new label is not a change: the SDK's server_info disappears from the page 1,000 s after the node starts.
+  // A label that appears or disappears is not a change, because the SDK's server_info disappears from the page 1,000 s after the
+  // node starts.
   if (before === undefined || now === undefined || isPartOf(now, before) || isPartOf(before, now)) return [];
   return [eventAt("version-change", atMs, `the ${what}'s version changed from ${before} to ${now}`)];
 }
 
 const NO_PROGRAMME = "no reward programme";
 
-/** Defines how a parameter is named and displayed. */
+/** How a text names a parameter and shows its value. */
 type ParamText = readonly [name: string, show: (value: string) => string];
 
 const asIs = (value: string): string => value;
@@ -337,7 +338,7 @@ export function encodeParams(revenue: RevenueReading | undefined): string {
   return stringifyJson(revenue.params);
 }
 
-/** Describes the difference between two encoded parameter lists: "the pay of a full month from 2500 to 3000". */
+/** Describes the difference between two encoded lists of parameters, e.g. "the pay of a full month from 2500 to 3000". */
 export function paramsChange(before: string, after: string): string {
   if (after === NO_PROGRAMME) return "the chain no longer has a reward programme";
   if (before === NO_PROGRAMME) return "the chain now has a reward programme";

@@ -2,8 +2,9 @@ import type { Month } from "../../platform/base/month.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /**
- * Joins data in memory with older stored data. Memory contains every month, and all rollups since its oldest one. Memory is never
- * behind; the state file is while its disk fails. Rollups are read from `stored` only for a range that starts before memory does.
+ * Joins data in memory with older stored data. Memory contains every month, and all rollups since its oldest one. It is always up
+ * to date, while the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts before
+ * memory does.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   const { validator, chainId, months } = memory;
@@ -32,7 +33,7 @@ export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   };
 }
 
-/** Joins the events: memory contains the newest ones, and the current length of an ongoing event. */
+/** Joins stored events with those in memory, which contains the newest events and an ongoing event's current length. */
 function joinedEvents(
   recent: readonly LedgerEvent[],
   stored: readonly LedgerEvent[],
@@ -48,17 +49,17 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 }
 
 /**
- * What is counted. "calls": the node's calls to its sidecar. "votes": vote extensions with a price, as found in blocks.
- * "revenue": the counts of the chain's revenue module, on which the chain bases its payments.
+ * What is counted. "calls" are the node's calls to its sidecar. "votes" are the vote extensions with a price, as found in blocks.
+ * "revenue" is the revenue module's own count, which the chain pays by.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 
 /** Counts of the blocks in one period. */
 export interface Tally {
-  /** All blocks, measured and estimated. */
+  /** All blocks, whether measured or estimated. */
   readonly counts: BlockCounts;
-  /** The part of `counts` whose period is estimated: blocks made before the first reading. */
+  /** The part of `counts` whose period is only estimated, because the blocks were made before the first reading. */
   readonly estimated: BlockCounts;
   /** The part of `counts` that was read from Prometheus after a gap. Absent if there is none. */
   readonly backfilled?: BlockCounts;
@@ -72,18 +73,18 @@ export interface Rollup extends Tally {
 /** Counts of the blocks in one month (UTC, by block time). */
 export interface MonthRecord extends Tally {
   readonly month: Month;
-  /** Start of the time that the counts cover. Later than the start of the month if the watchdog was started later. */
+  /** When the counts begin. This is later than the start of the month if the watchdog was started later. */
   readonly coveredFromMs: number;
   /** Present once the month has ended and its counts can no longer change. `hash` is the hex SHA-256 of its text. */
   readonly finalized?: { readonly atMs: number; readonly hash: string };
 }
 
 /**
- * A range of blocks with at least one bad block, as counted by consecutive polls. A range belongs to the minute in which it ends,
- * and therefore to one hour and one day: the bad blocks in a rollup's ranges add up to the rollup's bad blocks.
+ * A range of blocks with at least one bad block, as counted by consecutive polls. It belongs to the minute in which it ends, and
+ * therefore to one hour and one day, so that the bad blocks in a rollup's ranges add up to the rollup's bad blocks.
  */
 export interface MissRange {
-  /** Time of the block before the first one, and time of the last block, in ms. */
+  /** The times of the block before the range and of its last block, in ms. */
   readonly fromMs: number;
   readonly toMs: number;
   /** First and last blocks. Absent if the node reports no height. */
@@ -119,33 +120,33 @@ export const LEDGER_EVENT_KINDS = [
 ] as const;
 type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
-/** One event. If it is an instant, both times are equal. */
+/** Something that happened, in an interval or, if both times are equal, at an instant. */
 export interface LedgerEvent {
   readonly kind: LedgerEventKind;
   readonly fromMs: number;
   readonly toMs: number;
   /** Name of the node. Absent for events about the validator or the chain. */
   readonly node?: string;
-  /** The event described in one sentence, including values. */
+  /** Describes the event in one sentence, with its values. */
   readonly text: string;
 }
 
-/** Reads the counts for one validator. Times are UTC, in ms; ranges are [fromMs, toMs). Lists are ordered oldest first. */
+/** Reads one validator's counts. Times are UTC, in ms; ranges are [fromMs, toMs). Lists begin with the oldest entry. */
 export interface LedgerView {
   readonly validator: string;
   /** Undefined before the first reading. */
   readonly chainId: string | undefined;
-  /** Months without blocks are absent. */
+  /** Returns the months that have blocks. */
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
-  /** Days without blocks are absent. Stored forever. */
+  /** Returns the days that have blocks. They are stored forever. */
   readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
-  /** Hours are stored for 400 days, and only for the source "calls". */
+  /** Returns the hours that have blocks. They are stored for 400 days, and only for the source "calls". */
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Minutes are stored for 12 hours, and only for the source "calls". */
+  /** Returns the minutes that have blocks. They are stored for 12 hours, and only for the source "calls". */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Block ranges that contain bad blocks and whose last block is within the time range. The newest 50,000 ranges are stored. */
+  /** Returns the ranges with bad blocks whose last block is within the given time. The newest 50,000 ranges are stored. */
   readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
-  /** Events that overlap the time range. */
+  /** Returns the events that overlap the given time. */
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
 }
 
@@ -154,11 +155,11 @@ export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): Blo
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }
 
-/** Numbers of blocks, by the result of their oracle call. */
+/** How many blocks had which result of their oracle call. */
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks made between the last reading and a node restart, which erased their counts. */
+  /** Blocks made between a reading and a node restart, which erased their results. */
   readonly unknown: bigint;
 }
 
@@ -187,13 +188,13 @@ export function subtractCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good - b.good, bad: a.bad - b.bad, unknown: a.unknown - b.unknown };
 }
 
-/** Returns each field multiplied by `numerator / denominator`, rounded down. */
+/** Returns the counts multiplied by `numerator / denominator`, each rounded down. */
 export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator: bigint): BlockCounts {
   const part = (count: bigint): bigint => (count * numerator) / denominator;
   return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };
 }
 
-/** Returns the share of bad blocks; undefined without blocks. */
+/** Returns the share of blocks that are bad; undefined if there are no blocks. */
 export function badShare({ good, bad }: BlockCounts): number | undefined {
   return good + bad === 0n ? undefined : Number(bad) / Number(good + bad);
 }

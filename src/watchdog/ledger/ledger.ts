@@ -13,7 +13,7 @@ export interface Ledger extends EventLedger {
   /** Absent before the first reading. */
   readonly chainId?: string;
   readonly sources: Sources;
-  /** Recent block ranges of the source "calls" that contain bad blocks, oldest first. */
+  /** The recent block ranges with bad blocks, oldest first, according to the source "calls". */
   readonly misses: readonly MissRange[];
   readonly anchors: readonly Anchor[];
 }
@@ -37,17 +37,17 @@ export interface LedgerOptions {
   readonly intervalMs: number;
   /** The validator's consensus address, used by the source "votes". */
   readonly consensusAddress?: string | undefined;
-  /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
+  /** Two readings that are further apart than this have a gap between them. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** True if the observation was read from Prometheus to fill a gap, in which case revenue and parameters are unknown. */
+  /** True if the observation was read from Prometheus to fill a gap. Revenue and parameters are unknown then. */
   readonly isBackfill?: boolean;
 }
 
 export interface Counting {
   readonly ledger: Ledger;
-  /** Blocks added by each node's calls. */
+  /** The blocks that each node's calls add. */
   readonly steps: readonly NodeStep[];
-  /** Blocks added to the source "calls". */
+  /** The blocks that were added to the source "calls". */
   readonly counts: BlockCounts;
   /** The observation. While a node's URL alternates between two processes, e.g. behind a load balancer, its page is an error. */
   readonly observation: Observation;
@@ -55,16 +55,16 @@ export interface Counting {
 
 const ANCHOR_EVERY_MS = HOUR_MS;
 
-/** Period over which the block time is averaged. */
+/** The period over which the block time is averaged. */
 const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
 
-/** Minimum number of blocks for computing a mean. */
+/** A mean block time needs at least this many blocks. */
 const MIN_BLOCKS = 30n;
 
 /** An interval contains a halt if its block time exceeds the median by this factor. */
 const HALT_FACTOR = 1.25;
 
-/** Counts one observation in all sources. A source that was not seen is left unchanged: its next reading covers the time. */
+/** Counts one observation in all sources. A source that was not seen is unchanged, because its next reading covers the time. */
 export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
   const { atMs } = observation;
   const { counters, shownChainId } = countersOf(observation, options.consensusAddress);
@@ -105,7 +105,7 @@ export function countObservation(given: Ledger, observation: Observation, option
   };
 }
 
-/** Moves blocks that a wrong clock dated in the future to the current time, once the clock is proven wrong. */
+/** If the clock has been proven wrong, moves the blocks that it dated in the future to the current time. */
 function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   const correct = (source: SourceLedger) => {
     const { checkpoint } = source;
@@ -129,7 +129,7 @@ function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   };
 }
 
-/** Replaces the pages of nodes with conflicts by errors. */
+/** Replaces the pages of nodes that have a conflict with errors. */
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =
@@ -143,14 +143,14 @@ function withConflicts(observation: Observation, conflicts: readonly string[]): 
   return { ...observation, nodes };
 }
 
-/** Returns the counters that an observation shows, by source, and the chain that they are from, if any is shown. */
+/** Returns the counters that an observation shows for each source, and the id of their chain if it is shown. */
 function countersOf({ nodes, chain }: Observation, address: string | undefined) {
   const head = readingOf(chain.head);
   const readings = nodes.flatMap(({ name, metrics }) =>
     metrics.state === "up" ? [{ node: name, counters: metrics.value }] : [],
   );
   const counters: Readonly<Record<LedgerSource, readonly NodeCounters[]>> = {
-    // A page without oracle metrics says nothing about calls: its counts of 0 do not mean that a counter has fallen.
+    // Ignore pages that show no oracle metrics. Their counts of 0 do not mean that a counter has fallen.
     calls: readings.filter(({ counters: { votesUnseen } }) => votesUnseen === undefined),
     votes: readings.flatMap(({ node, counters: reading }) => {
       const votes = address === undefined ? undefined : reading.reports?.get(address);
@@ -163,7 +163,7 @@ function countersOf({ nodes, chain }: Observation, address: string | undefined) 
   return { counters, shownChainId: readings[0]?.counters.chainId ?? head?.chainId };
 }
 
-/** The chain counts from the start of its payment period. It identifies no process, so falling numbers indicate a new period. */
+/** Returns the chain's own counters, which start with its payment period. A new period shows only in falling numbers. */
 function countersOfRevenue(
   revenue: RevenueReading | undefined,
   head: ChainHead | undefined,
@@ -186,7 +186,7 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
       ? steps.find(({ node }) => node === source.checkpoint?.node)?.step
       : undefined;
   if (first === undefined) return addAnchor(anchors, now);
-  // The counts since the node's start give a first mean immediately.
+  // Use the counts since the node's start, so that there is a mean block time immediately.
   const made = first.counts.good + first.counts.bad;
   return [{ timeMs: first.fromMs, height: now.height - made }, now];
 }
@@ -196,7 +196,7 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
   return { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
-/** Finalizes the months before each source's checkpoint. `closed` lists the months closed in the source "calls". */
+/** Finalizes the months before each source's checkpoint. `closed` lists the months that this closes in the source "calls". */
 function closeMonths(sources: Sources, chainId: string | undefined, timeOf: LedgerTimeOf, atMs: number) {
   if (chainId === undefined) return { sources, closed: [] };
   const close = (name: LedgerSource) => {
@@ -217,10 +217,10 @@ function closeMonths(sources: Sources, chainId: string | undefined, timeOf: Ledg
   };
 }
 
-/** Adds a height to the anchors: one per hour for the last day, and one older anchor. */
+/** Adds a height to the anchors, of which there is one per hour for the last day, and an older one. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
   const last = anchors.at(-1);
-  // A lower height means another chain with the same name, so the mean starts again.
+  // Start the mean again, because a lower height means that this is another chain with the same name.
   if (last !== undefined && now.height < last.height) return [now];
   if (last !== undefined && now.timeMs - last.timeMs < ANCHOR_EVERY_MS) return anchors;
   const recent = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);
@@ -234,8 +234,8 @@ export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
 }
 
 /**
- * Returns the mean time between blocks, in ms, over the last day or the longest known period. Intervals with a halt are excluded,
- * since the remaining blocks of the month are expected at the usual block time.
+ * Returns the mean time between blocks, in ms, over the last day or the longest known period. Excludes intervals with a halt,
+ * because the month's remaining blocks are expected at the usual block time.
  */
 export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {
   if (now === undefined) return undefined;
@@ -261,7 +261,7 @@ function intervalBetween(from: Anchor | undefined, to: Anchor): readonly BlockIn
   return [{ ms: to.timeMs - from.timeMs, blocks: Number(to.height - from.height) }];
 }
 
-/** Returns the median block time, weighted by the number of blocks, so that a short interval does not weigh as much as an hour. */
+/** Returns the median block time. It is weighted by blocks, so that a short interval does not weigh as much as an hour. */
 function medianBlockTime(intervals: readonly BlockInterval[]): number {
   const sorted = intervals.toSorted((a, b) => a.ms / a.blocks - b.ms / b.blocks);
   const half = intervals.reduce((total, { blocks }) => total + blocks, 0) / 2;

@@ -2,13 +2,13 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { BlockCounts, MissRange } from "./ledger-view.ts";
 import type { CountedTo } from "../sources/observation.ts";
 
-/** Number of ranges kept in memory. The state file contains more ranges. */
+/** How many ranges stay in memory. The state file contains more. */
 export const MAX_RECENT_RANGES = 1000;
 
-/** Longest time between two readings whose blocks form one range. Over longer times, rollups distribute the blocks evenly. */
+/** Readings at most this far apart form one range of blocks. Over longer times, rollups distribute blocks evenly. */
 const SHORT_MS = MINUTE_MS;
 
-/** Adds the blocks between two readings unless all are good. Joins consecutive ranges in a minute that contain no good blocks. */
+/** Adds the blocks between two readings, unless all are good. Joins consecutive ranges in a minute that have no good blocks. */
 export function addMisses(
   ranges: readonly MissRange[],
   { good, bad }: BlockCounts,
@@ -39,7 +39,7 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
-/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Start times, which identify the ranges, remain distinct. */
+/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Start times stay distinct, as they identify the ranges. */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   let later = ranges.filter(({ toMs }) => toMs > timeMs).length;
   return ranges.map((range) =>

@@ -5,16 +5,16 @@ import type { MonthEdge } from "../sources/observation.ts";
 import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./ledger-view.ts";
 import type { BlockCounts, LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 
-/** Lengths of the rollups, in ms. */
+/** How long each kind of rollup is, in ms. */
 export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
 export type Span = keyof typeof SPANS;
 export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly Span[];
 
-/** Rollups of one span, oldest first. A list, since every poll copies it and copying a map takes a hundred times as long. */
+/** The rollups of one span, oldest first. Every poll copies this list; copying a map would take a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
-/** Counts of one source by period. Contains only recent minutes, hours and days; the state file contains all of them. */
+/** One source's counts by period. Only recent minutes, hours and days are included; the state file has the others. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
@@ -28,38 +28,38 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
-/** Blocks in a segment up to this long are counted at its end. Blocks in a longer segment are spread evenly over its time. */
+/** A segment's blocks are counted at its end if it is no longer than this, and otherwise spread evenly over its time. */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
-/** Blocks made during a period between two readings. */
+/** The blocks made between two readings. */
 interface Segment {
   readonly counts: BlockCounts;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Height before the first block, and height of the last block. */
+  /** The height before the first block, and the height of the last one. */
   readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
-  /** The first block in the month of `toMs`. */
+  /** The first block of the month that `toMs` is in. */
   readonly edge?: MonthEdge | undefined;
 }
 
 /** The part of a segment that falls within one month. */
 type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
-/** Blocks to add to the rollups. */
+/** A segment to add to the rollups. */
 export interface CountedSegment extends Segment {
-  /** True if the period is an estimate, since only the number of blocks is known. */
+  /** True if the period is only estimated, because just the number of blocks is known. */
   readonly isEstimated: boolean;
   /** True if the blocks were read from Prometheus after a gap. */
   readonly isBackfilled?: boolean;
-  /** Spans in which to count the blocks, in addition to the month. */
+  /** The spans in which to count the blocks, in addition to the month. */
   readonly spans: readonly Span[];
 }
 
 /**
- * Moves blocks that a wrong clock dated after `timeMs` to `timeMs`, and reopens months that are not over. Returns the months that
- * had been closed. If no block was dated later, `rollups` is returned unchanged.
+ * Moves blocks that a wrong clock dated after `timeMs` to `timeMs`, and reopens months that are not over. Also returns the
+ * reopened months. If no block was dated later, `rollups` is returned unchanged.
  */
 export function correctRollups(rollups: Rollups, timeMs: number) {
   const month = monthOf(timeMs);
@@ -102,7 +102,7 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
   if (isNoBlocks(segment.counts)) return rollups;
   const months = new Map(rollups.months);
   const spans = { minute: rollups.minute, hour: rollups.hour, day: rollups.day };
-  // Months are split by height if the chain tells which block starts the month. Days and hours follow the same split, so that a
+  // If the chain tells which block starts the month, months are split by height. Split days and hours in the same way, so that a
   // month's days add up to the month.
   for (const part of splitByMonth(segment)) {
     const month = openMonth(months, monthOf(part.toMs));
@@ -114,7 +114,10 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
   return { months, ...spans };
 }
 
-/** A finalized month cannot change: if the clock was set back, blocks dated in it are counted in the next month instead. */
+/**
+ * Returns the month in which to count blocks. A finalized month cannot change, so if the clock was set back, its blocks are
+ * counted in the next month.
+ */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
   const last = closed.at(-1)?.month;
@@ -129,7 +132,7 @@ function addToSpan(
 ): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
-  // Limit by number: entries older than a wrong clock's time then remain when the clock is corrected.
+  // Limit the number rather than the age, so that a wrong clock does not drop entries that are needed once it is corrected.
   const next = rollups.slice(-Math.floor(RETENTION_MS[span] / spanMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
@@ -187,7 +190,7 @@ function distribute(
   const firstMs = startOf(Math.max(fromMs, oldestMs), spanMs);
   let sumBefore = upTo(firstMs);
   for (let startMs = firstMs; startMs <= toMs; startMs += spanMs) {
-    // Use differences of running sums, because rounding down each share separately would lose blocks.
+    // Take differences of running sums, because rounding down each share separately would lose blocks.
     const sum = upTo(startMs + spanMs);
     shares.push({ startMs, counts: subtractCounts(sum, sumBefore) });
     sumBefore = sum;
@@ -196,9 +199,9 @@ function distribute(
 }
 
 /**
- * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the segment is
- * split by blocks, which is exact if all blocks have the same result; otherwise, it is split in proportion to time. If `fromMs`
- * is after `toMs` (the clock was set back), all blocks belong to the month of `toMs`.
+ * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the split is
+ * by blocks, which is exact if all have the same result. Otherwise it is in proportion to time. If the clock was set back, so
+ * that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
  */
 export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   const { counts, fromMs, toMs } = segment;
@@ -207,17 +210,17 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   for (let startMs = fromMs; monthOf(startMs) < monthOf(toMs); startMs = nextMonthMs(startMs)) {
     const edgeMs = nextMonthMs(startMs);
     const share = shareByHeight(segment, edgeMs) ?? shareByTime(segment, edgeMs - startMs);
-    // One millisecond before the edge, i.e. the end of the month to which the blocks belong.
+    // End one millisecond before the edge, in the month that the blocks belong to.
     if (!isNoBlocks(share)) parts.push({ counts: share, fromMs: startMs, toMs: edgeMs - 1 });
     remaining = subtractCounts(remaining, share);
   }
-  // Shares are rounded down. The last month gets the remainder, so that no block is lost.
+  // The other shares are rounded down, so give the last month the remainder.
   const startMs = Math.min(toMs, Math.max(fromMs, monthStartMs(monthOf(toMs))));
   if (!isNoBlocks(remaining)) parts.push({ counts: remaining, fromMs: startMs, toMs });
   return parts;
 }
 
-/** Returns the blocks before the new month's first block; undefined if the segment does not start in the previous month. */
+/** Returns the counts of the blocks before the new month's first block. Undefined if the segment starts in another month. */
 function shareByHeight(
   { counts, fromMs, toMs, heights, edge }: Segment,
   edgeMs: number,
@@ -228,7 +231,7 @@ function shareByHeight(
   const blocks = heights.to - heights.from;
   const before = clamp(edge.firstHeight - 1n - heights.from, blocks);
   const share = partOfCounts(counts, before, blocks);
-  // Rounding down must not lose a block. Most blocks are good.
+  // Count the blocks lost by rounding down, first as good ones because most blocks are good.
   let left = (allBlocks(counts) * before) / blocks - allBlocks(share);
   const rounded = (key: keyof BlockCounts): bigint => {
     const added = clamp(left, counts[key] - share[key]);
@@ -247,13 +250,13 @@ function clamp(value: bigint, most: bigint): bigint {
   return value > most ? most : value;
 }
 
-/** Identifies a record when combined with its month. */
+/** Together with its month, identifies a record. */
 interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;
 }
 
-/** Finalizes the months selected by `isOver`: their records get a hash and never change. Returns the rollups and those months. */
+/** Finalizes the months that `isOver` selects. Their records get a hash and never change. Returns rollups and months. */
 export function finalizeMonths(
   rollups: Rollups,
   isOver: (month: Month) => boolean,

@@ -7,16 +7,16 @@ import type { ChainHead, CountedTo, MonthEdge, Observation } from "../sources/ob
 import { addToRollups, NO_ROLLUPS, type Rollups, type Span } from "./rollups.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 
-/** One validator's counts from one source. */
+/** One validator's counts according to one source. */
 export interface SourceLedger {
-  /** Latest readings, by node. */
+  /** Each node's latest readings, by its name. */
   readonly counterStates: ReadonlyMap<string, CounterState>;
-  /** The point up to which the rollups contain the blocks. Absent before the first reading. */
+  /** How far the rollups have counted. Absent before the first reading. */
   readonly checkpoint?: Checkpoint;
   readonly rollups: Rollups;
 }
 
-/** The last block counted in a source's rollups. */
+/** The last block that a source's rollups contain. */
 interface Checkpoint extends CountedTo {
   /** Wall-clock time of the reading. */
   readonly atMs: number;
@@ -26,27 +26,27 @@ interface Checkpoint extends CountedTo {
 
 export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: NO_ROLLUPS };
 
-/** The counters of one node, or of the chain, as read by one poll. */
+/** One node's counters, or the chain's, as one poll read them. */
 export interface NodeCounters {
   readonly node: string;
   readonly counters: Counters;
 }
 
-/** The time of a poll, and how to count the poll. */
+/** When a poll took place, and how to count it. */
 interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   readonly atMs: number;
-  /** Spans in which to count the blocks, in addition to months. */
+  /** The spans in which to count the blocks, in addition to months. */
   readonly spans: readonly Span[];
   /**
-   * The time that a first reading covers. "process": since the process started. "period": the current month, as for the chain's
-   * own counters; these blocks are not estimated.
+   * What time a first reading covers: the "process" since its start, or the current "period" for the chain's own counters, whose
+   * blocks are not estimated.
    */
   readonly firstCovers: "process" | "period";
   /** True if the readings were taken from Prometheus to fill a gap. */
   readonly isBackfill?: boolean | undefined;
 }
 
-/** Blocks that one node counted between two polls. */
+/** The blocks that one node counted between two polls. */
 export interface NodeStep {
   readonly node: string;
   readonly step: LedgerStep;
@@ -56,19 +56,19 @@ export interface NodeStep {
 
 export interface SourceCounting {
   readonly source: SourceLedger;
-  /** Blocks counted by each node, including nodes that were not chosen. */
+  /** What each node counted, including nodes that were not chosen. */
   readonly steps: readonly NodeStep[];
-  /** Blocks added to the rollups. */
+  /** The blocks that were added to the rollups. */
   readonly counts: BlockCounts;
-  /** Nodes whose URL alternates between two processes; none of their readings was counted. */
+  /** The nodes whose URL alternates between two processes. None of their readings was counted. */
   readonly conflicts: readonly string[];
 }
 
 /**
  * Counts one poll of all of a validator's nodes.
  *
- * Every node calls its own sidecar for every block, so the nodes' counts are never added. In each poll, only the node with the
- * highest share of good blocks counts, since a vote is good if any node has prices in time. If shares are equal, the node counted
+ * Every node calls its own sidecar for every block, so the nodes' counts are never added up. Each poll counts only the node with
+ * the highest share of good blocks, because a vote is good if any node has prices in time. If shares are equal, the node counted
  * in the previous poll is used. After a switch to another node, the heights determine which blocks are new; blocks between the
  * readings of the two nodes are unknown.
  */
@@ -93,7 +93,7 @@ export function countPoll(
     return { source: { ...source, counterStates }, steps, counts: NO_BLOCKS, conflicts };
   const { node, step, counts, fromHeight } = chosen;
   const { height, atMs } = step.baseline;
-  // A sample is older than the poll, and thus older than the chain's latest block.
+  // A stored sample is older than the poll, and so are its blocks.
   const timed = atMs < options.atMs ? { ...options, timeMs: Math.min(options.timeMs, atMs) } : options;
   const checkpoint: Checkpoint = {
     atMs,
@@ -110,8 +110,9 @@ export function countPoll(
 }
 
 /**
- * Returns the readings that can be counted. Stored samples from several nodes have different times, so they are counted only once
- * each node has a new sample. Otherwise, the node with the latest sample alone would determine the last blocks' results.
+ * Returns the nodes' readings that this poll can count. Several nodes' stored samples have different times, so they are counted
+ * only once each node has a new sample. Otherwise, the node with the latest sample alone would determine the last blocks'
+ * results.
  */
 function newCounters(
   counterStates: SourceLedger["counterStates"],
@@ -125,8 +126,8 @@ function newCounters(
 }
 
 /**
- * Returns true if a stored sample is not newer than the last reading. Several polls may see the same sample, and one Prometheus
- * replica may lag behind another although its clock is ahead, in which case the counters of the same process are lower.
+ * Returns true if a stored sample is not newer than the last reading. Several polls may see the same sample. A Prometheus replica
+ * may also lag behind another although its clock is ahead, which shows in lower counters of the same process.
  */
 function isPast(before: Baseline, counters: Counters): boolean {
   const { sampledAtMs } = counters;
@@ -136,23 +137,23 @@ function isPast(before: Baseline, counters: Counters): boolean {
   return isLower && isSameStart(before, counters);
 }
 
-/** The step from the node that counts in this poll. */
+/** The step of the node that counts in this poll. */
 interface ChosenStep {
   readonly node: string;
   readonly step: LedgerStep;
-  /** Blocks that have not been counted yet. */
+  /** The step's blocks that have not been counted yet. */
   readonly counts: BlockCounts;
-  /** Height before the first of these blocks; undefined if the node reports no height. */
+  /** The height before the first of these blocks; undefined if the node reports no height. */
   readonly fromHeight: bigint | undefined;
 }
 
-/** Chooses the node that counts; see `countPoll`. Undefined if no node has anything new to count. */
+/** Chooses the node that counts, as {@link countPoll} describes. Undefined if no node has anything new to count. */
 function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefined): ChosenStep | undefined {
   const candidates = steps.flatMap((step) => {
     const part = uncountedPart(step, checkpoint);
     return part === undefined ? [] : [{ ...step, ...part }];
   });
-  // Before the first reading, there is nothing to compare, so the first node that makes calls counts.
+  // At the first reading there is nothing to compare, so count the first node that makes calls.
   if (checkpoint === undefined) return candidates.find(({ counts }) => !isNoBlocks(counts)) ?? candidates[0];
   return candidates.reduce<ChosenStep | undefined>((best, candidate) => {
     if (best === undefined) return candidate;
@@ -167,7 +168,7 @@ function uncountedPart(
   checkpoint: Checkpoint | undefined,
 ): Pick<ChosenStep, "counts" | "fromHeight"> | undefined {
   const whole = { counts: step.counts, fromHeight: before?.height };
-  // The node that counted last continues from where it was: its own counters decide, exact to the block.
+  // The node that counted last continues from there. Its own counters are exact to the block.
   if (checkpoint === undefined || (node === checkpoint.node && before?.atMs === checkpoint.atMs))
     return whole;
   const { height } = step.baseline;
@@ -180,7 +181,7 @@ function uncountedPart(
   const overlap = checkpoint.height - from;
   if (overlap <= 0n)
     return { counts: addCounts(known, { ...NO_BLOCKS, unknown: -overlap }), fromHeight: checkpoint.height };
-  // Only the number of blocks up to the checkpoint is known here, not their results, so they get the step's mean.
+  // Only the number of blocks up to the checkpoint is known, not their results, so assume the step's mean.
   const counted = partOfCounts(known, overlap, height - from);
   return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
@@ -195,7 +196,7 @@ function compareShares(a: BlockCounts, b: BlockCounts): number {
   return difference > 0n ? 1 : -1;
 }
 
-/** Returns the checkpoint's time: the end of the previous month for a node that has not reached the month's first block. */
+/** Returns the checkpoint's time. Before a node has reached the month's first block, this is the end of the previous month. */
 function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
   if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
   return Math.min(timeMs, monthStartMs(edge.month) - 1);
@@ -207,7 +208,7 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
   if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
   if (options.firstCovers === "period")
     return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
-  // An estimate's minutes and hours would only repeat its mean.
+  // Don't count an estimate by minute and hour, where it would only repeat its mean.
   const days = spans.filter((span) => span === "day");
   const fromMs = Math.min(Math.max(step.fromMs, monthStartMs(monthOf(toMs))), toMs);
   return { ...common, fromMs, spans: days, isEstimated: true };
@@ -227,25 +228,25 @@ function inMonth(
 }
 
 /**
- * Time of the blocks that a poll counts. The chain pays by block time, so block time is used if the chain can be read; otherwise,
- * the time of the poll is used, which is at most one poll later.
+ * Time of the blocks that a poll counts. The chain pays by block time, so the block time is used if the chain can be read.
+ * Otherwise it is the time of the poll, which is at most one poll later.
  */
 interface LedgerTime {
   readonly timeMs: number;
   readonly edge?: MonthEdge | undefined;
-  /** True if no counted block is later than `timeMs`, even if the ledger dates it later. */
+  /** True if it is certain that no counted block is later than `timeMs`, even if the ledger dates it later. */
   readonly isProven: boolean;
-  /** Returns true if a month that has ended by `timeMs` can be closed. */
+  /** Returns true if the month, which has ended by `timeMs`, can be closed. */
   readonly closes: (month: Month) => boolean;
 }
 
-/** Within this time, a wrong clock is noticed by the sources or by the person who corrects it. */
+/** After a clock step, a month is closed only after this time, within which a wrong clock is noticed or corrected. */
 const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 
 /** Allowed difference between the clock and the chain's time. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** A REST server that lags behind the nodes by more than this says nothing about their blocks' times. */
+/** A REST server that is more blocks than this behind the nodes says nothing about their blocks' times. */
 const MAX_BEHIND = 20n;
 
 /** Returns the time of the blocks that a source counts, given its checkpoint, which is undefined before the first reading. */
@@ -258,7 +259,7 @@ export function ledgerTimes(observation: Observation): LedgerTimeOf {
   if (head !== undefined) {
     const { blockTimeMs: timeMs, monthEdge: edge, height } = head;
     return (checkpoint) => {
-      // A block at or above the checkpoint's height is later than all counted blocks.
+      // A block at or above the checkpoint's height is no earlier than any counted block.
       const isProven = checkpoint?.height !== undefined && height >= checkpoint.height;
       return { timeMs, edge, isProven, closes: () => true };
     };
@@ -271,7 +272,7 @@ export function ledgerTimes(observation: Observation): LedgerTimeOf {
     return {
       timeMs: atMs,
       isProven: atMs < counted - TOLERANCE_MS,
-      // A clock that ran steadily past the end of the month has not stepped.
+      // If the clock ran steadily past the end of the month, it was not stepped into the next month.
       closes: (month) => sinceMs <= nextMonthMs(monthStartMs(month)) || atMs - sinceMs >= CLOSE_AFTER_MS,
     };
   };

@@ -52,7 +52,7 @@ const VALIDATORS: PanelSpec = table(
   },
 );
 
-/** PromQL: zero if a watchdog is being scraped. */
+/** PromQL that yields zero if a watchdog is being scraped. */
 const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
 export const FLEET: DashboardSpec = {

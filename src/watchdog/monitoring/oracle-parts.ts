@@ -17,15 +17,15 @@ import {
 
 /** Matchers that select validators by the dashboard's variables. */
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
-/** The same matchers for metrics without a chain label. */
+/** The same matchers, for metrics that have no chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
 
-/** PromQL: a metric of the watchdog for the selected validators. `more` contains further matchers. */
+/** Returns PromQL for one of the watchdog's metrics, for the selected validators. `more` contains further matchers. */
 export function metric(name: string, more = ""): string {
   return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
 }
 
-/** Returns a panel's only query, which has one series per value of a label. */
+/** Returns a panel's only query, with one series per value of a label. */
 export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
   return [query(expr, `{{${label}}}`)];
 }
@@ -56,7 +56,7 @@ export const TIER_STATES: readonly StateSpec[] = [
 ];
 export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
 
-/** PromQL: fraction of the month's allowed misses that is left before a boundary; `boundary` is a tier's name. */
+/** Returns PromQL for the fraction of the month's allowed misses that is left before a boundary. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
   if (boundary === "full")
     return `min by (chain_id, validator) (1 - oracle_watchdog_allowance_used_ratio{${place}})`;
@@ -68,7 +68,7 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
 /** Colours for {@link allowanceLeft}. In a 30-day month, a tenth lasts for a day and a half of even losses. */
 export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
-/** PromQL: number of validators that would not be paid in full if the month ended now. */
+/** Returns PromQL for the number of validators that would not be paid in full if the month ended now. */
 export function belowFullPay(place = PLACE): string {
   return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
 }
@@ -80,10 +80,10 @@ export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
   one.name === "validator" ? { ...one, single: true } : one,
 );
 
-/** Links the name of a validator to its month. */
+/** Links a validator's name to its month. */
 export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
 
-/** Annotations for the watchdog's dashboards. The watchdog itself derives node restarts from the nodes' counters. */
+/** Annotations for the watchdog's dashboards. The watchdog detects node restarts from the nodes' counters. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
   alerts: `max by (alert, validator) (${metric("alert_firing")}) > 0`,

@@ -14,7 +14,7 @@ const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';
 const BOUNDARY = [query("vector(0.98)", "boundary full"), query("vector(0.95)", "boundary none")];
 const SIDECAR = (name: string): string => `{__name__=~"(side_car|connect)_${name}",validator=~"$validator"}`;
 
-/** Shows how many calls may still fail. `part` is a part of the pay. */
+/** Shows how many calls may still fail. `part` names the part of the pay that they cost. */
 function callsLeft(part: "full" | "any", description: string): PanelSpec {
   const boundary = part === "full" ? "full" : "none";
   return stat(
@@ -27,7 +27,7 @@ function callsLeft(part: "full" | "any", description: string): PanelSpec {
   );
 }
 
-/** "Oracle: am I paid?" without the watchdog. */
+/** The dashboard "Oracle: am I paid?" for installations without the watchdog. */
 export const PAID_RAW: DashboardSpec = {
   uid: DASHBOARDS.paidRaw,
   pages: [],

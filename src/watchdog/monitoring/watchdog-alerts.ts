@@ -27,7 +27,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
     summary: `${title}.`,
     description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${title}. ${description} Run relaywatch why for the cause with current values.`,
     impact,
-    // A restart of the watchdog neither ends the alert nor repeats it.
+    // Bridge restarts of the watchdog, so that they neither end the alert nor repeat it.
     expr: (times) =>
       `max by (chain_id, validator) (last_over_time(oracle_watchdog_alert_firing{alert="${name}"}[${times("5m")}])) > 0`,
     for: "0s",

@@ -10,11 +10,11 @@ import { ChannelError, postAccepted, type PostJson, safeText } from "./channels/
 import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 
-/** The outbox for all channels, as a delivery loop sees it. */
+/** The outbox of all channels, as the delivery loops use it. */
 export interface Outbox {
-  /** Returns a channel's oldest deliveries for one validator, after waiting while there are none. Rejects on abort. */
+  /** Waits until a channel has deliveries, and returns the oldest ones, all for one validator. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /** Returns a channel's oldest delivery for each alert that is not in `failing`; these may overtake the failing deliveries. */
+  /** Returns a channel's oldest delivery for each alert that is not in `failing`; they may overtake the failing ones. */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
@@ -32,8 +32,8 @@ export interface DeliveryDeps {
 }
 
 /**
- * Outcomes of a delivery attempt. "failed": the attempt will be repeated. "expired": it failed and is too old to be repeated.
- * "rejected": the receiver refused the content repeatedly, or no longer exists.
+ * How a delivery attempt can end. After "failed", it is repeated. "expired" means that it failed and is too old to be repeated,
+ * and "rejected" that the receiver repeatedly refused the content or no longer exists.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
@@ -41,16 +41,16 @@ export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 
-/** Age at which an event becomes a dead letter: such an old alert is no longer useful. */
+/** An undelivered event becomes a dead letter at this age, because such an old alert is no longer useful. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
-/** Number of attempts after which refused content becomes a dead letter, since it will never be accepted. */
+/** Content that was refused this often becomes a dead letter, because it will never be accepted. */
 const MAX_REJECTIONS = 5;
 
-/** Maximum time until new events are sent while a delivery is failing. */
+/** While a delivery is failing, new events are sent within this time. */
 const ARRIVAL_MS = 5000;
 
-/** Maximum number of events from other alerts to try after a failure, until one is accepted. */
+/** After a failure, at most this many of the other alerts' events are tried until one is accepted. */
 const MAX_TRIES = 5;
 
 /**
@@ -58,8 +58,8 @@ const MAX_TRIES = 5;
  * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
  * other channels.
  *
- * Nor does an undeliverable event delay the events of other alerts: after {@link MAX_REJECTIONS} failures, these are tried one by
- * one, and sent for as long as the receiver accepts them.
+ * An undeliverable event does not delay the events of other alerts for long: after {@link MAX_REJECTIONS} failures, these are
+ * tried one by one and sent as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
@@ -72,13 +72,13 @@ export async function runDelivery(
   const tried = new Set<string>();
   let failures = 0;
   let isSuspect = false;
-  /** Sends events of other alerts, not in `known`, for as long as they are accepted. Returns true if any event was accepted. */
+  /** Sends events of alerts that are not in `known`, as long as they are accepted. Returns true if any was accepted. */
   const sendOthers = async (
     batch: readonly Delivery[],
     known: Set<string>,
     tries: number,
   ): Promise<boolean> => {
-    // A message with several alerts fails as a whole, so also try its events one by one.
+    // A message about several alerts fails as a whole, so also try its events one by one.
     const isMixed = batch.some(({ event }) => event.key !== batch[0]?.event.key);
     let isAccepted = false;
     for (let left = tries; left > 0; ) {
@@ -92,7 +92,7 @@ export async function runDelivery(
     }
     return isAccepted;
   };
-  /** Waits until the next attempt and sends the events that arrive in between. */
+  /** Waits for the next attempt, and sends events that arrive until then. */
   const pause = async (batch: readonly Delivery[], pauseMs: number): Promise<void> => {
     const known = new Set(outbox.others(name, []).map(({ event }) => event.id));
     for (let leftMs = pauseMs; leftMs > 0; leftMs -= ARRIVAL_MS) {
@@ -102,12 +102,12 @@ export async function runDelivery(
   };
   while (!signal.aborted) {
     try {
-      // The events stay in the outbox until they are delivered or dead letters. A failure thus delays all later events of this
-      // alert, so a receiver never gets "resolved" before "firing".
+      // Events stay in the outbox until they are delivered or become dead letters. A failure therefore delays all later events of
+      // the same alert, so that a receiver never gets "resolved" before "firing".
       const batch = await nextBatch(channel, groupWaitMs, deps, signal);
       const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
-      // Remove them only after the receiver has accepted them: a crash in between repeats the events with the same ids instead of
-      // losing them.
+      // Remove events only after the receiver has accepted them. A crash in between then repeats them, with the same ids, instead
+      // of losing them.
       if (attempt.outcome === "delivered") outbox.remove(batch);
       else if (attempt.outcome !== "failed")
         outbox.bury(batch, { atMs: clock.nowMs(), reason: attempt.reason });
@@ -125,7 +125,7 @@ export async function runDelivery(
       }
       if (outbox.others(name, []).every(({ event }) => tried.has(event.id))) tried.clear();
       const isAccepted = await sendOthers(batch, tried, MAX_TRIES);
-      // The receiver may have recovered. If not, the content is the cause, and nothing is urgent.
+      // Either the receiver has recovered, or the content is the cause and nothing is urgent.
       const isWell = isAccepted && !isSuspect;
       isSuspect = isAccepted;
       if (!isWell) await pause(batch, pauseMs);
@@ -135,7 +135,7 @@ export async function runDelivery(
   }
 }
 
-/** Returns the next events, after waiting for related events to join them. */
+/** Returns the next events to send together, after waiting for related ones. */
 async function nextBatch(
   { name, maxEvents }: Channel,
   groupWaitMs: number,
@@ -153,7 +153,7 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** Number of failed attempts immediately before this one. If absent, a failure of this attempt has no consequences. */
+  /** How many attempts have failed in a row before this one. If absent, a failure of this attempt has no consequences. */
   readonly failures?: number;
 }
 
@@ -199,7 +199,7 @@ async function deliverOnce(
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const code = error instanceof ChannelError ? error.facts.code : undefined;
-  // Repeating changes nothing, so tell the operator immediately, through the other channels too.
+  // Another attempt would change nothing, so tell the operator immediately, through the other channels too.
   if (code === "gone") return "rejected";
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }
@@ -212,9 +212,9 @@ export interface PushDeps extends Pick<DeliveryDeps, "clock" | "logger" | "count
 }
 
 /**
- * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. Each
- * push is complete, so a lost push needs no outbox: the next one replaces it. The receiver is sent an alert's end for as long as
- * the alert is in the state.
+ * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires.
+ * Every push is complete, so there is no outbox: the next push replaces one that was lost. The end of an alert is pushed as long
+ * as the alert is in the state.
  */
 export async function runPushes(
   channel: Channel,
@@ -254,7 +254,7 @@ async function pushOnce(
 /** A monitor that raises an alarm once it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /** URL requested instead of `url` while the watchdog is not doing its work. If absent, no request is sent during that time. */
+  /** The URL to request instead of `url` while the watchdog is not doing its work. If absent, nothing is requested then. */
   readonly failureUrl?: Secret | undefined;
   readonly intervalMs: number;
   readonly deadlineMs: number;
@@ -262,7 +262,7 @@ export interface DeadManConfig {
 
 /** The watchdog's recent activity. */
 export interface WorkState {
-  /** Why the work is not being done: "no node was read for 5 min". Undefined while it is. */
+  /** Why the watchdog is not doing its work, e.g. "no node was read for 5 min". Undefined while it is. */
   readonly problem: string | undefined;
 }
 
@@ -276,9 +276,9 @@ export interface DeadManDeps {
 }
 
 /**
- * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, it sends no
- * request, or one to `failureUrl`: a process that runs but reads nothing must raise the alarm too. A failed request is not
- * repeated; the next one follows anyway.
+ * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, it sends
+ * none, or one to `failureUrl`, because a process that runs but reads nothing must raise the alarm too. A failed request is not
+ * repeated, because the next one follows soon.
  */
 export async function runDeadMan(
   config: DeadManConfig,

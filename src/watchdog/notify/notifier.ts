@@ -13,13 +13,13 @@ import type { DeadManConfig, DeliveryDeps, DeliveryOutcome, PushDeps, WorkState 
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
-  /** If absent, the new ids of receivers that have moved are forgotten when the process ends. */
+  /** Stores the new ids of receivers that move. If absent, they are forgotten when the process ends. */
   readonly moves?: StoredMoves;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
-  /** Default: HTTP. */
+  /** Posts notifications. Default: over HTTP. */
   readonly post?: PostJson;
-  /** Default: SMTP. */
+  /** Sends mail. Default: over SMTP. */
   readonly mail?: SendMail;
 }
 
@@ -28,7 +28,7 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
-/** A channel's state since the services were started. */
+/** What has happened on a channel since the services were started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
@@ -79,7 +79,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   };
 }
 
-/** Tests every channel once and logs any failures, so that an unreachable channel is noticed before the first alert. */
+/** Tests every channel once and logs failures, so that an unreachable channel is noticed before the first alert. */
 function startTest(
   test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
   logger: Logger,
@@ -98,7 +98,7 @@ function createDeadMan(config: DeadManConfig, deps: NotifyDeps & { readonly post
   return { name: "oracle-watchdog dead-man requests", run };
 }
 
-/** Result of testing a channel. `error` is null if the receiver accepted the notification. */
+/** The result of testing a channel. `error` is null if the receiver accepted the test. */
 export interface ChannelTest {
   readonly channel: string;
   readonly kind: string;
@@ -109,11 +109,11 @@ interface TestOptions {
   readonly clock: Clock;
   /** Why the test is sent, phrased to end a sentence. */
   readonly reason: string;
-  /** Links shown in the test. */
+  /** Where the links in the test lead. */
   readonly links: LinkRoots;
 }
 
-/** Sends each channel a test notification and its end once, in parallel, without storing anything. Reports which fail and why. */
+/** Sends a test notification and its end to all channels in parallel. Stores and retries nothing. Reports failures. */
 export async function testChannels(
   channels: readonly Channel[],
   options: TestOptions,
@@ -136,7 +136,7 @@ export async function testChannels(
   );
 }
 
-/** Creates the two events of a test. Each test has its own ids, so that receivers show every test. */
+/** Creates the two events of a test. Every test has new ids, so that receivers show each one. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
   const about = { alert: "test", validator: "test", chainId: "test", sinceMs: nowMs, atMs: nowMs };
   const firing: AlertEvent = {

@@ -8,7 +8,7 @@ import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./delivery.ts";
 import type { Escalation, NotificationOptions } from "../alerts/notifications.ts";
 
-/** Configuration for notifications and their delivery. */
+/** What the configuration says about notifications and their delivery. */
 export interface NotifyConfig extends NotificationOptions {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
@@ -22,7 +22,7 @@ export interface NotifyConfig extends NotificationOptions {
 
 const REMINDERS = 'up to ten durations of at least 1s, e.g. "1h, 4h, 24h", or "0s" for none';
 
-/** Accepts "12h" or "1h, 4h, 24h" and outputs ms. "0s" means no reminders. */
+/** Field for one or more times, such as "12h" or "1h, 4h, 24h", in ms. "0s" means no reminders. */
 const reminder = (initial: string, severity: string) =>
   z
     .string({ error: issueText("is not a string", REMINDERS) })
@@ -36,19 +36,21 @@ const reminder = (initial: string, severity: string) =>
       return z.NEVER;
     })
     .prefault(initial)
-    .describe(`times between reminders for ${severity} alerts, in order; the last one repeats; 0s: none`);
+    .describe(
+      `the intervals between reminders for ${severity} alerts, of which the last one repeats; 0s: no reminders`,
+    );
 
 const deadMan = z
   .strictObject({
     url: secretUrlField()
-      .describe("URL to which a request is sent while the watchdog is working; a secret")
+      .describe("the URL (a secret) to request while the watchdog is working")
       .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_URL" } }),
     failure_url: secretUrlField()
       .optional()
-      .describe("URL to which a request is sent while the watchdog is not working; a secret")
+      .describe("the URL (a secret) to request while the watchdog is not working")
       .meta({ example: { env: "ORACLE_WATCHDOG_DEAD_MAN_FAILURE_URL" } }),
     interval: durationField(1000).prefault("1m").describe("time between requests"),
-    deadline: durationField(100).prefault("10s").describe("deadline for one request"),
+    deadline: durationField(100).prefault("10s").describe("the deadline for one request"),
   })
   .transform(
     (file): DeadManConfig => ({
@@ -59,28 +61,30 @@ const deadMan = z
     }),
   );
 
-/** Section `notify.escalation`. Without steps, nobody is notified. */
+/** The section `notify.escalation`. If it has no steps, nothing is escalated. */
 const escalationSchema = z
   .strictObject({
-    min_severity: z.enum(SEVERITIES).default("critical").describe("minimum severity of alerts to escalate"),
+    min_severity: z.enum(SEVERITIES).default("critical").describe("the lowest severity that is escalated"),
     steps: z
       .array(
         z.strictObject({
-          after: durationField(1000).describe("time without acknowledgement since the first notification"),
+          after: durationField(1000).describe(
+            "how long after the first notification to wait for an acknowledgement",
+          ),
           channels: z
             .array(z.string())
             .min(1)
             .max(20)
-            .describe("channels to notify at this step; they get no other alerts"),
+            .describe("the channels to notify at this step, which receive no other alerts"),
         }),
       )
       .max(5)
       .default([])
-      .describe("steps, shortest time first; if empty, nothing is escalated")
+      .describe("the escalation steps, shortest time first; if empty, nothing is escalated")
       .meta({ example: [{ after: "15m", channels: ["on-call"] }], commentedOut: true }),
   })
   .prefault({})
-  .describe("other channels for unacknowledged alerts; Alertmanager has its own escalation")
+  .describe("who else to notify of unacknowledged alerts; Alertmanager escalates on its own")
   .transform(({ min_severity: minSeverity, steps }) => ({
     minSeverity,
     steps: steps.map(({ after, channels }) => ({ afterMs: after, channels })),
@@ -92,10 +96,10 @@ export const notifySchema = z
       .array(channelSchema)
       .max(20)
       .default([])
-      .describe("notification channels; without channels, notifications go only to the log"),
+      .describe("the notification channels; if there are none, notifications go only to the log"),
     group_wait: durationField(0)
       .prefault("10s")
-      .describe("period in which a validator's alerts are combined into one message"),
+      .describe("how long to collect a validator's alerts for one message"),
     reminders: z
       .strictObject({
         critical: reminder("1h, 4h, 8h, 24h", "critical"),
@@ -104,23 +108,23 @@ export const notifySchema = z
       })
       .prefault({})
       .describe(
-        "reminders for firing alerts, by severity; a reminder is sent early, after a quarter of its time, if the alert has worsened by half",
+        "when to send reminders for firing alerts, by severity; if an alert worsens by half, its reminder is sent after a quarter of the time",
       ),
     escalation: escalationSchema,
     runbooks: httpUrlField()
       .optional()
       .describe(
-        "URL of the runbook folder; default: the runbooks served by the watchdog at links.watchdog or, without that key, the file name",
+        "the URL of the runbook folder; default: the watchdog's own runbooks at links.watchdog, or only file names if that key is unset",
       )
       .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z
       .boolean()
       .default(false)
-      .describe("send a test notification to every channel when the watchdog starts"),
+      .describe("whether to send a test notification to every channel at the start"),
     dead_man: deadMan
       .optional()
       .describe(
-        "a monitor that raises an alarm when the watchdog's requests stop; requests are sent only while the watchdog reads the node, counts, and stores its state",
+        "a monitor that raises an alarm when the watchdog's requests stop; the watchdog sends them only while it reads the node, counts, and stores its state",
       ),
   })
   .prefault({})

@@ -18,7 +18,7 @@ import {
   sharedText,
 } from "../policy/standing-texts.ts";
 
-/** Other facts about the chain: planned upgrade, payments, and compared prices. Text from other hosts is escaped. */
+/** Shows other facts about the chain: the planned upgrade, payments, and compared prices. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
   return html`${upgrade !== undefined && upgradeSection(upgrade, nowMs)}
 ${paymentSection(payments)}
@@ -29,7 +29,7 @@ type Row = PriceComparison | NotCompared;
 
 /** Compares the sidecars' prices with the chain's and with the median of all sidecars. Empty if no comparison is configured. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
-  // A single sidecar has no median, which is normal.
+  // Don't mention that a single sidecar cannot be compared with a median, because that is normal.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
   if (comparisons.length + refused.length === 0) return undefined;
   const rows: readonly Row[] = [...comparisons, ...refused];
@@ -63,7 +63,7 @@ function valueText(row: Row, name: "own" | "other"): string {
   return "reason" in row ? "–" : formatPrice(row[name], row.decimals);
 }
 
-/** Shows the chain's planned upgrade. `nowMs` is the time of the page. Text from the plan is escaped. */
+/** Shows the chain's planned upgrade. `nowMs` is the page's time. Text from the plan is escaped. */
 function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   const { plan } = upgrade;
   return html`<h2>Upgrade of the chain</h2><p>${countdownText(upgrade, nowMs)}.${
@@ -71,7 +71,7 @@ function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   }</p>`;
 }
 
-/** Tone and display name of each state. */
+/** Each state's tone and name on the page. */
 const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
   equal: ["good", "as expected"],
   differs: ["warn", "differs"],
@@ -81,7 +81,7 @@ const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
   missing: ["warn", "missing"],
 };
 
-/** Number of payments shown on the page. */
+/** How many payments the page shows. */
 const SHOWN = 3;
 
 /** Lists the payments for the last closed months, newest first. Empty before the first search. */
@@ -114,7 +114,7 @@ function jailNotice(jail: Standing["jail"], nowMs: number): Html | undefined {
 }
 
 function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Html {
-  // A jailed validator has no window until its release.
+  // A jailed validator has no signing window until it is released.
   if (jail.state === "jailed" || jail.state === "tombstoned") return factGrid([jailFact(jail)]);
   const unseen: Fact = { name: "Signing window", value: "cannot see", detail: windowNote, tone: "unknown" };
   return factGrid([
@@ -155,7 +155,7 @@ function jailFact({ state }: Standing["jail"]): Fact {
   return { name: "Jail", value, tone: JAIL_TONES[state] };
 }
 
-/** Upper bound: the chain does not tell which blocks were missed, and misses in the same places do not count again. */
+/** Shows the upper bound. The chain does not tell which blocks were missed, and misses that replace old ones add nothing. */
 function mostText({ ifAllMissed: range }: NonNullable<Standing["window"]>): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;
   return `${grouped(range.most)} blocks at most`;

@@ -36,12 +36,12 @@ import { deadLetters, type LostDelivery } from "../alerts/outbox.ts";
 import { isActive } from "../alerts/silence.ts";
 
 export interface PageDeps extends PlotsDeps {
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
   readonly statuses: () => readonly WatchdogStatus[];
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
   readonly channels: () => readonly ChannelState[];
-  /** Undefined if the configuration cannot be reloaded. */
+  /** Returns undefined if the configuration cannot be reloaded. */
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
@@ -98,14 +98,14 @@ export interface WatchdogPageInput
   extends Freshness,
     Pick<AlertingState, "silences" | "history">,
     Pick<AlertContext, "runbooks" | "escalation"> {
-  /** The status of each validator; at least one. */
+  /** Each validator's status; at least one. */
   readonly statuses: readonly WatchdogStatus[];
   /** Returns a validator's counts; undefined before its first reading. */
   readonly ledgerOf: PlotsDeps["ledger"];
   readonly plotsOf: (status: WatchdogStatus) => ValidatorPlots | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly channels: readonly ChannelState[];
-  /** Notifications that were never delivered, oldest first. */
+  /** The notifications that were never delivered, oldest first. */
   readonly lost: readonly LostDelivery[];
   /** Undefined if the configuration cannot be reloaded. */
   readonly reloads?: ReloadStatus | undefined;
@@ -151,9 +151,9 @@ const VALIDATOR_PAGES: readonly {
 type NavPage = Pick<LivePage, "path" | "name">;
 
 /**
- * Creates the watchdog's pages. With one validator, the first page shows that validator. With several, it is a table of all of
- * them, and each has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header shows. Text
- * from other hosts is escaped. `others` contains additional pages for the navigation.
+ * Creates the watchdog's pages. If there is one validator, the first page shows it. If there are several, it is a table of them,
+ * and each has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header shows. Text from
+ * other hosts is escaped. `others` contains additional pages for the navigation.
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
@@ -212,7 +212,7 @@ function entriesOf(input: WatchdogPageInput): readonly ValidatorEntry[] {
   return input.statuses.map((status) => ({ status, pay: payStatusOf(status, input) }));
 }
 
-/** Title prefix: the number of firing alerts for all validators, so that a browser tab shows problems on any open page. */
+/** Starts a title with the number of all validators' firing alerts, so that any open page's browser tab shows problems. */
 function countedTitle({ statuses }: WatchdogPageInput): string {
   const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return firing > 0 ? `(${firing}) ` : "";
@@ -320,7 +320,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
   };
 }
 
-/** Notices besides the pay of `shown`: one line each, with a link to its page. */
+/** Lists the notices besides the pay of `shown`, one line each, with a link to its page. */
 function notices(input: WatchdogPageInput, shown = input.statuses): Html {
   const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter((silence) => isActive(silence, nowMs)).length;

@@ -15,7 +15,7 @@ import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, successRate, toRatio } from "../policy/reward-tier.ts";
 import type { LeastRates, Tier } from "../policy/reward-tier.ts";
 
-/** Each month's pay, in the pages' words. */
+/** How the pages name what a month pays. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",
@@ -23,15 +23,15 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
 };
 
 /**
- * State of an hour. "good", "weak" and "bad": at or above the full-reward boundary, between the boundaries, and below both.
- * "unknown": most results are unknown. "estimated": counted before the first reading. "none": no blocks.
+ * An hour's state. Its rate is "good" at or above the full-reward boundary, "weak" between the boundaries, and "bad" below both.
+ * Otherwise, most results are "unknown", the blocks precede the first reading ("estimated"), or there are "none".
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
-  /** States of 24 hours; empty if only the day's counts are known. */
+  /** The states of the day's 24 hours; empty if only the day's counts are known. */
   readonly hours: readonly HourState[];
   readonly state: HourState;
 }
@@ -59,7 +59,7 @@ export function stripOf(
   });
 }
 
-/** Omits the days before the first day with a block, about which a watchdog that started during the month knows nothing. */
+/** Omits the days before the first one with a block because a watchdog that started during the month knows nothing about them. */
 export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
   const first = days.findIndex(({ state }) => state !== "none");
   return first < 0 ? [] : days.slice(first);
@@ -89,12 +89,12 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/** Returns the row height: a new month has few rows and ample space; a whole month must fit on one screen with all the rest. */
+/** Returns the height of a row. A new month has few rows and ample space, but a whole month must fit on one screen. */
 function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
 
-/** Style and height (0 to 1) of a bar by state. States differ in shape, not just in colour. */
+/** Each state's style and bar height, from 0 to 1. States differ in shape, not just in colour. */
 export const BARS = {
   good: ["good", 0.4],
   weak: ["weak", 0.7],
@@ -107,7 +107,7 @@ type Drawn = keyof typeof BARS;
 
 const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const satisfies readonly Drawn[];
 
-/** The bars of each state as one SVG path. */
+/** All bars of each state, as one SVG path per state. */
 export type BarPaths = Readonly<Record<Drawn, string>>;
 
 export const NO_PATHS: BarPaths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
@@ -132,7 +132,7 @@ export function drawBars(parts: readonly BarPaths[]): readonly Html[] {
   });
 }
 
-/** Days of a month as they are drawn, and their totals. */
+/** Some days of a month as they are drawn, and their totals. */
 export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
@@ -141,7 +141,7 @@ export interface StripPart {
   readonly labels: Html;
 }
 
-/** Renders days of a month. The first row is the day `firstMs`, and there are `shown` rows in total. */
+/** Renders days of a month. The first row is the day of `firstMs`, and there are `shown` rows in total. */
 export function stripPart(
   days: readonly StripDay[],
   { firstMs, shown }: { readonly firstMs: number; readonly shown: number },
@@ -202,10 +202,13 @@ function stripSummary(parts: readonly StripPart[]): string {
   return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }
 
-/** Maximum number of incidents in the table, which shows the newest ones. */
+/** The table shows at most this many incidents, the newest ones. */
 const MAX_INCIDENTS = 40;
 
-/** Lists the month's incidents, newest first. `placeless`: bad blocks before the first reading, counted by day, not by hour. */
+/**
+ * Lists the month's incidents, newest first. `placeless` is the number of bad blocks from before the first reading, which are
+ * counted by day but not by hour.
+ */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
   const text =
     placeless > 0n
@@ -259,7 +262,7 @@ export function ratePoints(
     const soFar = successRate(sum);
     return soFar === undefined ? [] : [{ atMs: Math.min(nowMs, dayMs + SPANS.day), ratio: toRatio(soFar) }];
   });
-  // The month's own count is exact, and days are shares of it.
+  // Use the month's own count for the last point, because it is exact and days are only shares of it.
   return rate === undefined ? points : [...points.slice(0, -1), { atMs: nowMs, ratio: toRatio(rate) }];
 }
 
@@ -268,7 +271,7 @@ const PLOT_HEIGHT = 190;
 const RIGHT = PLOT_WIDTH - 46;
 const TOP = 8;
 const BASE = PLOT_HEIGHT - 20;
-/** Minimum range of the axis above its lowest value, so that small differences are not drawn as cliffs. */
+/** The axis covers at least this range, so that small differences are not drawn as cliffs. */
 const LEAST_RANGE = 0.02;
 
 /** Width of the label "end of month" plus half of "now" next to it. */

@@ -77,10 +77,10 @@ function payFact({ assessment }: WatchdogStatus): Fact {
   };
 }
 
-/** Something that may cost pay or have worse consequences. */
+/** Something that may cost pay, or worse. */
 interface Risk {
   readonly what: string;
-  /** Time until the loss occurs; 0 means now. */
+  /** How long until the loss occurs; 0 means now. */
   readonly inMs: number;
   readonly detail: string;
 }
@@ -130,7 +130,7 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
   return risks;
 }
 
-/** Returns when part of the pay is lost: at the loss rate of the last hours if it is too high, otherwise at the lasting rate. */
+/** Returns when part of the pay is lost, at the last hours' loss rate if that is too high and otherwise at the lasting rate. */
 function lossOf(
   { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
   { least }: Policy,
@@ -146,7 +146,7 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/** Values are never shown in green, since they come from the last poll even if the watchdog can no longer see anything. */
+/** Returns a tier's tone. Values are never green, because the last poll's values stay when the watchdog sees nothing. */
 function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }

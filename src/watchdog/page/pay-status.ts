@@ -13,10 +13,10 @@ import { sparkline, type Trend } from "../../platform/web/plots.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { BARS, type HourState, stateOf } from "./month-plots.ts";
 
-/** States of a validator's pay for the current month, most serious first. */
+/** The states that a validator's pay can be in this month, most serious first. */
 const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** The fate of a part of the pay, in the pages' words. */
+/** How the pages describe what happens to a part of the pay. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
 type PayState = (typeof PAY_STATES)[number];
@@ -26,7 +26,7 @@ export interface PayStatus {
   readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
-  /** The same status in two words, for tables. */
+  /** The same in two words, for tables. */
   readonly short: string;
 }
 
@@ -51,7 +51,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   const rate = rateText(status);
   const short = tier === "none" ? "losing all" : "losing";
   const [worst] = firingOf(status.alerts);
-  // The cause says more than the rate, which the line below shows.
+  // Show the cause, which says more than the rate. The line below shows the rate.
   if (worst?.rule.severity === "critical")
     return payStatus("bad", "losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
   if (tier === "none") return payStatus("bad", "losing", short, `Losing: this month pays nothing at ${rate}`);
@@ -81,7 +81,7 @@ function paidStatus(
       `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const pending = status.alerts.find(
-    // An alert that waits for the grace period's end is probably an echo of one that has ended.
+    // An alert that waits for the end of a grace period is probably the aftermath of a cause that has ended.
     ({ state, rule }) =>
       state?.phase === "pending" && state.heldUntilMs === undefined && rule.severity !== "info",
   );
@@ -102,13 +102,13 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** Returns the tier in which the month ends if the current loss continues; without a forecast, the tier for the current rate. */
+/** Returns the tier in which the month ends if the current loss continues. Without a forecast, the current rate's tier. */
 function expectedTier(status: WatchdogStatus): Tier | undefined {
   const forecast = foundedForecast(status.assessment)?.tiers.middle;
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/** The rate on which {@link expectedTier} is based: "its current rate", "the rate of recent days", "the rate of its forecast". */
+/** Names the rate behind {@link expectedTier}: "its current rate", "the rate of recent days", "the rate of its forecast". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
   return expectedTier(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";
@@ -135,7 +135,7 @@ export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
   return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }
 
-/** Returns the tier under the policy in force or, before the first poll, under the specification. */
+/** Returns the tier under the current policy or, before the first poll, under the specification. */
 export function tierNow(status: WatchdogStatus): Tier | undefined {
   return (status.assessment ?? status.current).tier;
 }

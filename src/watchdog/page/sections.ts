@@ -43,7 +43,7 @@ ${absent.length > 0 && html`<p>The chain has no ${absent.join(" and no ")}: what
 ${dataTable({ caption: "At the last poll", columns, rows: sources.filter(({ isAbsent }) => !isAbsent) })}`;
 }
 
-/** Modules that a chain may lack. */
+/** The names of modules that a chain may lack. */
 const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-prices": "price module",
   "chain-revenue": "revenue module",
@@ -51,7 +51,7 @@ const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-slashing": "slashing module",
 };
 
-/** States which of several URLs is in use, and which have failed. */
+/** Says which of several URLs is in use, and which have failed. */
 function endpointText({ endpoints = [] }: SourceStatus): Html | string {
   const used = endpoints.findIndex(({ isUsed }) => isUsed);
   if (used === -1) return "";
@@ -98,7 +98,7 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** Shows who is notified, and what is not yet or never delivered. `pending` counts pending deliveries by channel. */
+/** Shows who is notified, and which notifications are pending or were never delivered. `pending` counts them by channel. */
 export function notificationSection(
   channels: readonly ChannelState[],
   lost: readonly LostDelivery[],
@@ -147,13 +147,13 @@ export interface AlertContext {
   readonly runbooks: string;
   /** Returns a firing alert's cost so far; undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState) => Cost | undefined;
-  /** If absent, nothing is escalated. */
+  /** Who is notified if nobody acknowledges an alert. If absent, nothing is escalated. */
   readonly escalation?: Escalation | undefined;
 }
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** Number of alerts shown before the remaining ones are folded. */
+/** More alerts than this are folded. */
 const MAX_LINES = 8;
 
 /** Lists firing, pending and recently resolved alerts, one line each. A line expands to show meaning, cost and action. */
@@ -205,7 +205,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Alert
   return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
-/** Names the person working on a firing alert or, if nobody is, when others are notified. */
+/** Says who is working on a firing alert or, if nobody is, when others are notified. */
 function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;

@@ -42,8 +42,8 @@ export interface LastDay {
 }
 
 /**
- * Groups the minutes of the last 24 hours into quarter-hours. Minutes are stored for 12 hours; an older quarter-hour gets the
- * state of its hour unless the stored minutes already contain all blocks of the hour, because counting may have begun during it.
+ * Groups the minutes of the last 24 hours into quarter-hours. Minutes are stored for 12 hours. An older quarter-hour has its
+ * hour's state, unless the stored minutes contain all of the hour's blocks because counting began during it.
  */
 export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
   const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
@@ -134,7 +134,7 @@ function daySummary(slots: readonly HourState[], { good, bad, unknown }: BlockCo
 
 export interface PlotsDeps {
   readonly clock: Clock;
-  /** Returns the counts in memory; undefined before the first reading. */
+  /** Returns a validator's counts in memory; undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
   /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
@@ -151,7 +151,7 @@ export interface ValidatorPlots {
 }
 
 interface MonthPart {
-  /** The first day of the month to be shown. */
+  /** The first day of the month that is shown. */
   readonly firstMs: number;
   readonly strip: StripPart;
   readonly incidents: readonly Incident[];
@@ -162,7 +162,7 @@ type PlotSource = ReturnType<typeof incidentSourceOf>;
 
 /**
  * Creates a renderer for plots, which returns undefined if no block has been counted yet. Past days are rendered again only if
- * their counts or alerts have changed: they account for most of the work, and for everything read from disk.
+ * their counts or alerts have changed, because they take most of the work and all reads from disk.
  */
 export function createPlots({
   clock,
@@ -182,7 +182,7 @@ export function createPlots({
       known.set(validator, { key, part });
       return part;
     } catch {
-      // The page matters most when something fails, e.g. the disk with the state. The state in memory is enough for it.
+      // Use the state in memory, because the page matters most when something fails, e.g. the disk with the state.
       return monthPart(source, range, endMs);
     }
   };
@@ -213,8 +213,8 @@ export function createPlots({
 }
 
 /**
- * Returns a part of the month, which is shown up to `endMs`. Without `firstMs`, it is the first part and starts at its first day
- * with a block, or else after the range.
+ * Returns a part of the month, which is shown up to `endMs`. If `firstMs` is absent, this is the first part. It starts at its
+ * first day with a block or, if there is none, after the range.
  */
 function monthPart(source: PlotSource, range: HourRange, endMs: number, firstMs?: number): MonthPart {
   const { ledger, policy } = source;
@@ -229,7 +229,7 @@ function monthPart(source: PlotSource, range: HourRange, endMs: number, firstMs?
   };
 }
 
-/** Returns a key for the input from which past days are rendered. */
+/** Returns a key that changes whenever past days must be rendered again. */
 function keyOf({ ledger, policy, alerts }: PlotSource, range: HourRange): string {
   const { fromMs, toMs } = range;
   const days = ledger.days(fromMs, toMs).map(({ startMs, counts }) => ({ startMs, counts }));

@@ -18,7 +18,7 @@ interface ChainEvent {
 }
 
 interface FoundTx {
-  /** Upper-case hex. */
+  /** The transaction's hash in upper-case hex. */
   readonly hash: string;
   readonly height: bigint;
   readonly isFailed: boolean;
@@ -31,10 +31,7 @@ export type ChainRpc = ReturnType<typeof createChainRpc>;
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/**
- * Creates the CometBFT RPC calls needed to search for a payment. They check responses and limit their size. They throw
- * `SourceError`.
- */
+/** Creates the CometBFT RPC calls for a payment search. They check responses, limit their size, and throw `SourceError`. */
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
@@ -52,12 +49,12 @@ export function createChainRpc(url: string, read: PageReader) {
     /** Returns the block's own events, without its transactions' events. */
     blockEvents: async (height: bigint, signal: AbortSignal): Promise<readonly ChainEvent[]> => {
       const result = await call(`block_results?height=${height}`, signal);
-      // CometBFT 0.37 and earlier have two lists.
+      // CometBFT 0.37 and earlier have two lists instead of one.
       return ["finalize_block_events", "begin_block_events", "end_block_events"].flatMap((name) =>
         result.member(name).elements().map(toEvent),
       );
     },
-    /** Returns the heights of blocks whose own events match, lowest first; at most ten. */
+    /** Returns the heights of at most ten blocks whose own events match, lowest first. */
     searchBlocks: async (query: string, signal: AbortSignal): Promise<readonly bigint[]> => {
       const result = await call(`block_search?query=${quoted(query)}&${PAGE}`, signal);
       return result
@@ -65,7 +62,7 @@ export function createChainRpc(url: string, read: PageReader) {
         .elements()
         .map((one) => one.member("block").member("header").member("height").required().asHeight());
     },
-    /** Returns the matching transactions, lowest first; at most ten. */
+    /** Returns at most ten matching transactions, lowest height first. */
     searchTxs: async (query: string, signal: AbortSignal): Promise<readonly FoundTx[]> =>
       (await call(`tx_search?query=${quoted(query)}&${PAGE}`, signal)).member("txs").elements().map(toTx),
   };
@@ -115,8 +112,8 @@ export type HistoricRest = ReturnType<typeof createHistoricRest>;
 const MAX_REST_BYTES = 1024 * 1024;
 
 /**
- * Creates the requests to a chain's REST API at the height of a payment. A node can serve a past block only while it has the
- * block's state, which it prunes after days or weeks.
+ * Creates the requests to a chain's REST API at the height of a payment. A node can answer only while it has the block's state,
+ * which it prunes after days or weeks.
  */
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader) {
   const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
@@ -124,7 +121,10 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
     return readText(await requireOk(await read(urlBelow(rest, path).href, signal, headers)), MAX_REST_BYTES);
   };
   return {
-    /** Returns the revenue module's parameters and its amount for a full period at the end of the block. Throws `SourceError`. */
+    /**
+     * Returns the revenue module's parameters, and the amount that it pays for a full period, as of the end of the block. Throws
+     * `SourceError`.
+     */
     terms: async (height: bigint, signal: AbortSignal) => {
       const params = toRevenueParams(responseField(await get(`/${module}/revenue/params`, signal, height)));
       const info = responseField(await get(`/${module}/revenue/payment_info`, signal, height));
@@ -145,7 +145,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
       try {
         return toDisplayUnit(text, denom);
       } catch (error) {
-        // The unit only affects how the amount is written.
+        // Continue without the unit, which only affects how the amount is written.
         return onSourceError(() => undefined)(error);
       }
     },
@@ -176,7 +176,7 @@ export type BlockPayment =
   | { readonly kind: "failed"; readonly amount: Coin; readonly reason: string }
   | { readonly kind: "none-due" };
 
-/** Event types of the revenue module (x/revenue v9.1.3 types/events.go). */
+/** The revenue module's event types (x/revenue v9.1.3 types/events.go). */
 const PAID = "revenue_distribution";
 const FAILED = "revenue_distribution_error";
 const NONE = "revenue_distribution_none";
@@ -230,7 +230,7 @@ function attribute({ attributes }: ChainEvent, key: string): string | undefined 
   return attributes.find(([name]) => name === key)?.[1];
 }
 
-/** Maximum number of characters stored for a failure. Errors from the bank module are shorter. */
+/** At most this many characters of a failure are stored. Errors from the bank module are shorter. */
 const MAX_REASON = 300;
 
 function clipped(text: string): string {

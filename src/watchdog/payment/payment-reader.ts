@@ -12,14 +12,14 @@ import type { BlockPayment, ChainRpc, HistoricRest } from "./past-blocks.ts";
 import type { BlockTimeAt, ClosedMonth, PaymentReader, PaymentSearch } from "../polling/closed-month.ts";
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 
-/** Maximum number of headers read by one poll, since each takes a round trip. */
+/** One poll reads at most this many headers, because each takes a round trip. */
 const READS_PER_POLL = 8;
 
 /** Pauses between searches that found nothing, in chain time. They double up to one hour. */
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
 const NO_WAIT = { tries: 0, untilMs: 0 };
 
-/** Creates the search for a validator's payments. Undefined without `chain.rpc`, or if the recipient is unknown. */
+/** Creates the search for a validator's payments. Returns undefined if `chain.rpc` is not set or the recipient is unknown. */
 export function createPaymentReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -45,7 +45,7 @@ export function createPaymentReader(
       if (typeof next !== "bigint") return source.find({ ...input, first: next, rpc, rest }, signal);
       const block = await rpc.header(next, signal);
       bounds = block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
-      // Earlier results are kept if a later read fails.
+      // Store the result now, so that it is not lost if a later read fails.
       search = { month: closed.month, bounds, reads: search.reads + 1 };
     }
     return undefined;
@@ -73,7 +73,7 @@ export function createPaymentReader(
   };
 }
 
-/** Placeholder for the result of an unfinished search. Nobody ever sees it. */
+/** Stands for the result of an unfinished search, which nobody ever sees. */
 const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
 
 /** Returns true if a search has ended, with a payment or a reason why there is none. */
@@ -81,13 +81,13 @@ function isFinal(payment: Payment | undefined): boolean {
   return payment !== undefined && payment.outcome !== "missing";
 }
 
-/** Up to a quarter, fixed for each validator, so that many validators do not search at the same time. */
+/** Returns up to a quarter, always the same for a validator, so that many validators do not search at the same time. */
 function spreadOf(name: string): number {
   const sum = new TextEncoder().encode(name).reduce((total, byte) => (total * 31 + byte) % 1000, 7);
   return sum / 4000;
 }
 
-/** A search for which there is a month and a block. */
+/** A search that has a month to search for and a block to start from. */
 interface StartedSearch extends PaymentSearch {
   readonly head: BlockTimeAt;
   readonly closed: ClosedMonth;
@@ -101,7 +101,7 @@ interface FindInput extends StartedSearch {
 }
 
 interface PaymentSource {
-  /** Returns false if the chain does not pay by month, or if this is unknown. */
+  /** Returns true if the chain is known to pay by month. */
   readonly pays: (revenue: RevenueReading | undefined) => boolean;
   readonly find: (input: FindInput, signal: AbortSignal) => Promise<Payment>;
 }
@@ -124,8 +124,8 @@ function sourceOf(
 }
 
 /**
- * Finds the payment among the blocks' own events: the revenue module pays in the first block of the next month. Later blocks are
- * searched through the index, in case the chain's period ended later.
+ * Finds the payment among the blocks' own events: the revenue module pays in the first block of the next month. In case the
+ * chain's period ended later, later blocks are searched through the index.
  */
 async function findInBlocks(input: FindInput, operator: string, signal: AbortSignal): Promise<Payment> {
   const { first, rpc, head } = input;
@@ -146,7 +146,7 @@ async function findInBlocks(input: FindInput, operator: string, signal: AbortSig
   return missing(input, note);
 }
 
-/** Creates the part of a payment that every outcome has. `block` contains the payment or is the last one searched. */
+/** Creates the fields that a payment has with every outcome. `block` contains the payment or is the last block searched. */
 function outcomeAt<T extends PaymentOutcome>(
   { closed: { month }, nowMs }: FindInput,
   outcome: T,
@@ -236,7 +236,7 @@ interface MonthStartBounds {
   readonly after: BlockTimeAt;
 }
 
-/** Block time assumed while only one block is known, ms. */
+/** The block time to assume while only one block is known, in ms. */
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
@@ -251,7 +251,7 @@ function nextBlockToRead(
 ): bigint | BlockTimeAt {
   if (before === undefined) {
     if (after.height <= 1n) return after;
-    // Each step back is longer than the previous one, because the chain may be faster than assumed.
+    // Make each step back longer than the previous one, because the chain may be faster than assumed.
     const blocks = Math.ceil((after.timeMs - startMs) / ASSUMED_BLOCK_MS) + 10;
     const back = BigInt(blocks) * 2n ** BigInt(Math.min(step, 30));
     return after.height > back ? after.height - back : 1n;
@@ -265,20 +265,20 @@ function nextBlockToRead(
   return maxInt(before.height + 1n, minInt(guess, after.height - 1n));
 }
 
-/** Inputs to the revenue module's formula other than the counts. Decimals have 18 places. */
+/** What the revenue module's formula needs besides the counts. Decimals have 18 places. */
 export interface PaymentTerms {
   readonly params: RevenueParams;
   /** The amount paid for a full period, in the base unit. */
   readonly base: bigint;
-  /** Fraction of the month that the period covers: 1 for a whole month. */
+  /** The fraction of the month that the period covers, which is 1 for a whole month. */
   readonly progress: Dec18;
   readonly inActiveSet: bigint;
   readonly totalBlocks: bigint;
 }
 
 /**
- * Returns the amount that the revenue module pays at these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go):
- * rating × amount for the period × share of blocks in the set. Every step is rounded as in the module.
+ * Returns what the revenue module pays at these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go): rating × amount
+ * for the period × share of blocks in the set. Every step is rounded as in the module.
  */
 export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: SuccessRate): bigint {
   const { params, base, progress, inActiveSet, totalBlocks } = terms;

@@ -11,9 +11,9 @@ export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;
   readonly policy: Policy;
-  /** Mean time between blocks, in ms. Undefined until known. */
+  /** The chain's mean block time, in ms. Undefined until known. */
   readonly blockTimeMs: number | undefined;
-  /** Share of blocks signed this month, according to the chain. */
+  /** The share of this month's blocks that the validator signed, according to the chain. */
   readonly signed?: SuccessRate | undefined;
 }
 
@@ -57,7 +57,10 @@ export function assess(input: AssessmentInput): Assessment {
   };
 }
 
-/** Applies a policy to the month of a poll. The chain's own parameters apply for as long as the chain shows them. */
+/**
+ * Applies the policy to the month in which the poll took place. If the policy follows the chain, the chain's parameters apply
+ * whenever they can be read.
+ */
 export function assessObservation(
   ledger: LedgerView,
   { atMs, chain: { revenue } }: Observation,
@@ -83,7 +86,7 @@ export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bi
   return BigInt(Math.floor(timeMs / blockTimeMs));
 }
 
-/** Returns the blocks between the start of the month and the start of the time that its counts cover. */
+/** Estimates how many of the month's blocks were made before the watchdog's counts begin. */
 function unseenBefore(record: MonthRecord | undefined, blockTimeMs: number | undefined): bigint {
   if (record === undefined) return 0n;
   return blocksUntil(record.coveredFromMs - monthStartMs(record.month), blockTimeMs) ?? 0n;
@@ -109,15 +112,15 @@ function outlook(
   };
 }
 
-/** Number of consecutive months below the lower boundary after which a validator may be rotated out. */
+/** A validator may be rotated out after this many consecutive months below the lower boundary. */
 const IN_A_ROW = 2;
-/** Number of months below the lower boundary, within `WINDOW` months, after which a validator may be rotated out. */
+/** A validator may also be rotated out after this many months below the lower boundary within `WINDOW` months. */
 const IN_WINDOW = 3;
 const WINDOW = 6;
 
 /**
- * Counts the closed months without a reward before `current`. A month without a record, or with mostly estimated blocks, does not
- * count as below the boundary and interrupts a row.
+ * Counts the closed months without a reward before `current`. A month that has no record, or mostly estimated blocks, is not
+ * counted and interrupts a row.
  */
 export function rotationRisk(
   current: Month,
@@ -131,7 +134,7 @@ export function rotationRisk(
   const inLast = (count: number): number => before.slice(0, count).filter((month) => below.has(month)).length;
   return {
     inARow,
-    // Omit the window's oldest month, which leaves the window when the current month closes.
+    // Omit the window's oldest month, because it leaves the window when the current month closes.
     inWindow: inLast(WINDOW - 1),
     state: riskOf(inARow, inLast),
     months: before.filter((month) => below.has(month)).toReversed(),

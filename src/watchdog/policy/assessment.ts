@@ -13,35 +13,36 @@ export interface Policy {
   readonly curve: Curve;
   /** Minimum success rate of oracle calls. */
   readonly least: LeastRates;
-  /** Minimum share of signed blocks, also required by the "revenue-quadratic" curve. */
+  /** Minimum share of signed blocks, which the "revenue-quadratic" curve also requires. */
   readonly leastSigned: LeastRates;
   /** Reward for a full month, in hundredths of the currency unit. */
   readonly fullRewardCents: bigint;
-  /** Source of the values: the specification, the configuration, or the chain's parameters. */
+  /** Where the values come from; "chain" means the revenue module's parameters. */
   readonly source: "specification" | "configuration" | "chain";
-  /** Name of the currency: "USD". Absent if it has none. */
+  /** The currency's name, e.g. "USD". Absent if none is known. */
   readonly currency?: string;
   /** An incident ends after this long without a bad block, in ms. */
   readonly quietMs: number;
 }
 
 /**
- * State of one boundary this month. "clinched": even if a total outage lasts until the end of the month, the rate stays above the
- * boundary. "lost": even without any further misses, the month ends below the boundary. "open": neither.
+ * Whether the month can still end on either side of a boundary. "clinched": the rate stays above the boundary even in a total
+ * outage until the end of the month. "lost": the month ends below the boundary even if no more blocks are missed. "open": both
+ * outcomes are possible.
  */
 type BoundaryState = "open" | "clinched" | "lost";
 
-/** The distance to one boundary. */
+/** How far the month is from one boundary. */
 export interface Headroom {
   readonly boundary: Boundary;
   readonly state: BoundaryState;
-  /** Number of further bad blocks with which the month still ends at or above the boundary; negative if lost. */
+  /** How many more blocks may be bad while the month still ends at or above the boundary; negative if lost. */
   readonly misses: bigint;
-  /** `misses` expressed as the duration of a total outage; 0 if lost. Undefined until the block time is known. */
+  /** The length of a total outage that uses up all of `misses`; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
-  /** Time until the boundary is lost at the lasting loss rate. Undefined if the month ends first or nothing is being lost. */
+  /** Time until the boundary is lost if the lasting loss continues. Undefined if the month ends first or nothing is lost. */
   readonly lostInMs: number | undefined;
-  /** Success rate that the remaining blocks must reach; above 1 if lost, 0 or less if clinched. */
+  /** The success rate that the remaining blocks need to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
   /** How many of the remaining blocks must be good; negative if clinched, more than all of them if lost. */
   readonly requiredGood: bigint;
@@ -49,7 +50,7 @@ export interface Headroom {
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
 }
 
-/** Windows over which burn rates are computed. */
+/** The windows for which burn rates are computed. */
 export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
 export type BurnWindow = (typeof BURN_WINDOWS)[number];
 
@@ -61,39 +62,39 @@ export const REGIME_NAMES = {
 } as const;
 export type RegimeName = keyof typeof REGIME_NAMES;
 
-/** How the month ends if the remaining blocks are like the blocks of a past period. */
+/** How the month ends if the rest of it is like a certain past period. */
 export interface Regime {
   readonly name: RegimeName;
-  /** Share of bad blocks in that period. */
+  /** The share of blocks that were bad in that period. */
   readonly badShare: number;
-  /** Rate and tier at the end of the month. */
+  /** The resulting rate and tier at the end of the month. */
   readonly end: SuccessRate;
   readonly tier: Tier;
 }
 
-/** An expected value and its bounds. */
+/** An expected value (`middle`) with its lower and upper bounds. */
 export type Band<T> = Readonly<Record<"low" | "middle" | "high", T>>;
 
-/** Expected month-end rate. `low` and `high` bound 80 % of outcomes suggested by recent days; they differ while blocks remain. */
+/** Expected month-end rate. 80 % of the outcomes resampled from recent days lie between `low` and `high`. */
 export interface Forecast extends Band<SuccessRate> {
-  /** Tiers and rewards for each rate. Rewards are in hundredths of the currency unit. */
+  /** The tier and the reward for each of the three rates. Rewards are in hundredths of the currency unit. */
   readonly tiers: Band<Tier>;
   readonly rewardCents: Band<bigint>;
-  /** The periods from which the band is resampled. */
+  /** The kind of period that the band is resampled from. */
   readonly basis: "recent days" | "recent hours" | "month so far";
-  /** Regimes whose period has measured blocks. */
+  /** The regimes whose past period has any measured blocks. */
   readonly regimes: readonly Regime[];
 }
 
-/** Risk of rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */
+/** The risk that the validator is rotated out, because it was below the lower boundary for 2 months in a row or in 3 of 6. */
 interface RotationRisk {
-  /** Number of closed months below the boundary immediately before the current month. */
+  /** How many months immediately before the current one were below the boundary. */
   readonly inARow: number;
-  /** Number of months below the boundary among the last five closed months. */
+  /** How many of the last five closed months were below the boundary. */
   readonly inWindow: number;
   /** "due": a rule is met. "next": the current month would meet one. "none": neither. */
   readonly state: "none" | "next" | "due";
-  /** Closed months that count as below the boundary, oldest first. */
+  /** The closed months that were below the boundary, oldest first. */
   readonly months: readonly Month[];
 }
 
@@ -102,16 +103,16 @@ export interface Assessment {
   readonly month: Month;
   readonly policy: Policy;
   readonly counts: BlockCounts;
-  /** The part of `counts` that is estimated. */
+  /** The part of `counts` that was estimated rather than measured. */
   readonly estimated: BlockCounts;
-  /** Undefined until a block has been counted, as are the fields that depend on it. */
+  /** Undefined until a block has been counted. The fields that depend on the rate are then undefined too. */
   readonly rate: SuccessRate | undefined;
-  /** The rates if every unknown block were bad, and if every unknown block were good. */
+  /** The rate if all unknown blocks were bad (`low`), and if they were all good (`high`). */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
   readonly tier: Tier | undefined;
   /** Reward if the month ended now, in hundredths of the currency unit. */
   readonly rewardCents: bigint | undefined;
-  /** Mean time between blocks, in ms. Undefined until known. */
+  /** The chain's mean block time, in ms. Undefined until known. */
   readonly blockTimeMs: number | undefined;
   /** Number of blocks that the chain will make before the month ends. Undefined until the block time is known. */
   readonly remainingBlocks: bigint | undefined;
@@ -121,16 +122,16 @@ export interface Assessment {
   readonly rotation: RotationRisk;
 }
 
-/** The cost of an event if it happened now. */
+/** What an event, such as an outage, would cost if it happened now. */
 export interface WhatIf {
-  /** Bad blocks that the event would add. */
+  /** How many bad blocks the event would add. */
   readonly misses: bigint;
-  /** Rate, tier and reward at the end of the month, without and with the event. */
+  /** How the month ends without the event and with it. */
   readonly without: Outcome;
   readonly with: Outcome;
-  /** Reward that would be lost, in hundredths of the currency unit. */
+  /** The reward that the event would cost, in hundredths of the currency unit. */
   readonly costCents: bigint;
-  /** Boundaries that would be crossed. */
+  /** The boundaries that the month would fall below because of the event. */
   readonly crosses: readonly Boundary[];
 }
 
@@ -140,7 +141,7 @@ export interface Outcome {
   readonly rewardCents: bigint;
 }
 
-/** The specification's tiers, linear between the boundaries. For signed blocks, the documented values of 99.5 % and 95 %. */
+/** The specification's tiers, linear between the boundaries, and the documented 99.5 % and 95 % of signed blocks. */
 export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
@@ -156,7 +157,10 @@ export function policyOf(assessment: Pick<Assessment, "policy"> | undefined): Po
   return assessment?.policy ?? SPECIFIED_POLICY;
 }
 
-/** Returns the policy by which a chain with these parameters pays. Everything else is taken from the configured policy. */
+/**
+ * Returns the policy that a chain with these parameters pays by. The quiet time, which is not a chain parameter, comes from the
+ * configured policy.
+ */
 export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy {
   return {
     quietMs,
@@ -177,24 +181,24 @@ export interface PolicyChoice {
   readonly fromChain: boolean;
 }
 
-/** Returns true if a month has too few counted blocks for a meaningful rate: one miss in ten blocks gives 90 %. */
+/** Returns true if a month has too few counted blocks for a meaningful rate because one miss in ten blocks already gives 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
   return good + bad < ENOUGH_BLOCKS;
 }
 
-/** Returns the forecast unless it is based only on a month that {@link isEarly}. */
+/** Returns the forecast, unless it is based on nothing but a month that {@link isEarly}. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;
 }
 
-/** An exact share of the full reward. */
+/** A share of the full reward, as an exact fraction. */
 interface Share {
   readonly part: bigint;
   readonly whole: bigint;
 }
 
-/** The share of the reward that each curve pays above the lower boundary. */
+/** How much of the full reward each curve pays above the lower boundary. */
 const CURVE_SHARES: Readonly<
   Record<Curve, (policy: Policy, rate: SuccessRate, signed: SuccessRate) => Share>
 > = {
@@ -213,9 +217,9 @@ const CURVE_SHARES: Readonly<
 };
 
 /**
- * Returns the reward for a month with this rate, in hundredths of the currency unit, rounded down: everything in the full tier,
- * nothing in the lowest tier, and in between according to the policy's curve. `signed` is the share of signed blocks; if it is
- * unknown, all blocks are treated as signed.
+ * Returns the reward for a month with this rate, in hundredths of the currency unit, rounded down. The full tier pays everything,
+ * the lowest tier nothing, and the tier between them follows the policy's curve. If the share of signed blocks is unknown, all
+ * blocks are treated as signed.
  */
 export function rewardCents(
   policy: Policy,
@@ -244,7 +248,7 @@ export function performanceRating(
 
 /** Returns the fraction of the band between the boundaries that misses use: 0 from the upper boundary up; undefined below the lower one. */
 function bandUsed({ good, total }: SuccessRate, least: LeastRates): Dec18 | undefined {
-  // The chain's own steps: the missed share is truncated, the quotient is rounded half to even.
+  // Round as the chain does: truncate the missed share, and round the quotient half to even.
   const missed = ((total - good) * DEC18_ONE) / total;
   if (missed > DEC18_ONE - least.none) return undefined;
   const allowed = DEC18_ONE - least.full;

@@ -5,21 +5,21 @@ import { storedInteger } from "../sources/stored-json.ts";
 
 const wholeNumber = storedInteger(30);
 
-/** Missed blocks and their cost in their month. The costs of a month's parts add up to the month's cost, except for pay. */
+/** Missed blocks and what they cost in their month. Except for pay, the costs of parts of a month add up to the month's cost. */
 export const storedCost = z.object({
   blocks: wholeNumber,
-  /** Time of the first missed block. Absent if unknown or if there is none. */
+  /** When the first block was missed. Absent if unknown or if no block was missed. */
   sinceMs: z.number().exactOptional(),
-  /** Maximum number of misses for full pay. Absent if the block time is unknown. */
+  /** How many misses full pay allows in the month. Absent if the block time is unknown. */
   allowed: wholeNumber.exactOptional(),
-  /** Forecast pay without these misses minus forecast pay, in hundredths of the currency unit. Absent if too early to tell. */
+  /** What these misses take off the forecast pay, in hundredths of the currency unit. Absent if it is too early to tell. */
   payCents: wholeNumber.exactOptional(),
   currency: z.string().exactOptional(),
 });
 
 export type Cost = Readonly<z.output<typeof storedCost>>;
 
-/** Returns the fraction of the month's allowance that the blocks use (1: all). Undefined if unknown or if none are allowed. */
+/** Returns how much of the month's miss allowance the blocks use (1: all). Undefined if unknown or if none is allowed. */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }

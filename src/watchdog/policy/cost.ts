@@ -3,15 +3,15 @@ import { type Assessment, isEarly, type Policy, rewardCents } from "./assessment
 import type { Cost } from "./cost-text.ts";
 import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
 
-/** The fields of a month that {@link costOf} reads. */
+/** What {@link costOf} needs to know about a month. */
 export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
 
-/** Creates the input for a past month. */
+/** Creates the input of {@link costOf} for a past month. */
 export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }
 
-/** Returns the cost of a month's missed blocks in that month. */
+/** Returns what this many of the month's missed blocks cost in that month. */
 export function costOf(month: CostedMonth, blocks: bigint): Cost {
   const { policy, counts, remainingBlocks } = month;
   const end = endOf(month);
@@ -31,13 +31,16 @@ export function monthCost(month: CostedMonth): Cost {
   return costOf(month, month.counts.bad);
 }
 
-/** Returns the expected rate at the end of a month. Undefined while it means little. */
+/** Returns the expected rate at the end of a month. Undefined while it is too early for a meaningful rate. */
 function endOf({ counts, remainingBlocks, forecast }: CostedMonth): SuccessRate | undefined {
   if (remainingBlocks === 0n) return successRate(counts);
   return isEarly({ counts }) ? undefined : forecast?.middle;
 }
 
-/** Returns how the month would end without some of its missed blocks: the rest of it is then no worse than its other blocks. */
+/**
+ * Returns how the month would end if some blocks had not been missed. The rest of the month is then assumed to be no worse than
+ * the blocks counted so far.
+ */
 function endWithout({ counts: { good, bad } }: CostedMonth, end: SuccessRate, blocks: bigint): SuccessRate {
   const others = blocks < bad ? bad - blocks : 0n;
   const further = end.total - end.good - bad;

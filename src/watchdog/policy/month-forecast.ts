@@ -6,29 +6,29 @@ import type { Boundary, SuccessRate, Tier } from "./reward-tier.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 
-/** Past periods on which the forecast is based. */
+/** The past periods that the forecast is based on. */
 interface ForecastSamples {
   /** Counts for each of the last 28 days, oldest first, and for each hour of the last three days. */
   readonly days: readonly Rollup[];
   readonly hours: readonly Rollup[];
-  /** Measured blocks from the last hours. */
+  /** The blocks measured in the last 6 hours, 24 hours and 3 days. */
   readonly last: Readonly<Record<"6h" | "24h" | "3d", BlockCounts>>;
 }
 
-/** Minimum number of periods. With fewer, the forecast uses shorter periods. */
+/** If there are fewer periods than this, the forecast uses shorter ones. */
 const MIN_SAMPLES = 3;
 
-/** Number of resampled months: enough for the 10th and 90th percentiles, as the forecast is computed at every poll. */
+/** Number of resampled months. Enough for the 10th and 90th percentiles, but small because every poll computes a forecast. */
 const RESAMPLES = 200;
 
-/** Maximum draws per month. With hours, one draw represents several: a problem in one hour often persists in the next. */
+/** Maximum draws per month. A drawn hour stands for several, because a problem often persists into the next hour. */
 const MAX_DRAWS = 31;
 
-/** Number of days whose median shows a recurring loss. Fewer than five cannot show one. */
+/** A recurring loss shows in the median of seven days, or of at least five if fewer are known. */
 const RECURRING_DAYS = 7;
 const MIN_RECURRING_DAYS = 5;
 
-/** Minimum bad share of a drawn day that is worse than all days seen: at least one bad hour. */
+/** A drawn day that is worse than all known days has at least one bad hour. */
 const LEAST_UNSEEN = 1 / 24;
 
 /** Distance between the mean and the 10th percentile of a normal distribution, in standard deviations. */
@@ -61,13 +61,13 @@ export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: P
   };
 }
 
-/** Returns the rate at the end of a month if `further` of the remaining blocks are bad. */
+/** Returns the rate at the end of a month if `further` more blocks are bad. */
 export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): SuccessRate {
   const misses = further > remaining ? remaining : further;
   return { good: good + remaining - misses, total: good + bad + remaining };
 }
 
-/** Returns how the month ends if the remaining blocks are like those in the last six hours, the last three days, or so far. */
+/** Returns how the month ends if its remaining blocks are like the last six hours, the last three days, or the month so far. */
 function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): Forecast["regimes"] {
   const blocks: readonly (readonly [RegimeName, BlockCounts])[] = [
     ["now", last["6h"]],
@@ -83,10 +83,10 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 }
 
 /**
- * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. A
- * lasting loss is the smaller of the shares in the last six hours and three days: neither a past outage nor one that has just begun
- * is assumed to continue for the rest of the month. A recurring loss is the smaller of the share in the last 24 hours
- * and the median of seven days.
+ * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. The
+ * share of a lasting loss is the smaller of the shares in the last six hours and three days, so that neither a past outage nor
+ * one that has just begun is assumed to continue all month. The share of a recurring loss is the smaller of the share in the last
+ * 24 hours and the median of seven days.
  */
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
   const shares = usable(days).map((day) => badShare(day) ?? 0);
@@ -111,7 +111,7 @@ function choosePeriods(
   return { basis: "month so far", periods: [{ good: month.good, bad: month.bad, unknown: 0n }] };
 }
 
-/** Returns the measured counts of periods with enough blocks. A period that has only just begun means little. */
+/** Returns the measured counts of the periods that have enough blocks. A period that has only just begun says little. */
 function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   const measured = rollups.map(({ counts, estimated }) => ({
     good: counts.good - estimated.good,
@@ -122,7 +122,7 @@ function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   return measured.filter(({ good, bad }) => good + bad > 0n && (good + bad) * 4n >= most);
 }
 
-/** Estimates the number of bad blocks among the remaining ones. */
+/** Estimates how many of the remaining blocks will be bad. */
 function projectMisses(
   periods: readonly BlockCounts[],
   { remaining }: SeenMonth,
@@ -135,15 +135,15 @@ function projectMisses(
   const chance = TENTH * chanceOf(share, Number(sum.good + sum.bad), Number(remaining));
   const low = Math.min(at(0.1), Math.floor(Number(middle) - chance));
   const high = Math.max(at(0.9), Math.ceil(Number(middle) + chance));
-  // No bound exceeds the remaining blocks.
+  // No more blocks can be bad than remain.
   const within = (count: number): bigint => BigInt(Math.max(0, Math.min(Number(remaining), count)));
   return { low: within(low), middle, high: within(high) };
 }
 
 /**
- * Returns the standard deviation of the number of bad blocks among `remaining`, if each is bad with a probability measured on
- * `measured` blocks. Half a bad block is added to the measured blocks, so that the result is not zero if none was bad. Zero at the
- * end of the month; infinite if no block was measured.
+ * Returns the standard deviation of the number of bad blocks among `remaining`, if each is bad with a probability that was
+ * measured over `measured` blocks. Half a bad block is added, so that the result is not zero if none was bad. The result is zero
+ * at the end of the month and infinite if no block was measured.
  */
 function chanceOf(share: number, measured: number, remaining: number): number {
   if (remaining === 0) return 0;
@@ -161,7 +161,7 @@ function blocksOf(share: number, blocks: bigint): bigint {
  */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
   const shares = periods.map((period) => badShare(period) ?? 0);
-  // One in n + 1 draws is a day that has not been observed yet.
+  // One in n + 1 draws is a day worse than any observed so far.
   shares.push(Math.max(LEAST_UNSEEN, ...shares));
   let state = 20_261_001;
   const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);
@@ -177,16 +177,19 @@ function resample(periods: readonly BlockCounts[], blocksEach: number, remaining
   return draws.toSorted();
 }
 
-/** Counted and expected blocks in a month that is not over. */
+/** The blocks counted so far, and those still expected, in a month that is not over. */
 export interface SeenMonth {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Number of blocks until the end of the month. */
+  /** How many blocks the chain will make until the end of the month. */
   readonly remaining: bigint;
 }
 
 export interface OpenMonth extends SeenMonth {
-  /** Blocks of the month with unknown results: before the watchdog's first reading, and between a reading and a restart. */
+  /**
+   * The month's blocks whose result is unknown, either because they precede the watchdog's first reading or because a restart
+   * erased the result.
+   */
   readonly unseen: bigint;
 }
 
@@ -202,7 +205,7 @@ export function headroomOf(
     const least = policy.least[boundary];
     const state = stateOf(month, least);
     const seen = missesLeft(month, least);
-    // Unseen blocks can still make up for the counted ones.
+    // The unseen blocks may have been good and make up for the counted misses.
     const misses = state === "open" && seen < 0n ? 0n : seen;
     return {
       boundary,
@@ -213,7 +216,7 @@ export function headroomOf(
         state === "open"
           ? timeToLossMs({ misses, remaining: month.remaining }, share, blockTimeMs)
           : undefined,
-      // Blocks that may not be bad must be good.
+      // All remaining blocks that may not be bad must be good.
       requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
       burnRates: burnRates(windows, least),
@@ -221,12 +224,12 @@ export function headroomOf(
   });
 }
 
-/** Returns how many more bad blocks may follow before the month ends below a boundary; negative if it does anyway. */
+/** Returns how many more blocks may be bad before the month ends below a boundary; negative if it already does. */
 function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-/** Lost and clinched are certain, regardless of the unseen blocks' results. */
+/** Returns "lost" or "clinched" only if that is certain whatever the unseen blocks' results were. */
 function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Headroom["state"] {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
@@ -234,8 +237,8 @@ function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Hea
 }
 
 /**
- * Returns the bad share of a loss that lasts and is ongoing: the smaller of the shares in the last six hours and three days.
- * Blocks in these periods that were not counted are treated as good: a loss that began an hour ago is not a loss of three days.
+ * Returns the bad share of a lasting loss, which is the smaller of the shares in the last six hours and three days. Blocks in
+ * these periods that were not counted are treated as good, because a loss that began an hour ago has not lasted for three days.
  */
 function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockTimeMs: number): number {
   const shareOf = ({ good, bad }: BlockCounts, windowMs: number): number =>
@@ -244,7 +247,7 @@ function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockT
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {
-  // No block remains to change the outcome: impossible if lost, otherwise nothing is required.
+  // No block remains that could change the outcome.
   if (remaining === 0n) return misses < 0n ? Number.POSITIVE_INFINITY : 0;
   return Number(remaining - misses) / Number(remaining);
 }
@@ -254,7 +257,7 @@ function burnRates(windows: Readonly<Record<BurnWindow, BlockCounts>>, least: De
   const rates: Partial<Record<BurnWindow, number>> = {};
   for (const window of BURN_WINDOWS) {
     const { good, bad } = windows[window];
-    // A boundary of 100 % allows no miss, so there is no budget to burn.
+    // A boundary of 100 % allows no misses, so it has no burn rate.
     if (good + bad > 0n && allowed > 0) rates[window] = Number(bad) / Number(good + bad) / allowed;
   }
   return rates;

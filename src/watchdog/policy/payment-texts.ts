@@ -4,7 +4,7 @@ import { formatCount, formatTime } from "../../platform/base/text.ts";
 import type { Coin, PaidCounts, Payment } from "../sources/payment-result.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** How a payment compares with the expected amount, in the order that the metric uses. */
+/** The possible results of comparing a payment with the expected amount, in the metric's order. */
 export const PAYMENT_STATES = ["equal", "differs", "not-compared", "failed", "none-due", "missing"] as const;
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 
@@ -19,7 +19,7 @@ function coinText({ amount, denom }: Coin, display: Payment["display"]): string 
   return formatAmount(amount, denom, display && { ...display, denom }, ",");
 }
 
-/** Describes the payment, its place, and its comparison with the expected amount, in full sentences. */
+/** Describes a payment in full sentences: the amount, where the chain paid it, and how it compares with the expected amount. */
 export function paymentText(payment: Payment): string {
   const { month, outcome, amount, display, note, height, timeMs } = payment;
   const where = placeText(payment);

@@ -11,30 +11,34 @@ export const policy = z.strictObject({
   curve: z
     .enum(CURVES)
     .default("linear")
-    .describe("reward between the two boundaries: linear, or computed as in the chain's revenue module"),
-  full_percent: percent.default(98).describe("success rate from which the reward is paid in full"),
-  none_percent: percent.default(95).describe("success rate below which there is no reward"),
+    .describe(
+      "how to compute the reward between the two boundaries: linearly, or like the chain's revenue module",
+    ),
+  full_percent: percent.default(98).describe("the lowest success rate that is paid in full"),
+  none_percent: percent.default(95).describe("the success rate below which nothing is paid"),
   reward: z
     .number()
     .min(0)
     .max(1_000_000_000)
     .default(3000)
-    .describe("reward for a full month, in units of currency"),
+    .describe("the reward for a full month, in units of currency"),
   currency: z
     .string()
     .regex(CURRENCY, {
       error: issueText("is not a currency name", 'up to 16 letters and digits, e.g. "USD"'),
     })
     .optional()
-    .describe("currency of reward, shown next to amounts; with from_chain, the chain's currency")
+    .describe(
+      "the reward's currency, shown next to amounts; from_chain replaces it with the chain's currency",
+    )
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))
-    .describe("an incident ends after this time without a missed block"),
+    .describe("how long without a missed block until an incident ends"),
   from_chain: z
     .boolean()
     .default(false)
-    .describe("use the chain's revenue module parameters while they are readable"),
+    .describe("use the parameters of the chain's revenue module whenever they can be read"),
 });
 
 /** Converts a percentage to a fraction with 18 decimal places. */

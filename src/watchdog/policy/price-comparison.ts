@@ -4,16 +4,16 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 import { storedInteger, storedPairs } from "../sources/stored-json.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 
-/** Prices from one sidecar, for comparison with others. */
+/** One sidecar's prices, for comparison with other prices. */
 export interface SidecarPrices {
   readonly validator: string;
   /** Name of the node that uses the sidecar. */
   readonly node: string;
   /** Time of the poll that read the prices. */
   readonly atMs: number;
-  /** Whole numbers, scaled by the pair's decimals. */
+  /** The price of each pair, as a whole number scaled by the pair's decimals. */
   readonly prices: ReadonlyMap<string, bigint>;
-  /** The decimals of the pairs according to the sidecar's metrics. Any other pair uses the chain's decimals. */
+  /** Each pair's decimals according to the sidecar's metrics. Pairs that are not listed use the chain's decimals. */
   readonly decimals: ReadonlyMap<string, number>;
 }
 
@@ -26,22 +26,22 @@ export interface PriceComparison {
   readonly pair: string;
   readonly reference: PriceReference;
   readonly own: bigint;
-  /** Positive. */
+  /** The price to compare with. Always positive. */
   readonly other: bigint;
-  /** Undefined if stated by neither the chain nor the sidecar. */
+  /** How many decimals the prices have. Undefined if neither the chain nor the sidecar states them. */
   readonly decimals: number | undefined;
   /**
-   * Difference between the two prices. Since the chain's price is older, its distance is measured from the range of prices that
-   * the sidecar has had since just before the block.
+   * Difference between the two prices. Because the chain's price is older, it is compared with the range of all prices that the
+   * sidecar has had since just before the block.
    */
   readonly distance: bigint;
-  /** Age of `other` at the time of the poll, in ms. */
+  /** How old `other` was when the sidecar was polled, in ms. */
   readonly ageMs: number;
   /** Number of sidecars in the median, including this one; 0 for the chain's price. */
   readonly sidecars: number;
 }
 
-/** A price that is not compared, and the reason, phrased to end a sentence. */
+/** A price that could not be compared. The reason is phrased to end a sentence. */
 export interface NotCompared {
   readonly node: string;
   readonly pair: string;
@@ -57,13 +57,13 @@ export interface ComparedPrices {
 /** A sidecar's prices in one poll, by pair. */
 export const storedPrices = z.strictObject({
   atMs: z.number(),
-  // Enough digits for any price from a sidecar.
+  // Enough digits for any price that a sidecar can report.
   prices: storedPairs(z.string(), storedInteger(78)),
 });
 
 type RecentPrices = Readonly<z.output<typeof storedPrices>>;
 
-/** Prices from the last polls by node name, oldest first. */
+/** Each node's sidecar prices in the last polls, oldest first. */
 interface PriceHistory {
   readonly nodes: ReadonlyMap<string, { readonly recentPrices?: readonly RecentPrices[] }>;
 }
@@ -71,15 +71,15 @@ interface PriceHistory {
 export interface ComparisonInput {
   readonly observation: Observation;
   readonly history: PriceHistory;
-  /** Sidecars of other validators on the same chain. */
+  /** The prices from other validators' sidecars on the same chain. */
   readonly peers: readonly SidecarPrices[];
-  /** Pairs to compare between sidecars, in addition to pairs whose on-chain price is read. */
+  /** Pairs to compare between sidecars even if their price on the chain is not read. */
   readonly pairs: readonly string[];
   /** A price from the chain or a peer is not compared if it is older than this. */
   readonly maxAgeMs: number;
 }
 
-/** How much older than a block the sidecar prices used for it can be: one block interval plus the duration of the node's call. */
+/** Sidecar prices can be this much older than their block: one block interval plus the duration of the node's call. */
 const BEFORE_BLOCK_MS = 10_000;
 
 /** Compares each of a validator's sidecars with the prices stored by the chain. Empty if no chain is configured. */
@@ -108,7 +108,7 @@ function compareOne(
   if (price === undefined) return { ...pairOf, reason: "the sidecar has no price" };
   if (blockTimeMs === undefined || stored.price === 0n)
     return { ...pairOf, reason: "the chain has no price" };
-  // This machine's clock and the chain's may differ slightly.
+  // The difference can be negative, because this machine's clock and the chain's may differ slightly.
   const ageMs = Math.max(0, own.atMs - blockTimeMs);
   if (ageMs > maxAgeMs) {
     const seconds = Math.round(ageMs / 1000);
@@ -116,7 +116,8 @@ function compareOne(
   }
   const since = recent.filter(({ atMs }) => atMs >= blockTimeMs - BEFORE_BLOCK_MS && atMs <= own.atMs);
   const past = since.flatMap(({ prices }) => prices.get(pair) ?? []);
-  // Both prices are scaled to the larger number of decimals, so nothing is rounded. A sidecar that reports none uses the chain's.
+  // Scale both prices to the larger number of decimals, so that nothing is rounded. If the sidecar reports no decimals, use the
+  // chain's.
   const from = own.decimals.get(pair) ?? stored.decimals;
   const to = stored.decimals ?? from;
   const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);
@@ -127,8 +128,8 @@ function compareOne(
 }
 
 /**
- * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. The range contains the chain's
- * older price even if the market moves fast.
+ * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. Because of the range, the
+ * chain's older price is not reported as wrong when the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));
@@ -154,7 +155,7 @@ export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
 
 type ComparedPair = Pick<ChainPrice, "pair" | "decimals">;
 
-/** Compares one pair. `known` is the number of decimals recorded on the chain. */
+/** Compares one pair. `known` is the number of decimals that the chain states. */
 function compareWithMedian(
   own: SidecarPrices,
   { pair, decimals: known }: ComparedPair,
@@ -181,7 +182,7 @@ function compareWithMedian(
   };
 }
 
-/** Returns the prices of a node's sidecar; undefined if they were not read, or were derived from metrics and have no values. */
+/** Returns the prices of a node's sidecar; undefined if they were not read, or come from metrics, which contain no values. */
 export function sidecarPrices(
   validator: string,
   { name, prices, sidecar }: NodeObservation,
@@ -194,7 +195,7 @@ export function sidecarPrices(
 
 const NO_DECIMALS: ReadonlyMap<string, number> = new Map();
 
-/** Returns the deviation in basis points of the other price, rounded down. */
+/** Returns the deviation in basis points relative to the other price, rounded down. */
 export function deviationBps({ distance, other }: PriceComparison): bigint {
   return (distance * 10_000n) / other;
 }
@@ -256,7 +257,7 @@ export function compareAll(
   };
 }
 
-/** Prices are decimal strings. The deviation is in basis points of the other price. */
+/** How the API shows a comparison. Prices are decimal strings; the deviation is in basis points relative to the other price. */
 export const comparisonView = jsonView<PriceComparison | NotCompared>(({ value, orNull }) => ({
   node: value(words, ({ node }) => node),
   pair: value(words, ({ pair }) => pair),
@@ -269,7 +270,7 @@ export const comparisonView = jsonView<PriceComparison | NotCompared>(({ value, 
   reason: orNull(words, (one) => ("reason" in one ? one.reason : undefined)),
 }));
 
-/** Returns all results, first those that are comparisons. */
+/** Returns the comparisons, followed by the prices that could not be compared. */
 export function allResults({ comparisons, notCompared }: ComparedPrices) {
   return [...comparisons, ...notCompared];
 }

@@ -5,7 +5,7 @@ import { allBlocks, type BlockCounts } from "../ledger/ledger-view.ts";
 export const TIERS = ["full", "proportional", "none"] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** The two boundaries between tiers. The reward is full at or above "full"; there is none below "none". */
+/** The two boundaries between tiers. At or above "full" the whole reward is paid, and below "none" nothing. */
 export const BOUNDARIES = ["full", "none"] as const;
 export type Boundary = (typeof BOUNDARIES)[number];
 
@@ -18,13 +18,13 @@ export const SPECIFIED_LEAST: LeastRates = {
   none: (DEC18_ONE * 95n) / 100n,
 };
 
-/** Number of blocks after which a month's rate is meaningful: the blocks of one hour, at one block every two seconds. */
+/** Number of blocks after which a month's rate is meaningful. At one block every two seconds, this takes an hour. */
 export const ENOUGH_BLOCKS = 1_800n;
 
-/** A success rate as a fraction: `good` out of `total` blocks. Neither number counts unknown blocks. */
+/** A success rate as a fraction: `good` out of `total` blocks. Neither number includes unknown blocks. */
 export interface SuccessRate {
   readonly good: bigint;
-  /** Greater than zero. */
+  /** The number of good and bad blocks. Always greater than zero. */
   readonly total: bigint;
 }
 
@@ -34,7 +34,7 @@ export function successRate(counts: BlockCounts): SuccessRate | undefined {
   return total === 0n ? undefined : { good: counts.good, total };
 }
 
-/** Returns the tier: at least 98 %, at least 95 %, or less; or according to other boundaries. The comparison is exact. */
+/** Returns the tier that a rate falls into. The comparison is exact. */
 export function tierOf(rate: SuccessRate, least: LeastRates = SPECIFIED_LEAST): Tier {
   if (isAtLeast(rate, least.full)) return "full";
   return isAtLeast(rate, least.none) ? "proportional" : "none";
@@ -47,7 +47,7 @@ export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
 
 /** Returns how many of `total` blocks may be bad without the rate falling below a boundary. */
 export function allowedMisses(total: bigint, least: Dec18): bigint {
-  // Rounded down, so that one more miss is below the boundary.
+  // Round down, so that one more miss is below the boundary.
   return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 
@@ -56,7 +56,7 @@ export function allowedShare(least: Dec18): number {
   return Number(DEC18_ONE - least) / Number(DEC18_ONE);
 }
 
-/** Returns the rates if every unknown block was bad, and if every one was good. Undefined if there are no blocks. */
+/** Returns the rate if all unknown blocks were bad, and the rate if they were all good. Undefined if there are no blocks. */
 export function rateBounds(counts: BlockCounts): { low: SuccessRate; high: SuccessRate } | undefined {
   const { good, unknown } = counts;
   const total = allBlocks(counts);
@@ -75,7 +75,8 @@ export function toRatio({ good, total }: SuccessRate): number {
 }
 
 /**
- * Returns the time until more than `misses` remaining blocks are bad, at a given bad share; undefined if the month ends first.
+ * Returns how long until more than `misses` of the remaining blocks are bad, if their bad share stays the same. Undefined if the
+ * month ends first.
  */
 export function timeToLossMs(
   { misses, remaining }: { readonly misses: bigint; readonly remaining: bigint },

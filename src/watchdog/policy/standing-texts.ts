@@ -18,7 +18,7 @@ export function sharedText({ others, missing, power }: SharedMisses, kind: Share
   return `not alone: ${who} ${kind} too${share}`;
 }
 
-/** The same text, formatted as the end of a reason; empty if unknown. */
+/** Returns the same text in a form that can be appended to a reason. Empty if unknown. */
 export function sharedSuffix(shared: SharedMisses | undefined, kind: SharedKind): string {
   return shared === undefined || shared.others === 0 ? "" : `; ${sharedText(shared, kind)}`;
 }
@@ -28,13 +28,13 @@ export function windowText({ missed, allowed, left, windowBlocks }: WindowStandi
   return `${formatCount(missed)} of the ${formatCount(allowed)} misses that a window of ${formatCount(windowBlocks)} blocks allows are used, ${formatCount(left)} left`;
 }
 
-/** Returns "in 2 h 18 min (8,301 blocks)", or why no time can be given. */
+/** Says when the validator is jailed if it misses every block, e.g. "in 2 h 18 min (8,301 blocks)", or why that is not known. */
 export function allMissedText({ ifAllMissed, allMissedMs }: WindowStanding): string {
   if (ifAllMissed === undefined) return "never: the chain jails nobody for downtime";
   return inText(ifAllMissed.least, allMissedMs);
 }
 
-/** The same text for the current rate of misses. */
+/** Says when the validator is jailed at its current rate of misses, or why that is not known. */
 export function presentText({ atPresentRate, presentMs }: WindowStanding): string {
   if (atPresentRate.kind === "unknown") return "not known yet";
   if (atPresentRate.kind === "never") return "never";
@@ -47,7 +47,7 @@ function inText(blocks: bigint, ms: number | undefined): string {
   return ms === undefined ? `in ${count}` : `in ${formatDuration(ms)} (${count})`;
 }
 
-/** States when and with which command a jailed validator can be released. */
+/** Says when a jailed validator can be released, and with which command. */
 export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   const when =
     untilMs === undefined || untilMs <= nowMs
@@ -56,14 +56,14 @@ export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   return `it can be released ${when}${command === undefined ? "" : `, by "${command}"`}`;
 }
 
-/** Names of the compared measures. */
+/** How texts name each measure by which validators are compared. */
 export const MEASURE_TITLES: Readonly<Record<Measure, string>> = {
   signing: "signed blocks",
   blocks: "paid blocks",
   votes: "oracle votes",
 };
 
-/** Returns the percentage of other validators that are not better, rounded down. */
+/** Returns the percentage of other validators that do no better, rounded down. */
 export function percentile({ notBetter, compared }: Pick<PeerComparison, "notBetter" | "compared">): number {
   return Math.floor((100 * notBetter) / (compared - 1));
 }

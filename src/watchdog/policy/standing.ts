@@ -12,31 +12,31 @@ import { mulDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { SuccessRate } from "./reward-tier.ts";
 
-/** A validator's exact signing window. */
+/** How full a validator's signing window is, computed exactly. */
 export interface SigningWindow {
   readonly windowBlocks: bigint;
-  /** Number of blocks counted in the window; fewer than its length if the validator entered the set recently. */
+  /** How many blocks the window covers so far. This is less than its length if the validator entered the set recently. */
   readonly counted: bigint;
   readonly missed: bigint;
-  /** Maximum number of misses in a window before the validator is jailed. */
+  /** How many misses a window may contain before the validator is jailed. */
   readonly allowed: bigint;
-  /** Number of further misses allowed before the validator is jailed. */
+  /** How many more misses are allowed before the validator is jailed. */
   readonly left: bigint;
   /** Undefined until the first block has been counted. */
   readonly signed: SuccessRate | undefined;
-  /** Number of blocks until jail if every block is missed from now on; undefined if the parameters jail nobody for downtime. */
+  /** Blocks until jail if the validator misses every block from now on. Undefined if nobody is jailed for downtime. */
   readonly ifAllMissed: BlockRange | undefined;
-  /** Blocks until jail at the current rate of misses. */
+  /** Blocks until the validator is jailed at its current rate of misses. */
   readonly atPresentRate: PresentRate;
 }
 
-/** Bounds on a number of blocks, because the chain does not tell which blocks in the window were missed. */
+/** A lower and an upper bound, because the chain does not tell which of the window's blocks were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
 }
 
-/** "unknown": too few readings. "never": at this rate, the window will never contain too many misses. */
+/** "unknown" means too few readings. "never" means that at this rate the window will never contain too many misses. */
 export type PresentRate =
   | { readonly kind: "unknown" }
   | { readonly kind: "never" }
@@ -45,15 +45,15 @@ export type PresentRate =
 export interface WindowInput {
   readonly params: SlashingParams;
   readonly info: SigningInfo;
-  /** The chain's latest height. If undefined (unknown), the validator is assumed to have been in the set long enough. */
+  /** The chain's latest height. If unknown, the validator is assumed to have been in the set for more than a window. */
   readonly height: bigint | undefined;
   readonly growth: MissGrowth | undefined;
 }
 
 /**
- * Computes how full a signing window is. A validator is jailed in a block above `start + window` if its window contains more
- * missed blocks than `window - min · window`, where the product is rounded half to even (`x/slashing` v0.50
- * keeper/infractions.go, types/params.go).
+ * Computes how full a signing window is. The chain jails a validator in a block above `start + window` if its window contains
+ * more missed blocks than `window - min · window`. The product is rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
+ * types/params.go).
  */
 export function signingWindow({ params, info, height, growth }: WindowInput): SigningWindow {
   const { windowBlocks } = params;
@@ -61,7 +61,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
   const allowed = allowedMisses(params);
   const counted = minInt(indexOffset, windowBlocks);
   const needed = missed > allowed ? 1n : allowed + 1n - missed;
-  // The earliest block in which the validator can be jailed.
+  // How many blocks from now the validator can be jailed at the earliest.
   const earliest = height === undefined ? 1n : startHeight + windowBlocks + 1n - height;
   const isJailable = allowed < windowBlocks;
   return {
@@ -71,7 +71,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
     allowed,
     left: maxInt(allowed - missed, 0n),
     signed: counted === 0n ? undefined : { good: maxInt(counted - missed, 0n), total: counted },
-    // A miss that replaces an old miss does not count, and after an entire window every slot is a miss.
+    // A new miss adds nothing if it replaces an old one. After an entire window, every slot is a miss.
     ifAllMissed: isJailable
       ? { least: maxInt(needed, earliest), most: maxInt(minInt(needed + missed, windowBlocks), earliest) }
       : undefined,
@@ -84,7 +84,7 @@ export function allowedMisses({ windowBlocks, minSigned }: SlashingParams): bigi
   return windowBlocks - mulDec18(minSigned, windowBlocks);
 }
 
-/** After one full window, all current misses have left it, so anything that would take longer never happens. */
+/** Returns "never" if jail is more than a full window away, because by then all current misses have left the window. */
 function presentRate(
   needed: bigint,
   earliest: bigint,
@@ -103,23 +103,23 @@ function presentRate(
 export interface Standing {
   readonly jail: Jail;
   readonly window: WindowStanding | undefined;
-  /** Why there is no window, phrased to end a sentence; undefined if there is a window. */
+  /** Explains why there is no window, phrased to end a sentence. Undefined if there is one. */
   readonly windowNote: string | undefined;
-  /** Who else missed the latest commits. Undefined if unknown. */
+  /** Which other validators also missed the latest commits. Undefined if unknown. */
   readonly commits: SharedMisses | undefined;
-  /** Who else missed the latest oracle votes. Undefined if unknown. */
+  /** Which other validators also missed the latest oracle votes. Undefined if unknown. */
   readonly votes: SharedMisses | undefined;
   readonly peers: PeersStanding;
 }
 
-/** "unknown": the data that was read does not show the state. */
+/** The states of a validator in the slashing module. "unknown" means that the data that was read does not show it. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
 export interface Jail {
   readonly state: (typeof JAIL_STATES)[number];
-  /** When a jailed validator can be released at the earliest. Absent for any other validator. */
+  /** The earliest time at which a jailed validator can be released. Absent if the validator is not jailed. */
   readonly untilMs?: number;
-  /** The command that releases a jailed validator. Absent for any other validator. */
+  /** The command that releases a jailed validator. Absent if the validator is not jailed. */
   readonly command?: string;
 }
 
@@ -130,12 +130,12 @@ export interface WindowStanding extends SigningWindow {
   readonly presentMs: number | undefined;
 }
 
-/** A comparison, and when the other validators were read. */
+/** A comparison, and the time at which the other validators were read. */
 export type DatedComparison = PeerComparison & { readonly atMs: number };
 
 export interface PeersStanding {
   readonly comparisons: readonly DatedComparison[];
-  /** Why comparisons are missing. */
+  /** Explains why comparisons are missing. */
   readonly notes: readonly string[];
 }
 
@@ -157,7 +157,7 @@ export function standingOf(observation: Observation, blockTimeMs: number | undef
   };
 }
 
-/** Returns the window, or why there is none. */
+/** Returns the signing window, or explains why there is none. */
 function windowOf(
   { params, info, growth }: SlashingReading,
   { state }: Jail,
@@ -174,7 +174,7 @@ function windowOf(
   });
 }
 
-/** Returns the reading, or why there is none. */
+/** Returns the slashing module's reading, or explains why there is none. */
 function slashingOf(seen: Observation["chain"]["slashing"]): SlashingReading | string {
   if (seen === undefined || seen.state === "not-configured")
     return "it needs chain.rest and consensus_address in the configuration";
@@ -196,7 +196,10 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
   };
 }
 
-/** The staking module decides. Without it, only two facts are certain: a jail that has not ended yet, and a place in the set. */
+/**
+ * Follows the staking module, which decides whether a validator is jailed. If it cannot be read, only a jail time that has not
+ * passed and a place in the set are conclusive.
+ */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
   const head = readingOf(chain.head);
   const isInSet = readingOf(chain.validator)?.isInSet === true;
@@ -210,7 +213,7 @@ function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Ob
   };
 }
 
-/** Formats the command as Cosmos SDK programs expect it. Parts received from other hosts are quoted for a shell. */
+/** Formats the release command as Cosmos SDK programs expect it. Values that came from other hosts are quoted for the shell. */
 function unjailCommand({ program, from, gasPrice }: UnjailTerms, chainId: string | undefined): string {
   return [
     `${program} tx slashing unjail --from ${from ?? "OPERATOR"}`,
@@ -224,7 +227,7 @@ function shellWord(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Prefers the counts that the chain pays by over a node's counters, which start with the node's process. */
+/** Compares by the counts that the chain pays by if possible, and otherwise by a node's counters. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const reading = readingOf(peers);

@@ -8,27 +8,30 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The plan most recently shown by polls. It is retained when the chain halts at the plan's height and nothing can be queried. */
+/** The upgrade plan that polls saw last. It is retained while the chain halts at its height and cannot be queried. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),
   info: z.string(),
-  /** When the plan was last shown. */
+  /** When a poll last saw the plan. */
   seenMs: z.number(),
-  /** First poll after the plan's height that no longer showed the plan, i.e. the chain has executed it. */
+  /** The first poll after the plan's height that no longer saw the plan, which means that the chain has executed it. */
   doneMs: z.number().exactOptional(),
 });
 
 export type SeenUpgrade = Readonly<z.output<typeof seenUpgrade>>;
 
-/** For this long after an upgrade, the plan explains why a node has not come back. */
+/** For this long after an upgrade, a node that has not come back is explained by the upgrade. */
 const DONE_MS = DAY_MS;
 
-/** The plan is read slightly later than the head. Nobody cancels an upgrade in the last blocks before it. */
+/**
+ * The plan is read slightly after the chain's head. If it disappears within this many blocks before its height, it was executed,
+ * because nobody cancels that late.
+ */
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll. `reading` is undefined if it could not be read, which says nothing about the plan; `height` is the newest known
+ * Adds one poll. `reading` is undefined if the plan could not be read, which says nothing about it. `height` is the newest known
  * height. A plan that disappears before its height was cancelled and is forgotten.
  */
 export function advanceUpgrade(
@@ -47,19 +50,19 @@ export function advanceUpgrade(
 /** Time between two blocks, in ms. */
 export interface BlockTime {
   readonly meanMs: number;
-  /** Block times in the fastest and the slowest hour of the last day. */
+  /** The block times in the last day's fastest and slowest hours. */
   readonly fastMs: number;
   readonly slowMs: number;
 }
 
-/** Minimum spread of a mean, since hours differ and future hours will differ too. */
+/** The mean is never taken to be more precise than this, because hours differ and will continue to differ. */
 const LEAST_SPREAD = 0.005;
 
-/** Spread of a mean if fewer than {@link ENOUGH_HOURS} hours are known. */
+/** How imprecise the mean is taken to be if fewer than {@link ENOUGH_HOURS} hours are known. */
 const UNKNOWN_SPREAD = 0.1;
 const ENOUGH_HOURS = 3;
 
-/** An interval that is slower than the mean by this factor contains a halt, which the mean excludes too. */
+/** An interval that is slower than the mean by this factor contains a halt. It is left out, as it is in the mean. */
 const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
@@ -87,7 +90,7 @@ export interface UpgradeCountdown {
   readonly remainingBlocks: bigint | undefined;
   /** When the height is expected, in wall-clock ms; `low` and `high` assume the block times of the fastest and slowest hours. */
   readonly atMs: Band<number> | undefined;
-  /** When the plan was last shown. */
+  /** When a poll last saw the plan. */
   readonly seenMs: number;
   readonly doneMs: number | undefined;
 }
@@ -98,7 +101,7 @@ interface SeenChain {
   readonly chain: { readonly height?: bigint; readonly advancedAtMs?: number; readonly firstSeenMs?: number };
 }
 
-/** Returns the countdown to the plan in a history. `headMs` is the time of the poll if it showed the chain's head. */
+/** Returns the countdown to the plan that a history contains. `headMs` is the poll's time if it saw the chain's head. */
 export function countdownTo(
   { upgrade: seen, chain: head }: SeenChain,
   headMs: number | undefined,
@@ -123,7 +126,7 @@ export function countdownTo(
   };
 }
 
-/** Returns the time of a poll that showed the newest block; undefined for any other poll. */
+/** Returns the poll's time if it saw the newest block, and undefined otherwise. */
 export function headSeenMs({ atMs, chain: { head } }: Observation): number | undefined {
   return head.state === "up" ? atMs : undefined;
 }
@@ -142,10 +145,10 @@ export function countdownText(
   return `${left}, in about ${formatRoundedDuration(Math.max(0, atMs.middle - nowMs))} (${rangeText(atMs.low, atMs.high)} UTC)`;
 }
 
-/** Time ranges shorter than this are shown to the second. */
+/** Shorter time ranges than this are shown with seconds. */
 const SHORT_MS = 600_000;
 
-/** Formats a range: "2026-11-22 06:49 to 06:53"; with seconds if it is short, with both dates if they differ. */
+/** Formats a range: "2026-11-22 06:49 to 06:53"; Adds seconds if the range is short, and the second date if it differs. */
 function rangeText(lowMs: number, highMs: number): string {
   const format = highMs - lowMs < SHORT_MS ? formatTime : formatMinute;
   const [low, high] = [format(lowMs), format(highMs)];
@@ -154,8 +157,8 @@ function rangeText(lowMs: number, highMs: number): string {
 }
 
 /**
- * Explains that a halt at a height is due to a planned upgrade, phrased to end a sentence; empty if it is not. A node stops at
- * the block before the plan's height, or has stored the block at that height but not executed it.
+ * If a halt at this height is due to a planned upgrade, explains it in words that end a sentence. Empty otherwise. A node stops
+ * at the block before the plan's height, or has stored the block at that height but not executed it.
  */
 export function haltText(
   seen: SeenUpgrade | undefined,

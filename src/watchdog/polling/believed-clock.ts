@@ -9,59 +9,57 @@ import type { ClockView, Witness } from "../sources/observation.ts";
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with a poll's times. Returns how far to move the times of earlier polls, usually 0: by as
-   * much as `nowMs` moved or, in the first poll, back to `nowMs` if the stored times are later.
+   * Compares the machine's clock with a poll's times. Returns how far to move the times of earlier polls, usually 0. They move by
+   * as much as `nowMs` did. In the first poll, stored times later than `nowMs` move back to it.
    */
   readonly compare: (evidence: ClockEvidence) => number;
-  /** Returns `Observation.clock`, plus the number of changes so far. */
+  /** Returns `Observation.clock`, and how often the clock has been moved so far. */
   readonly view: () => ClockView & { readonly changes: number };
 }
 
-/** A poll's information about the time. */
+/** What a poll shows about the current time. */
 interface ClockEvidence {
   /** `Date` headers from the responses of the sources. */
   readonly dates: readonly Witness[];
-  /** Time of the chain's newest block: the current time cannot be earlier. Undefined while it cannot be read. */
+  /** Time of the chain's newest block, which the current time cannot precede. Undefined while it cannot be read. */
   readonly chainMs: number | undefined;
-  /**
-   * Time of the last stored poll: the current time cannot be earlier. Only the first call uses it. Undefined if there is none.
-   */
+  /** Time of the last stored poll, which the current time cannot precede. Used by the first call only. Undefined if none. */
   readonly lastPollMs: number | undefined;
 }
 
-/** Clocks agree if they differ by less than this. Blocks on a slow chain may be this old. */
+/** Clocks agree if they differ by less than this. On a slow chain, the newest block may be this old. */
 const TOLERANCE_MS = MINUTE_MS;
 
 /** A difference smaller than this is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/** How long a step must last if only the sources' clocks confirm it, as they may be on one machine. The alert fires earlier. */
+/** How long a step must last if only the sources' clocks, perhaps all on one machine, confirm it. The alert fires earlier. */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** This program did not exist earlier, so a source that shows an earlier time has a clock that was never set. */
+/** A source that shows an earlier time than this has a clock that was never set. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
-/** An older response says nothing about a step since then. */
+/** Older responses are ignored, because the clock may have been stepped since. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
-/** Evidence for a given time. If the chain's newest block is close to it, the chain decides. */
+/** How well a given time is confirmed. If the chain's newest block is close to it, the chain alone decides. */
 type Standing = "chain" | "sources" | "alone" | "refuted";
 
 /** Creates a clock that trusts the machine's clock until the first poll. */
 export function createBelievedClock(machine: Clock): BelievedClock {
-  // The monotonic clock has fractions of a millisecond, but stored times don't.
+  // Round, because the monotonic clock has fractions of a millisecond but stored times don't.
   const nowMs = (): number => Math.round(offsetMs + machine.monotonicMs());
   const offset = (): number => Math.round(machine.nowMs() - machine.monotonicMs());
   let offsetMs = offset();
-  /** Offset of the machine's clock since its last step, and the monotonic time of that step. */
+  /** The machine clock's offset since it was last stepped, and the monotonic time of that step. */
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
-  /** True while nothing has been confirmed: `nowMs` is then a best guess. */
+  /** True until something confirms `nowMs`, which is only a best guess until then. */
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();
-  /** Lower bound for the current time's offset, from the newest block seen in any poll. */
+  /** The offset cannot be lower than this, according to the newest block that any poll has seen. */
   let boundMs = Number.NEGATIVE_INFINITY;
   let change: string | undefined;
   let changes = 0;
@@ -102,7 +100,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
     hosts = new Map(latest.map((one) => [one.host, one]));
     if (Math.abs(offset() - seen.offsetMs) > DRIFT_MS) seen = { offsetMs: offset(), sinceMs: readMs };
     seen = { ...seen, offsetMs: offset() };
-    // Offsets make times from different moments comparable.
+    // Compare offsets rather than times, because the times are from different moments.
     const witnesses = [...hosts.values()]
       .filter((one) => one.timeMs >= NEVER_SET_MS)
       .map((one) => one.timeMs - one.readMs);

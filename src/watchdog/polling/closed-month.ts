@@ -7,14 +7,14 @@ import type { BlockCounts } from "../ledger/ledger-view.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { RevenueReading, Seen } from "../sources/observation.ts";
 
-/** A past month, as counted by the watchdog. */
+/** The watchdog's count of a past month. */
 export interface ClosedMonth {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** Pay for this month under the policy, and pay for a full month, in hundredths of the currency unit. */
+  /** What the policy pays for this month and for a full month, in hundredths of the currency unit. */
   readonly payCents: bigint;
   readonly fullCents: bigint;
-  /** What previous searches found. */
+  /** The payment that previous searches found. */
   readonly payment?: Payment;
 }
 
@@ -26,24 +26,24 @@ export interface BlockTimeAt {
 export interface PaymentSearch {
   /** The newest block. Undefined while unreadable. */
   readonly head: BlockTimeAt | undefined;
-  /** The month before the newest block's month. Undefined if the watchdog counted nothing in it. */
+  /** The month before the one of the newest block. Undefined if the watchdog counted no blocks in it. */
   readonly closed: ClosedMonth | undefined;
-  /** Undefined while unreadable. */
+  /** The revenue module's parameters and counts. Undefined while unreadable. */
   readonly revenue: RevenueReading | undefined;
   /** Wall clock, ms. */
   readonly nowMs: number;
 }
 
 /**
- * Searches for the payment for the previous month until it is found. "not-configured" means that there is currently nothing to
- * search for. An unfinished search continues at the next poll.
+ * Searches for last month's payment until it is found. An unfinished search continues at the next poll. "not-configured" means
+ * that there is currently nothing to search for.
  */
 export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
 
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;
-  /** Uses the chain's policy if configured to do so. Undefined before the first poll. */
+  /** The last assessment, whose policy is the chain's if so configured. Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
 }
 
@@ -58,7 +58,7 @@ export function closedMonth(
   const { name } = validator.target;
   const record = ledgers.get(name)?.sources.calls.rollups.months.get(month);
   const rate = record && successRate(record.counts);
-  // Until the month is finalized, its last blocks are not counted.
+  // Until the month is finalized, its last blocks have not been counted.
   if (record?.finalized === undefined || rate === undefined) return undefined;
   const policy = assessment?.policy ?? validator.policy.policy;
   const payment = payments?.get(name)?.find((one) => one.month === month);

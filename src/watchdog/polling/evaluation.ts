@@ -23,9 +23,12 @@ import type { Observation } from "../sources/observation.ts";
 import { type SeenSource, seenSources } from "../sources/seen-sources.ts";
 import { type WatchdogState, withPayment } from "../state/state-store.ts";
 
-/** What one poll concluded: everything that follows from an observation and the state before it. */
+/** The outcome of one poll: everything that follows from its observation and the state before it. */
 export interface Evaluation {
-  /** While two nodes respond at one URL, the node's page is an error; so is a module that the chain used to have. */
+  /**
+   * The observation with two corrections. If two nodes respond at one URL, the node's page is an error. So is an absent module
+   * that the chain used to have.
+   */
   readonly observation: Observation;
   readonly sources: readonly SeenSource[];
   readonly state: WatchdogState;
@@ -37,21 +40,21 @@ export interface Evaluation {
   readonly upgrade: UpgradeCountdown | undefined;
   /** Names of the nodes that have restarted. */
   readonly restarted: readonly string[];
-  /** Notifications from this poll. They are also in the outbox of each channel that should receive them. */
+  /** The poll's notifications, which have also been added to the outbox of each channel that should receive them. */
   readonly events: readonly AlertEvent[];
 }
 
 export interface EvaluationOptions {
   readonly alerts: AlertOptions;
   readonly intervalMs: number;
-  /** Absent if the watchdog does not follow the validator's votes. */
+  /** The validator's consensus address. Absent if the watchdog does not read the validator's votes. */
   readonly consensusAddress?: string | undefined;
   readonly policy: PolicyChoice;
   /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** True while a gap is being filled: the readings are not counted yet, and a later poll counts their blocks. */
+  /** True while a gap is being filled. The readings are not counted then; a later poll counts their blocks. */
   readonly isFilling?: boolean;
-  /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
+  /** Two readings that are further apart than this have a gap between them. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
   /** How late the poll started compared with its schedule, in ms. Absent if not measured. */
   readonly lateMs?: number | undefined;
@@ -124,7 +127,7 @@ function evaluateCounting(
   };
 }
 
-/** If a module existed before, "absent" means that it can no longer be seen, unless an upgrade in the last day removed it. */
+/** Treats an absent module as unreadable if the chain had it before, unless an upgrade in the last day may have removed it. */
 function withLostModules(observation: Observation, { modules = [], upgrade }: PollHistory): Observation {
   if (upgrade?.doneMs !== undefined) return observation;
   const lost = modules.flatMap((name) => {
@@ -155,7 +158,7 @@ function standingIn(observation: Observation, meanMs: number | undefined): { rea
   return isRead ? { standing } : {};
 }
 
-/** Compares the prices that are no older than the alerts about them allow. */
+/** Compares prices, leaving out those that are too old for the alerts about them. */
 function comparePrices(
   observation: Observation,
   history: PollHistory,
@@ -188,10 +191,10 @@ interface PollAlerts extends AlertsPlan, Pick<Evaluation, "upgrade"> {
   readonly history: PollHistory;
 }
 
-/** The allowed gap between two polls is never shorter than this, so that slow polls do not interrupt a short `for`. */
+/** The allowed gap between two polls is at least this long, so that slow polls do not interrupt a short `for`. */
 const MIN_GAP_MS = 60_000;
 
-/** The allowed gap, measured in poll intervals. */
+/** The allowed gap between two polls, in poll intervals. */
 const GAP_POLLS = 3;
 
 /** Evaluates all conditions for one poll of one validator, and advances its alerts. Pure. */

@@ -4,14 +4,14 @@ import type { WatchdogStatus } from "./watchdog-status.ts";
 /** Defines how recent a poll must be to count as current. */
 export interface Freshness {
   readonly nowMs: number;
-  /** Longest normal time between the ends of two polls. */
+  /** The longest time that normally passes between the ends of two polls. */
   readonly pollMs: number;
 }
 
-/** Time that polls of a slow source may take beyond their deadline. */
+/** How much longer than the deadline a poll of a slow source may take. */
 const SLACK_MS = 5_000;
 
-/** Returns the longest normal time between the ends of two polls. */
+/** Returns the longest time that normally passes between the ends of two polls. */
 export function longestPollMs(config: {
   readonly intervalMs: number;
   readonly limits: SourceLimits;
@@ -19,7 +19,7 @@ export function longestPollMs(config: {
   return config.intervalMs + 2 * config.limits.deadlineMs + SLACK_MS;
 }
 
-/** Returns why nothing can be said about the current state; undefined while any node can be read. */
+/** Explains why nothing can be said about the current state. Returns undefined while any node can be read. */
 export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,

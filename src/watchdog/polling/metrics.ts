@@ -17,7 +17,7 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** For up to this many validators, statuses are formatted on request. For more, the first request would take too long. */
+/** Up to this many validators, statuses are formatted on request. With more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
 const watchdogGauge = gaugesOf([], (status: WatchdogStatus) => [[[], status]]);
@@ -37,12 +37,12 @@ const alertGauge = gaugesOf(
 
 const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
   oracle_watchdog_month_blocks: monthGauge(
-    "Blocks in the current UTC month by result of their oracle call. Unknown: a node restart erased the result.",
+    "Blocks in the current UTC month, by the result of their oracle call. Unknown: a node restart erased the result.",
     ({ counts: { good, bad, unknown } }) => Object.entries({ good, bad, unknown }),
     "result",
   ),
   oracle_watchdog_month_success_ratio: monthGauge(
-    "Good blocks divided by good and bad blocks in the current UTC month. Absent before the first counted block.",
+    "Share of good blocks among good and bad blocks in the current UTC month. Absent before the first counted block.",
     ({ rate }) => rate && toRatio(rate),
   ),
   oracle_watchdog_month_tier: monthGauge(
@@ -77,11 +77,11 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     (state) => state?.phase === "firing",
   ),
   oracle_watchdog_alert_pending: alertGauge(
-    "1 while the alert's condition is active but the alert is not firing yet, 0 otherwise.",
+    "1 while the alert's condition holds but the alert is not firing yet, 0 otherwise.",
     (state) => state?.phase === "pending",
   ),
   oracle_watchdog_alert_since_timestamp_seconds: alertGauge(
-    "When the alert started firing or became pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
+    "When the alert started firing or became pending. In state muted it fires but notifies nobody, because of another alert, a silence or maintenance. Absent while inactive.",
     (state) => {
       if (state === undefined || state.phase === "resolved") return undefined;
       const isMuted = state.phase === "firing" && state.quietReason !== undefined;
@@ -106,11 +106,11 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ lateMs }) => seconds(lateMs),
   ),
   oracle_watchdog_state_stored: watchdogGauge(
-    "1 while the state is stored, 0 after the state file could not be written: the state is then in memory only.",
+    "1 while the state is stored, 0 while it is only in memory because the state file could not be written.",
     ({ storeProblem }) => storeProblem === undefined,
   ),
   oracle_watchdog_clock_believed: watchdogGauge(
-    "1 while the clock of the watchdog's machine is believed, 0 while the chain, the sources or the last poll contradict it.",
+    "1 while the watchdog trusts its machine's clock, 0 while the chain, the sources or the last poll contradict it.",
     ({ clockProblem }) => clockProblem === undefined,
   ),
   oracle_watchdog_active_silences: watchdogGauge(
@@ -123,7 +123,7 @@ const STATUS_GAUGES: StatusMetrics<WatchdogStatus> = {
     "channel",
   ),
   oracle_watchdog_dead_letters: watchdogGauge(
-    "Notifications that the channel never delivered and no longer tries.",
+    "Notifications that the channel failed to deliver and no longer retries.",
     ({ deadLetters }) => [...deadLetters],
     "channel",
   ),
@@ -137,8 +137,8 @@ export interface WatchdogMetrics {
   /** Sets all gauges for one validator. If there are few validators, the values are computed when read. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
-   * Returns the page with all metrics in the registry. The gauge lines are from each validator's last `showStatus`: with 200
-   * validators, formatting their 25,000 series takes longer than a scrape may.
+   * Returns the page with all metrics in the registry. Each validator's gauge lines are formatted in `showStatus`, because
+   * formatting the 25,000 series of 200 validators takes longer than a scrape may.
    */
   readonly page: () => Promise<string>;
 }
@@ -152,7 +152,7 @@ export function createWatchdogMetrics(
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** The last status of each validator, latest one last: gauges without a validator label show the latest status. */
+  /** The last status of each validator, latest one last, because gauges without a validator label show the latest status. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (gauge: StatusMetric<WatchdogStatus>): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(gauge.by?.includes("validator") === true ? 0 : -1);
@@ -190,7 +190,7 @@ export function createWatchdogMetrics(
   });
   const skipped = factory.counter({
     name: "oracle_watchdog_skipped_lines_total",
-    help: "Lines of metrics pages that could not be read, over all scrapes. No metric that the watchdog needs is among them.",
+    help: "Lines on metrics pages that could not be parsed. They contain no metric that the watchdog needs.",
     labelNames: ["source"],
     zeros: { source: ["node", "sidecar-metrics"] },
   });
@@ -200,7 +200,7 @@ export function createWatchdogMetrics(
   });
   const ping = factory.gauge({
     name: "oracle_watchdog_dead_man_ping_timestamp_seconds",
-    help: "Time of the last request that the dead-man monitor accepted. 0 before the first one.",
+    help: "Time of the last request that the dead-man monitor accepted, or 0 if it has accepted none.",
   });
   const attempts = factory.counter({
     name: "oracle_watchdog_notification_attempts_total",
@@ -265,7 +265,7 @@ function line(name: string, { labels, value }: Series): string {
 }
 
 function escaped(text: string): string {
-  // Almost no label has such a character, and one search is faster than three replacements.
+  // Search first: almost no label has such a character, and one search is faster than three replacements.
   return /[\\\n"]/.test(text)
     ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')
     : text;

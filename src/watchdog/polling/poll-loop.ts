@@ -45,9 +45,9 @@ export interface PollLoop {
 }
 
 /**
- * Fills parts of the gap that a poll's readings would close, and calls `save` after each part. Returns true if the readings can be
- * counted now. False means that parts are left for the next poll, because there are many of them or because Prometheus failed.
- * Rejects only on abort.
+ * Fills the gap before a poll's readings part by part, and calls `save` after each part. Returns true once the readings can be
+ * counted. Returns false if parts are left for the next poll, because there are many or because Prometheus failed. Rejects only
+ * on abort.
  */
 export type Backfiller = (
   ledger: Ledger | undefined,
@@ -56,7 +56,7 @@ export type Backfiller = (
   signal: AbortSignal,
 ) => Promise<boolean>;
 
-/** The part of the configuration that polls need. */
+/** The configuration that polls need. */
 export interface PollSettings {
   /** Folder for the state file. If absent, counting starts over after a restart. */
   readonly stateDir?: string;
@@ -68,7 +68,7 @@ export interface PollSettings {
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
   readonly maintenance: readonly MaintenanceWindow[];
-  /** If absent, everything is scraped. */
+  /** Settings for reading from Prometheus. If absent, everything is scraped. */
   readonly prometheus?: { readonly staleMs: number; readonly connection: { readonly deadlineMs: number } };
 }
 
@@ -78,7 +78,7 @@ export interface PollLoopDeps {
   readonly poll: Poller;
   readonly keeper: StateKeeper;
   readonly metrics: WatchdogMetrics;
-  /** If absent, gaps are not filled. */
+  /** Fills gaps from Prometheus. If absent, gaps are not filled. */
   readonly backfill?: Backfiller;
   /** Returns the sidecars of the chain's other validators. Absent if there are none. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
@@ -86,10 +86,10 @@ export interface PollLoopDeps {
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
 
-/** Number of polls that may be missed before `isAlive` returns false. */
+/** `isAlive` returns false once this many polls have been missed. */
 const ALIVE_INTERVALS = 3;
 
-/** The watchdog is not doing its work if none of the validator's nodes has been read for this long. */
+/** If none of the validator's nodes has been read for this long, the watchdog reports that it is not doing its work. */
 const WORK_MS = 300_000;
 
 export function createPollLoop(
@@ -129,7 +129,7 @@ export function createPollLoop(
       storeProblem: keeper.problem(),
     });
   let changesSeen = 0;
-  /** Compares the clock with the poll's times. If the clock moves as a result, all lasting state is moved with it. */
+  /** Compares the clock with the poll's times. If the clock moves as a result, moves the times in all lasting state with it. */
   const compareClock = (observation: Observation): Observation => {
     const state = keeper.current();
     const { head } = observation.chain;
@@ -166,7 +166,7 @@ export function createPollLoop(
       keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
     };
     const isFilled = (await deps.backfill?.(known, observation, save, signal)) ?? true;
-    // Read the state after the poll, because delivery may have removed notifications during the poll.
+    // Read the state only after the poll, because notifications may have been delivered and removed during the poll.
     const evaluation = planEvaluation(keeper.current(), observation, {
       ...options,
       isFirst: last === undefined,
@@ -199,7 +199,7 @@ export function createPollLoop(
       }
     }
   };
-  // A poll with a backfill ends at the first failed query, so within one Prometheus deadline.
+  // A poll with a backfill ends at the first failed query, i.e. within one Prometheus deadline.
   const pollMs = 2 * config.limits.deadlineMs + (config.prometheus?.connection.deadlineMs ?? 0);
   const aliveMs = ALIVE_INTERVALS * (config.intervalMs + pollMs) + 5000;
   metrics.showStatus(status());
@@ -225,8 +225,8 @@ export function createPollLoop(
 }
 
 /**
- * Returns the time of any validator's last stored poll. The ledger alone does not show it: after an unsure clock, the poll
- * histories are later.
+ * Returns the time of any validator's last stored poll. The ledgers alone do not show it, because the poll histories are later
+ * after the clock was unsure.
  */
 function lastPollOf({ ledgers, pollHistories }: WatchdogState): number | undefined {
   const counted = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
@@ -254,7 +254,7 @@ export function countingOptions(
   };
 }
 
-/** Returns the channels that get events, including channels used only for escalation. */
+/** Returns all channels that receive events, including those used only for escalation. */
 function eventChannels({ notify }: PollSettings): NotifyConfig["channels"] {
   return notify.channels.filter(({ kind }) => !STATE_KINDS.has(kind));
 }
@@ -267,12 +267,12 @@ function alertOptions(config: PollSettings): AlertOptions {
   return { ...alerts, channels, escalation, maintenance, reminders, runbooks, links, intervalMs };
 }
 
-/** A block from the end of a month may be committed up to this long after it. */
+/** The month's last blocks may be committed up to this long after its end. */
 const EDGE_MS = 3000;
 
 /**
- * Returns the time until the next poll. A month ends with a poll, and another poll follows soon: the node's counters then show how
- * many of the few blocks in between belong to the month, and their results.
+ * Returns the time until the next poll. There is a poll right at the end of a month, and another soon after. The node's counters
+ * then show the results of the few blocks in between, and how many of them belong to the month.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
   if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;
@@ -299,14 +299,14 @@ function requireChain(
 }
 
 /**
- * Creates a function that logs what changes from one poll to the next. It logs every source at the first poll, and the tier once
- * the month has enough blocks for one.
+ * Creates a function that logs what changes from one poll to the next. It logs every source at the first poll, and the tier only
+ * once the month has enough blocks.
  */
 function createChangeLog(logger: Logger): (evaluation: Evaluation, status: WatchdogStatus) => void {
   const errorCodes = new Map<string, string>();
   let tier: string | undefined;
   return ({ observation, sources, restarted, events }, status) => {
-    // A node's name is needed only if there are several.
+    // Log a node's name only if there are several nodes.
     logSources(sources, observation.nodes.length > 1, errorCodes, logger);
     for (const node of restarted) logger.info("node restarted", { node, ...fieldsOf(status) });
     for (const event of events) logEvent(event, logger);

@@ -22,11 +22,11 @@ import { onAbort, withDeadline } from "../../platform/base/abort.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 
 interface PollContext {
-  /** The chain on which the nodes must be. If undefined, any single chain is accepted. */
+  /** The chain that the nodes must belong to. If undefined, they may be on any chain, but all on the same one. */
   readonly chainId: string | undefined;
-  /** The last block counted by the ledger; undefined before the first reading. */
+  /** The last block that the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns a past month's count. Absent if payments are not searched for. */
+  /** Returns the count of a past month. Absent if payments are not searched for. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface StoredNodeOptions {
   readonly consensusAddress: string | undefined;
 }
 
-/** Reads node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, also if samples are too old. */
+/** Reads node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, including when samples are too old. */
 export interface StoredReadings {
   readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodeReading>;
   readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarReading>;
@@ -52,7 +52,7 @@ interface PollerDeps {
   readonly reach: Reach;
   /** Required if any validator's metrics come from Prometheus. */
   readonly stored?: StoredReadings;
-  /** Creates the search for a validator's payments. If absent, no search is made. */
+  /** Creates the search for a validator's payments. If absent, payments are not searched for. */
   readonly paymentReaderOf?: (
     target: ValidatorTarget,
     read: PageReader,
@@ -85,8 +85,8 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
     ]);
     const egress = new Map(reached);
-    // Read the chain after the nodes, so that its latest block is never behind their counts: the ledger finds a month's first block
-    // by height.
+    // Read the chain after the nodes, so that its latest block is never behind their counts. The ledger needs this because it
+    // finds a month's first block by height.
     const chainSeen = await chain(counted, signal);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
@@ -146,7 +146,7 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** The poll's information about the time, by host. */
+  /** What each host's responses in this poll show about the time. */
   readonly dates: Map<string, Witness>;
 }
 
@@ -209,7 +209,7 @@ function createStoredNodeReader(
   const readPrices = createPricesReader(node.prices, deps.read);
   const own = nodeLabels(node);
   const labels = sidecarLabels(node);
-  // Prometheus has its own deadline for all validators together, and each poll waits for it.
+  // Wait for Prometheus's own deadline, which applies to the queries of all validators together.
   const wait = <T>(read: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<Seen<T>> =>
     scrape("Prometheus", signal, read);
   return async (chainId, signal) => {
@@ -240,7 +240,7 @@ async function ifConfigured<T>(
 
 type FailoverReader = ReturnType<typeof createFailoverReader>;
 
-/** A failed URL is tried last for this long, so that polls do not keep waiting for it. */
+/** After a failure, a URL is tried last for this long, so that polls do not keep waiting for it. */
 const FAILED_MS = 30_000;
 
 /** Statuses returned by a server, or a proxy in front of it, that cannot respond now or that refuses this client. */
@@ -249,16 +249,16 @@ const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 
 interface FallbackGroup {
   readonly urls: readonly URL[];
   readonly names: readonly string[];
-  /** Monotonic time of the last failure of each URL, by index. */
+  /** When each URL, by index, last failed, on the monotonic clock. */
   readonly failedMs: Map<number, number>;
   used: number;
 }
 
 /**
  * Creates a reader. `groups` lists the endpoints of each source in order of preference; requests are for the first endpoint or a
- * path below it. All URLs in a group lead to the same server: its counters belong to one process, whichever URL was read. If a
- * request gets no response within its part of the deadline, or a response showing that the server is unavailable, it is sent to
- * the next URL. The error is from the last URL.
+ * path below it. All URLs in a group lead to the same server, so its counters belong to one process whichever URL was read. A
+ * request is sent to the next URL if there is no response within its part of the deadline, or if the response shows that the
+ * server is unavailable. The error is from the last URL.
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],
@@ -295,7 +295,7 @@ export function createFailoverReader(
     for (const [attempt, index] of indexes.entries()) {
       const isLast = attempt === indexes.length - 1;
       const target = urlOf(group, index, url);
-      // A request's signal also aborts reading its body, so abort only failed attempts.
+      // Abort only failed attempts, because a request's signal also aborts reading its body.
       const end = new AbortController();
       onAbort(signal, (reason) => end.abort(reason));
       try {
@@ -336,7 +336,7 @@ export function createFailoverReader(
   };
 }
 
-/** Returns the URL with this index. A path below the first URL is mapped to the same path below this one. */
+/** Returns the URL with this index. A requested path below the first URL becomes the same path below this URL. */
 function urlOf({ urls: [first, ...others] }: FallbackGroup, index: number, requested: URL): URL {
   const url = others[index - 1];
   if (first === undefined || url === undefined) return requested;

@@ -20,7 +20,7 @@ function byEstimate(read: (estimate: "low" | "middle" | "high") => Reading): Rea
   return (["low", "middle", "high"] as const).map((estimate) => [estimate, read(estimate)]);
 }
 
-/** Gauges of parts, with the labels `validator` and `chain_id`. They have no series until the chain's id is known. */
+/** Creates gauges for a status's parts, with the labels `validator` and `chain_id`, absent until the chain's id is known. */
 function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatus) => readonly Part<T>[]) {
   return gaugesOf(["validator", "chain_id", ...by], (status: WatchdogStatus): readonly Part<T>[] => {
     const { validator, chainId } = status;
@@ -29,7 +29,7 @@ function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatu
   });
 }
 
-/** Like {@link chainGaugesOf}, for one part. The gauges have no series while it is undefined. */
+/** Like {@link chainGaugesOf}, for a single part. The gauges have no series while the part is undefined. */
 export function chainGaugeOf<T>(partOf: (status: WatchdogStatus) => T | undefined) {
   return chainGaugesOf([], (status): readonly Part<T>[] => {
     const part = partOf(status);
@@ -48,11 +48,11 @@ const sharedGauge = chainGaugesOf(["kind"], ({ standing }) =>
 const comparisonGauge = chainGaugesOf(["measure"], ({ standing }) =>
   (standing?.peers.comparisons ?? []).map((one) => [[one.measure], one] as const),
 );
-/** There is at most one plan, and therefore at most one name. */
+/** A chain has at most one plan, and therefore at most one `upgrade` label. */
 const upgradeGauge = chainGaugesOf(["upgrade"], ({ upgrade }) =>
   upgrade === undefined || upgrade.doneMs !== undefined ? [] : [[[upgrade.plan.name], upgrade] as const],
 );
-/** The payment for the closed month that was searched most recently. */
+/** Gauges about the payment for the most recent closed month. */
 const paymentGauge = chainGaugeOf(({ payments }) => payments?.at(-1));
 const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
 const ROTATION_STATES = ["none", "next", "due"] as const;
@@ -65,7 +65,7 @@ const boundaryGauge = chainGaugesOf(["boundary"], ({ assessment }) =>
 /** Gauges with the labels `validator` and `chain_id`. A gauge is absent until its value is known. */
 export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
   oracle_watchdog_price_deviation_ratio: priceGauge(
-    "Distance of the sidecar's price from the chain's price, or from the median of all the watchdog's sidecars, as a share of that reference. Absent while there is no fresh price to compare.",
+    "How far the sidecar's price is from the chain's price or from the median of all sidecars, as a share of that reference. Absent while there is no fresh price to compare.",
     ({ comparisons }) =>
       comparisons.map((one) => {
         const { node, pair, reference } = one;
@@ -89,7 +89,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "estimate",
   ),
   oracle_watchdog_payment_state: paymentGauge(
-    "1 for the state of last month's payment: equal to the expected amount, differs, not-compared, failed, none-due or missing. 0 for the other states. Absent before the first search.",
+    "1 for the current state of last month's payment, 0 for the other states: equal, differs, not-compared, failed, none-due or missing. Absent before the first search.",
     (payment) => oneOf(PAYMENT_STATES, paymentState(payment)),
     "state",
   ),
@@ -105,7 +105,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
   ),
   // The current month under the reward policy.
   oracle_watchdog_month_success_ratio_bound: assessmentGauge(
-    "The month's success ratio if every unknown block was bad (low), and if every one was good (high).",
+    "The month's success ratio if all unknown blocks were bad (low) or good (high).",
     ({ bounds }) => bounds && Object.entries({ low: toRatio(bounds.low), high: toRatio(bounds.high) }),
     "bound",
   ),
@@ -115,7 +115,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "boundary",
   ),
   oracle_watchdog_boundary_state: boundaryGauge(
-    "1 for the boundary's state in this month: open, clinched (the month stays above it) or lost. 0 for the other states.",
+    "1 for the boundary's state this month, 0 for the other states: open, lost, or clinched (the month can only end above it).",
     ({ state }) => oneOf(BOUNDARY_STATES, state),
     "state",
   ),
@@ -128,7 +128,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ outageMs }) => seconds(outageMs),
   ),
   oracle_watchdog_boundary_loss_seconds: boundaryGauge(
-    "Time until the boundary is lost at the smaller of the loss rates over the last 6 hours and the last 3 days. Absent when the month ends first.",
+    "Time until the boundary is lost if losses continue at the lower of their rates over 6 hours and 3 days. Absent if the month ends first.",
     ({ lostInMs }) => seconds(lostInMs),
   ),
   oracle_watchdog_required_success_ratio: boundaryGauge(
@@ -136,7 +136,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ requiredRate }) => (Number.isFinite(requiredRate) ? requiredRate : undefined),
   ),
   oracle_watchdog_burn_rate: boundaryGauge(
-    "Share of bad blocks in the window, divided by the share that the boundary allows.",
+    "Share of bad blocks in the window, divided by the share that the boundary allows. Above 1, the month gets worse.",
     ({ burnRates }) => BURN_WINDOWS.map((window) => [window, burnRates[window]]),
     "window",
   ),
@@ -146,7 +146,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "estimate",
   ),
   oracle_watchdog_regime_success_ratio: assessmentGauge(
-    "Success ratio at the end of the month if the remaining blocks continue like the last 6 hours (now), the last 3 days (days), or the month so far.",
+    "Success ratio at the end of the month if the rest is like the last 6 hours (now), the last 3 days (days), or the month so far (month).",
     ({ forecast }) => (forecast?.regimes ?? []).map(({ name, end }) => [name, toRatio(end)]),
     "regime",
   ),
@@ -169,7 +169,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     "currency",
   ),
   oracle_watchdog_allowance_used_ratio: assessmentGauge(
-    "Share used of the misses that full pay allows in the month; 1 means all of them.",
+    "How much of the month's miss allowance for full pay is used. 1: all of it.",
     (assessment) => allowanceShare(monthCost(assessment)),
   ),
   oracle_watchdog_month_remaining_blocks: assessmentGauge(
@@ -177,13 +177,13 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ remainingBlocks }) => remainingBlocks,
   ),
   oracle_watchdog_rotation_state: assessmentGauge(
-    "1 for the rotation risk: none, next (this month would meet a rule) or due (a rule is met). 0 for the other states.",
+    "1 for the current rotation risk, 0 for the others: none, next (this month would meet a rule) or due (a rule is already met).",
     ({ rotation }) => oneOf(ROTATION_STATES, rotation.state),
     "state",
   ),
   // The validator's standing on the chain.
   oracle_watchdog_jail_state: standingGauge(
-    "1 for the validator's state in the slashing module: active, jailed, tombstoned or unknown. 0 for the other states.",
+    "1 for the validator's state in the slashing module, 0 for the other states: active, jailed, tombstoned or unknown.",
     ({ jail }) => oneOf(JAIL_STATES, jail.state),
     "state",
   ),
@@ -208,7 +208,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ signed }) => signed && toRatio(signed),
   ),
   oracle_watchdog_jail_seconds: windowGauge(
-    "Time until jail if every block is missed from now on (all_missed), and at the current rate of misses (present_rate). Absent: never, or not known.",
+    "Time until jail if every block is missed from now on (all_missed), and at the current rate of misses (present_rate). Absent if that will not happen or is not known.",
     ({ allMissedMs, presentMs }) =>
       Object.entries({ all_missed: seconds(allMissedMs), present_rate: seconds(presentMs) }),
     "basis",
@@ -218,7 +218,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ others }) => others,
   ),
   oracle_watchdog_others_missing: sharedGauge(
-    "Other validators that miss at least half of the latest commits or votes that the validator missed, or of all if it missed none.",
+    "Other validators that missed at least half of the latest commits or votes that this validator missed, or of all if it missed none.",
     ({ missing }) => missing,
   ),
   oracle_watchdog_others_missing_power_ratio: standingGauge(
@@ -237,11 +237,11 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ compared }) => compared,
   ),
   oracle_watchdog_percentile_ratio: comparisonGauge(
-    "Share of the other validators that are no better.",
+    "Share of the other validators that do no better.",
     ({ notBetter, compared }) => notBetter / (compared - 1),
   ),
   oracle_watchdog_own_ratio: comparisonGauge(
-    "Share of good blocks or votes by which the validator is compared.",
+    "The validator's share of good blocks or votes, by which it is compared.",
     ({ own }) => toRatio(own),
   ),
   oracle_watchdog_others_median_ratio: comparisonGauge(
@@ -249,7 +249,7 @@ export const CHAIN_GAUGES: StatusMetrics<WatchdogStatus> = {
     ({ median }) => toRatio(median),
   ),
   oracle_watchdog_comparison_timestamp_seconds: comparisonGauge(
-    "Time at which the other validators were read. It is up to an hour old.",
+    "Time of the last read of the other validators. It can be up to an hour old.",
     ({ atMs }) => seconds(atMs),
   ),
 };

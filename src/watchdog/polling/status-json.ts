@@ -21,7 +21,7 @@ function toNumber(value: bigint | undefined): number | undefined {
 }
 
 const tier = z.enum(TIERS);
-/** 98.0582 */
+/** A percentage such as "98.0582". */
 const percent = z.string().regex(/^\d+\.\d+$/);
 
 const resultView = jsonView<BlockCounts>(({ value }) => ({
@@ -99,7 +99,7 @@ const rotationView = jsonView<Assessment["rotation"]>(({ value, values }) => ({
   months: values(monthName, ({ months }) => months),
 }));
 
-/** Money is in hundredths of the currency unit. */
+/** How the API shows an assessment. Money is in hundredths of the currency unit. */
 const assessmentView = jsonView<Assessment>(({ orNull, part, partOrNull, list }) => ({
   policy: part(policyView, ({ policy }) => policy),
   success_rate_percent: orNull(percent, ({ rate }) => rate && formatPercent(rate)),
@@ -118,7 +118,7 @@ const pricesView = jsonView<WatchdogStatus>(({ value, values }) => ({
   pairs: values(words, ({ pairs }) => pairs),
 }));
 
-/** The short form of an alert; `GET /api/alerts` returns all details. */
+/** How the status shows an alert. `GET /api/alerts` returns all details. */
 const alertView = jsonView<AlertStatus>(({ value, orNull, timeOrNull }) => ({
   name: value(words, ({ rule }) => rule.condition.name),
   validator: value(words, ({ validator }) => validator),

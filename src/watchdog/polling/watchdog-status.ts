@@ -23,11 +23,11 @@ export interface SourceStatus {
   readonly name: SourceName;
   /** Name of the node. Undefined for chain sources. */
   readonly node: string | undefined;
-  /** True if the last scrape succeeded, even if it showed that the chain has no such module. */
+  /** True if the last scrape succeeded, even if the chain turned out to have no such module. */
   readonly up: boolean;
   /** True if the chain has no such module. */
   readonly isAbsent?: true;
-  /** Empty if the source is up. */
+  /** The last scrape's error; empty if the source is up. */
   readonly error: string;
   /** Undefined if no scrape in this process has succeeded. */
   readonly lastSuccessMs: number | undefined;
@@ -36,18 +36,18 @@ export interface SourceStatus {
   readonly endpoints?: readonly EndpointState[];
 }
 
-/** Counts of one month's blocks, and what follows from them. */
+/** One month's block counts, and the rate and tier that follow from them. */
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** The part of `counts` for which the month is an estimate. */
+  /** The part of `counts` whose month is only estimated. */
   readonly estimated: BlockCounts;
   /** The part of `counts` that was read from Prometheus after a gap. Absent if there is none. */
   readonly backfilled?: BlockCounts;
   /** Undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
   readonly tier: Tier | undefined;
-  /** Undefined while the month can still change. */
+  /** Hash of the finalized month. Undefined while the month can still change. */
   readonly hash: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface WatchdogStatus {
   /** Undefined before a node's first reading. */
   readonly chainId: string | undefined;
   readonly startedAtMs: number;
-  /** End of the last poll; undefined before the first one. */
+  /** When the last poll ended; undefined before the first one. */
   readonly polledAtMs: number | undefined;
   /** How late the last poll started compared with its schedule, in ms. */
   readonly lateMs?: number;
@@ -68,13 +68,13 @@ export interface WatchdogStatus {
   readonly months: readonly MonthStatus[];
   /** Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
-  /** As of the last poll. Absent if the chain is not read. */
+  /** The validator's standing on the chain at the last poll. Absent if the chain is not read. */
   readonly standing?: Standing;
   /** True if any sidecar has prices. "unknown" means that the watchdog cannot read them. */
   readonly prices: "present" | "missing" | "unknown";
   /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
-  /** The sidecars' prices compared with the chain's and with each other, as of the last poll. Absent before the first poll. */
+  /** How the sidecars' prices at the last poll compare with the chain's and with each other. Absent before the first poll. */
   readonly compared?: ComparedPrices;
   /** The chain's planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown;
@@ -84,13 +84,13 @@ export interface WatchdogStatus {
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** Number of deliveries not accepted yet, by channel, for all validators. */
+  /** How many deliveries each channel has yet to accept, for all validators. */
   readonly pending: ReadonlyMap<string, number>;
-  /** Number of deliveries no longer attempted, by channel, for all validators. */
+  /** How many deliveries to each channel are no longer attempted, for all validators. */
   readonly deadLetters: ReadonlyMap<string, number>;
   /** Number of silences currently in effect. */
   readonly activeSilences: number;
-  /** Since when and why the state of all validators cannot be stored; undefined while storing works. */
+  /** Says since when and why the state cannot be stored, which affects all validators. Undefined while storing works. */
   readonly storeProblem?: string | undefined;
 }
 

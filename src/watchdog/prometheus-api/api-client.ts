@@ -7,16 +7,16 @@ import { clip } from "../prometheus/text-parser.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
-/** Defines how to reach a Prometheus-compatible API. */
+/** How to reach a Prometheus-compatible API. */
 export interface PrometheusConnection {
-  /** URL without `/api/v1`. */
+  /** The API's URL, without `/api/v1`. */
   readonly url: string;
   readonly credentials?: PrometheusCredentials;
-  /** The value of the `X-Scope-OrgID` header. */
+  /** The tenant, sent as the `X-Scope-OrgID` header. */
   readonly tenant?: string;
   /** Time limit for one query, including the body. */
   readonly deadlineMs: number;
-  /** Limits for one response: bytes, series, and samples across all series. */
+  /** Limits for one response: its bytes, its series, and the samples of all series. */
   readonly maxResponseBytes: number;
   readonly maxSeries: number;
   readonly maxPoints: number;
@@ -37,17 +37,17 @@ export interface Series {
 }
 
 interface Point {
-  /** Time of the scrape according to Prometheus's clock. */
+  /** Time of the scrape by Prometheus's clock. */
   readonly atMs: number;
-  /** Infinities are represented as NaN too. */
+  /** The sample's value. Infinities become NaN. */
   readonly value: number;
 }
 
-/** The samples in (atMs − rangeMs, atMs]. */
+/** The time range of the samples: (atMs − rangeMs, atMs]. */
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
-  /** Fraction of the limits on series and samples that this query may use, at most 1 (the default). */
+  /** How much of the limits on series and samples this query may use. Default and maximum: 1, which is all. */
   readonly share?: number;
 }
 
@@ -62,8 +62,8 @@ export type ReadSamples = (
 ) => Promise<readonly Series[]>;
 
 /**
- * Creates a reader that uses HTTP. It sends a range selector as an instant query, which returns the samples as stored, each with
- * its own time. `query_range` would instead repeat a sample at each step for up to 5 minutes, without its time.
+ * Creates a reader that uses HTTP. It sends a range selector as an instant query, which returns stored samples with their own
+ * times. `query_range` would repeat a sample at each step for up to 5 minutes and omit its time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
@@ -97,7 +97,7 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
     });
 }
 
-/** The response passed to the library. The real samples are read as they arrive. */
+/** The response that the library is given, because the real samples are read as they arrive. */
 const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
 
 /**
@@ -108,11 +108,11 @@ async function createDriver(
   { url }: PrometheusConnection,
   send: (url: string, form: string) => Promise<void>,
 ): Promise<PrometheusDriver> {
-  // Load the library only for validators behind such an API, because it is large.
+  // Load the library only if such an API is configured, because it is large.
   const { PrometheusDriver } = await import("prometheus-query");
   return new PrometheusDriver({
     endpoint: url.replace(/\/$/, ""),
-    // A list of many validators is too long for a URL.
+    // Use POST, because a list of many validators is too long for a URL.
     preferPost: true,
     requestInterceptor: {
       onFulfilled: (config) => ({
@@ -142,26 +142,25 @@ function authorization(credentials: PrometheusCredentials): string {
 
 type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" | "maxPoints">;
 
-/** Opening brackets before a series in `{"data":{"result":[{…}]}}`, and before a sample in its `"values":[[…]]`. */
+/** The opening brackets before a series in `{"data":{"result":[{…}]}}`, and before a sample in its `"values":[[…]]`. */
 const SERIES = "{{[{";
 const SAMPLE = "{{[{[[";
 
-/** Maximum nesting depth of brackets. The API uses 6, and a few more in its statistics. */
+/** Maximum nesting depth of brackets. The API uses 6 levels, and a few more in its statistics. */
 const MAX_DEPTH = 16;
 
 /** Maximum number of characters buffered before parsing: for a sample, a series without its samples, and everything else. */
 const MAX_TEXT = 65_536;
 
-/** Maximum length of a parsed part in this text: "0," and white space. */
+/** How many characters a parsed part leaves in this text at most: "0," and white space. */
 const MAX_PLACE = 4;
 
 /** Maximum average number of labels per series. A label takes up about 100 bytes of memory. */
 const MAX_LABELS = 20;
 
 /**
- * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so memory
- * contains only the returned data and a few chunks, and a response that exceeds a limit is not read any further. Throws {@link
- * SourceError}.
+ * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so that memory
+ * contains only the returned data and a few chunks. Reading stops at a limit. Throws {@link SourceError}.
  */
 async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<readonly Series[]> {
   const decoder = new TextDecoder();
@@ -170,7 +169,7 @@ async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<read
   let pointCount = 0;
   let labelCount = 0;
   let byteCount = 0;
-  /** Incomplete texts of the response, of a series in it, and of a sample in that series. A parsed part is replaced by a 0. */
+  /** The incomplete texts of the response, a series in it, and a sample in the series. A 0 replaces each parsed part. */
   const texts = [""];
   let open = "";
   let isInString = false;
@@ -271,8 +270,8 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 }
 
 /**
- * Checks a response whose series have been removed. Rejects it if it has warnings or if VictoriaMetrics marks it as partial: the
- * store could not read all of its parts, and a missing series would be treated as zero.
+ * Checks a response whose series have been removed. Rejects it if it has warnings or if VictoriaMetrics marks it as partial,
+ * because the store could not read all of its data and missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
   if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();
@@ -289,7 +288,7 @@ function requireComplete(reply: unknown): void {
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
 
-/** Number of chunks read from the body of an error; each has at most 64 kB. */
+/** At most this many chunks of an error's body are read. Each has at most 64 kB. */
 const MAX_ERROR_CHUNKS = 8;
 
 /** Maximum length of Prometheus's own message in an error. */
@@ -305,7 +304,7 @@ async function toStatusError(page: Page): Promise<SourceError> {
   return statusError("Prometheus", page, reason);
 }
 
-/** Converts an error, omitting the connection details: address and credentials. */
+/** Converts an error to one that contains neither the address nor the credentials. */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
   if (thrown instanceof SourceError) return thrown;

@@ -32,14 +32,14 @@ const FILL_MS = 5000;
 
 const BACKOFF: BackoffOptions = { minMs: 1000, baseMs: 5000, maxMs: 60_000 };
 
-/** Queries that have failed since the last one that succeeded. */
+/** Describes the queries that have failed since the last one that succeeded. */
 interface Failing {
   readonly sinceMs: number;
   readonly attempts: number;
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. Its progress is stored in the ledger; it remembers only how far it has searched without results. */
+/** Creates a backfiller. The ledger stores its progress, except how far it has searched without finding samples. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
@@ -125,24 +125,24 @@ function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: s
   return { from: isoTime(fromMs), to: isoTime(toMs) };
 }
 
-/** A node's reading, as stored by Prometheus. */
+/** A node's reading that Prometheus stored. */
 export interface StoredReading {
   readonly node: string;
-  /** Has `sampledAtMs`. */
+  /** The reading, which always has `sampledAtMs`. */
   readonly reading: NodeReading;
 }
 
 interface FillOptions extends LedgerOptions {
   readonly validator: string;
-  /** First block of the month in which the gap ends, if reported by the chain. */
+  /** The first block of the month in which the gap ends, if the chain reports it. */
   readonly edge?: MonthEdge | undefined;
-  /** The clock at the poll that found the gap. If absent, the clock is trusted. */
+  /** The state of the clock at the poll that found the gap. If absent, the clock is trusted. */
   readonly clock?: Observation["clock"] | undefined;
 }
 
 /**
- * Counts stored readings by the same rules as readings scraped in time. Blocks and rollups are marked as backfilled, and an event
- * records the time range that was filled. Pages that are not newer than the last reading change nothing.
+ * Counts stored readings by the same rules as scraped ones. Marks blocks and rollups as backfilled, and records the filled time
+ * range as an event. Pages that are not newer than the last reading change nothing.
  */
 export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], options: FillOptions): Ledger {
   let filled = ledger;
@@ -155,7 +155,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   for (const reading of sorted) {
     const atMs = timeOf(reading);
     latest.set(reading.node, reading);
-    // The first scrapes of the nodes have their own times too.
+    // Start only once every node has a scrape, because nodes are scraped at different times.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
     const observation = observationOf(atMs, shown, options);
@@ -164,7 +164,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   return withEvent(filled, ledger);
 }
 
-/** A node without a reading for this long no longer delays the other nodes. */
+/** A node that has had no reading for this long no longer delays the others. */
 const RECENT_MS = 60_000;
 
 function timeOf({ reading: { sampledAtMs = 0 } }: StoredReading): number {
@@ -189,7 +189,7 @@ function observationOf(
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
-/** Returns the chain as the readings show it. If the month's first block is unknown, months are split by the samples' times. */
+/** Returns what the readings show about the chain. If the month's first block is unknown, sample times split the months. */
 function chainOf(
   atMs: number,
   readings: readonly StoredReading[],
@@ -218,21 +218,21 @@ function withEvent(ledger: Ledger, before: Ledger): Ledger {
 export interface BackfillOptions {
   /** Only gaps longer than this are filled. */
   readonly afterMs: number;
-  /** Maximum age of the samples to read. */
+  /** How old samples may be. */
   readonly longestMs: number;
   /** If queries have failed for this long, a gap is counted without Prometheus. */
   readonly giveUpMs: number;
 }
 
-/** Time between two readings for one validator. */
+/** The time between two readings of one validator. */
 interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /**
- * Returns the gap that a poll's readings would close; undefined if they follow the previous ones soon enough, if nothing could be
- * read, or before the first reading. A gap starts where the ledger ends, so its month is never finalized, and no part is filled
+ * Returns the gap that a poll's readings would close. Undefined if they follow the previous ones soon enough, if nothing could be
+ * read, or before the first reading. A gap starts where the ledger ends, so its month is never finalized and no part is filled
  * twice.
  */
 export function planGap(
@@ -246,16 +246,16 @@ export function planGap(
   );
   if (checkpoint === undefined || times.length === 0) return undefined;
   const toMs = Math.max(...times);
-  // After an interrupted backfill, the rest of the gap may be short.
+  // The rest of a gap may be short if its backfill was interrupted.
   const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
   if (toMs - checkpoint.atMs <= (filled?.toMs === checkpoint.atMs ? 0 : afterMs)) return undefined;
   return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };
 }
 
-/** Longest part of a gap that one query reads. */
+/** One query reads at most this much of a gap. */
 export const LONGEST_PIECE_MS = HOUR_MS;
 
-/** Shortest part, used when longer parts are too large. */
+/** The shortest part of a gap that is tried if longer ones are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
 /** Returns the next part of a gap, at most `lengthMs` long and within one month. One query reads its samples in (fromMs, toMs]. */
@@ -263,7 +263,7 @@ export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Gap {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
-/** Returns the length of the next parts after one was too large; undefined if that part already had the shortest length. */
+/** Returns how long the next parts should be after one was too large. Undefined if it already had the shortest length. */
 export function shorterPieceMs(lengthMs: number): number | undefined {
   return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
 }

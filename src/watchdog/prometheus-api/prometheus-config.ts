@@ -27,17 +27,17 @@ export function labelsField() {
 /** The `prometheus` section: the connection shared by `source: prometheus` and `backfill`. */
 export const prometheus = z
   .strictObject({
-    url: httpUrlField().describe("API URL, without /api/v1").meta({ example: "http://127.0.0.1:9090" }),
+    url: httpUrlField().describe("the API's URL, without /api/v1").meta({ example: "http://127.0.0.1:9090" }),
     token: secretField()
       .optional()
-      .describe("bearer token, instead of username and password; a secret")
+      .describe("the bearer token (a secret), an alternative to username and password")
       .meta({ example: { env: "ORACLE_WATCHDOG_PROMETHEUS_TOKEN" }, commentedOut: true }),
     username: z
       .string()
       .min(1)
       .max(256)
       .optional()
-      .describe("user name; requires password")
+      .describe("the user name; password must also be set")
       .meta({ example: "watchdog" }),
     password: secretField()
       .optional()
@@ -47,35 +47,35 @@ export const prometheus = z
       .string()
       .regex(/^[\x21-\x7e]{1,150}$/)
       .optional()
-      .describe("value of the X-Scope-OrgID header (Mimir, Cortex, Loki)")
+      .describe("the X-Scope-OrgID header, i.e. the tenant in Mimir, Cortex or Loki")
       .meta({ example: "validators" }),
     deadline: durationField(100)
       .prefault("10s")
       .refine((ms) => ms <= 60_000, { error: issueText("is too long", "at most 1m") })
-      .describe("deadline for one query, including the body"),
+      .describe("the deadline for one query, including the body"),
     max_response_bytes: z
       .int()
       .min(1024)
       .max(256 * 1024 * 1024)
       .default(32 * 1024 * 1024)
-      .describe("maximum response size; a query with a larger response fails"),
+      .describe("the maximum response size; a query with a larger response fails"),
     max_series: z
       .int()
       .min(100)
       .max(1_000_000)
       .default(50_000)
-      .describe("maximum number of series in a response, at about 1 kB of memory each"),
+      .describe("the maximum number of series in a response; each needs about 1 kB of memory"),
     max_points: z
       .int()
       .min(1000)
       .max(20_000_000)
       .default(500_000)
-      .describe("maximum number of samples in a response, at about 100 bytes of memory each"),
+      .describe("the maximum number of samples in a response; each needs about 100 bytes of memory"),
     stale_after: durationField(1000)
       .prefault("1m")
       .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
       .describe(
-        "maximum age of samples; without a newer sample, the watchdog cannot see the target; set it to at least twice the scrape interval",
+        "how old a sample may be before the watchdog treats its target as unreadable; at least twice the scrape interval",
       ),
   })
   .superRefine(({ token, username, password }, context) => {
@@ -91,20 +91,20 @@ export const prometheus = z
   });
 
 export const backfill = z.strictObject({
-  after: durationField(10_000).prefault("1m").describe("minimum length of a gap in the readings to fill"),
+  after: durationField(10_000).prefault("1m").describe("the shortest gap in the readings to fill"),
   longest: durationField(60_000)
     .prefault("31d")
-    .describe("maximum age of samples to read; the rest of a longer gap is counted from the node's counters"),
+    .describe("how far back to read samples; the rest of a longer gap is counted from the node's counters"),
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(
-      "if a backfill fails for this long, the gap is counted without Prometheus; until then, counting pauses while alerts continue",
+      "how long to retry a failing backfill before counting the gap without Prometheus; until then counting pauses, but alerts continue",
     ),
 });
 
 type Section = z.output<typeof prometheus>;
 
-/** Converts the section. `network` defines how the API is reached. */
+/** Converts the section to settings. `network` defines how the API is reached. */
 export function toPrometheusConfig(
   given: Section,
   network: Pick<PrometheusConnection, "network">,

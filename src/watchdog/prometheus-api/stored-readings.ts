@@ -35,9 +35,9 @@ export function createFleet(
     const options = {
       metrics: [...TARGET_METRICS, ...metrics],
       sets: [...sets.values()],
-      // It takes two scrapes of the sidecar to see which prices it updates.
+      // Read two scrapes of the sidecar, which are needed to see which prices it updates.
       rangeMs: 2 * staleMs,
-      // All validators' polls start within one interval, and each gets a result from its own interval.
+      // All validators' polls start within one interval, and each must get a result from its own interval.
       shareMs: intervalMs / 2,
     };
     return createSharedQuery(options, deps);
@@ -54,7 +54,7 @@ interface StoredReadingsDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
   readonly read: ReadSamples;
-  /** Samples older than this are an error: the watchdog cannot see the target. */
+  /** Older samples are an error, because the watchdog cannot see the target. */
   readonly staleMs: number;
 }
 
@@ -120,7 +120,7 @@ export function createStoredHistory(read: ReadSamples): StoredHistory {
   };
 }
 
-/** Reads one validator's vote extensions from one node, which has a series for each validator, pair and result. */
+/** Reads one validator's vote extensions from one node, which has a series per validator, pair and result. */
 async function readReports(
   { labels: own }: StoredTarget,
   labels: Labels,
@@ -177,7 +177,7 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesReading {
     );
   const pairs = [...latest.tickerUpdates].filter(([pair, count]) => {
     const known = before.tickerUpdates.get(pair) ?? 0n;
-    // A counter that fell has restarted at zero.
+    // A counter that fell was restarted at zero.
     return count > known || (count < known && count > 0n);
   });
   return {
@@ -190,17 +190,17 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesReading {
   };
 }
 
-/** The series of one or more targets, and the time of the query. */
+/** The series of one or more targets, and when they were queried. */
 interface Selected {
   readonly series: readonly Series[];
   readonly atMs: number;
 }
 
-/** Returns the series with these labels, which must be among the labels that the query was created for. */
+/** Returns the series that have these labels. They must be among the labels that the query was created for. */
 type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
-  /** Patterns for metric names. */
+  /** Patterns that match the metrics' names. */
   readonly metrics: readonly string[];
   /** The labels of all targets. */
   readonly sets: readonly Labels[];
@@ -216,25 +216,25 @@ interface SharedQueryDeps {
   readonly signal: AbortSignal;
 }
 
-/** Result of one query: series, keyed by the labels that selected them. */
+/** The result of one query: series by the labels that selected them. */
 interface Result {
   readonly atMs: number;
   readonly byLabels: ReadonlyMap<string, readonly Series[]>;
 }
 
 interface Chunk extends SelectorOf {
-  /** Number of targets in the query before any split. */
+  /** How many targets the query had before it was split. */
   readonly of: number;
   latest?: { readonly startedMs: number; readonly result: Promise<Result> };
 }
 
-/** Factor by which the parts of a split query may together exceed the limits for one query. */
+/** The parts of a split query may together use this many times the limits for one query. */
 const MAX_SHARES = 4;
 
 /**
  * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same
- * time. If a response is too large, its query is split in two for as long as the process runs. A single target gets no more than
- * its part of {@link MAX_SHARES}, so that a target with too many series does not hide the others.
+ * time. If a response is too large, its query stays split in two as long as the process runs. A single target may use only its
+ * part of {@link MAX_SHARES}, so that one with too many series does not hide the others.
  */
 function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;
@@ -260,7 +260,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
     const nowMs = clock.monotonicMs();
     if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
       const result = start(chunk);
-      // All waiting callers get the error; by now there may be none.
+      // All waiting callers get the error. Ignore it here, because there may be none by now.
       result.catch(() => {});
       chunk.latest = { startedMs: nowMs, result };
     }

@@ -3,16 +3,16 @@ import { SourceError } from "../sources/observation.ts";
 import type { Series } from "./api-client.ts";
 import { hasLabels, type Labels } from "../sources/targets.ts";
 
-/** One scrape of a target as stored by Prometheus. */
+/** One scrape of a target, as Prometheus stored it. */
 export interface StoredScrape {
   readonly atMs: number;
-  /** Samples with the page's own labels, without the target's. */
+  /** The samples with the page's own labels, but not the target's. */
   readonly samples: readonly Sample[];
 }
 
 /** The scrapes of one Prometheus target, oldest first. */
 export interface StoredTarget {
-  /** Labels that Prometheus adds to every series of the target. */
+  /** The labels that Prometheus adds to all of the target's series. */
   readonly labels: ReadonlyMap<string, string>;
   readonly scrapes: readonly StoredScrape[];
   /** When a scrape last failed; undefined if none failed. */
@@ -23,12 +23,12 @@ const UP = "up";
 const PROCESS_START = "process_start_time_seconds";
 const RESPONSES = "app_oracle_responses";
 
-/** Metrics that show which targets exist. Every query includes them. */
+/** The metrics that show which targets exist. Every query includes them. */
 export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
 
 /**
- * Finds the only target with these labels whose page `isOwn` recognises by its metric names. Undefined if there is none. Throws
- * {@link SourceError} if there are several, since their counts would be added up.
+ * Finds the only target with these labels whose page `isOwn` recognises by its metric names. Returns undefined if there is none.
+ * Throws {@link SourceError} if there are several, because their counts would be added up.
  */
 export function findTarget(
   series: readonly Series[],
@@ -56,9 +56,9 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * The process start and `up` have no labels of their own, so their labels are the target's. Several sets of labels mean several
- * targets, or one target stored twice by two replicas. `up` is used if there is no process start: metric relabelling can change
- * the labels of a process start, but not those of `up`.
+ * Returns the labels of each target, taken from the process start or else from `up`, which have no labels of their own. Several
+ * sets of labels mean several targets, or one target that two replicas stored. Metric relabelling can change the labels of a
+ * process start, but not those of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
   const labelsOf = (metric: string): readonly ReadonlyMap<string, string>[] =>
@@ -114,7 +114,7 @@ function pageLabels(
 
 /**
  * Drops scrapes that lack a call series contained in an earlier scrape of the same process. A query may read a scrape while it is
- * being stored, and a missing series would be treated as zero.
+ * being stored, and missing series would be treated as zero.
  */
 function withoutIncomplete(scrapes: readonly StoredScrape[]): readonly StoredScrape[] {
   const complete: StoredScrape[] = [];
@@ -143,7 +143,7 @@ function callsOf({ samples }: StoredScrape): readonly string[] {
     .map(({ labels }) => `${labels.get("chain_id") ?? ""}/${labels.get("status") ?? ""}`);
 }
 
-/** "{instance="a"}", for errors. */
+/** Formats labels for error messages, e.g. "{instance="a"}". */
 export function labelsText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `{${pairs.join(",")}}`;

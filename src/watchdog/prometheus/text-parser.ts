@@ -4,7 +4,7 @@ import { CodedError } from "../../platform/base/errors.ts";
 export interface Sample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
-  /** May be NaN or infinite. */
+  /** The value, which may be NaN or infinite. */
   readonly value: number;
 }
 
@@ -58,7 +58,7 @@ function parseRest(rest: string): number {
   const own = exemplar < 0 ? rest : rest.slice(0, exemplar);
   const [valueText = "", timestamp, ...others] = own.trim().split(/[ \t]+/);
   if (others.length > 0) throw new LineSyntaxError("unexpected text after the timestamp");
-  // ms in Prometheus's format, seconds in OpenMetrics.
+  // The timestamp is in ms in Prometheus's format, and in seconds in OpenMetrics.
   if (timestamp !== undefined && !NUMBER.test(timestamp))
     throw new LineSyntaxError(`"${clip(timestamp)}" is not a timestamp`);
   return parseSampleValue(valueText);
@@ -159,7 +159,7 @@ export function clip(text: string, limit = 60): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
-/** Details of a {@link PrometheusTextError}. `line` counts from 1. */
+/** What is wrong with a page. `line` counts from 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
@@ -190,8 +190,8 @@ const REPLACEMENT = "\uFFFD";
 
 /**
  * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page
- * comes in chunks of any size. Unreadable lines of metrics that the sink does not need (e.g. native histograms) do not hide the
- * needed ones. The parser ignores comments. It runs in linear time and buffers at most one line. After an error it is unusable.
+ * comes in chunks of any size. It ignores comments and skips unreadable lines of metrics that the sink does not need, e.g. native
+ * histograms. It runs in linear time and buffers at most one line. It must not be used after an error.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
@@ -213,7 +213,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       );
     const first = text.trimStart();
     if (first === "") return;
-    // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error mentions this.
+    // No sample or comment begins with "<". The error mentions web pages, because a wrong URL often leads to one.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;
@@ -232,7 +232,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       from = to + 1;
     }
     unfinished = isSkipping ? "" : buffered.slice(from);
-    // The limit also applies to an unfinished line; otherwise a page without line feeds would fill the memory.
+    // Apply the limit to unfinished lines too, because a page without line feeds would otherwise fill the memory.
     if (unfinished.length > lineLimit) {
       parseLine(unfinished);
       isSkipping = true;
@@ -244,7 +244,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
     push: (chunk: Uint8Array) => parseText(decoder.decode(chunk, { stream: true })),
     /**
      * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last
-     * line has no line feed, since truncated counters would appear to have restarted.
+     * line has no line feed, because truncated counters would appear to have restarted.
      */
     end: () => {
       parseText(decoder.decode());

@@ -6,7 +6,7 @@ import { list, paragraph, table } from "../../platform/report/blocks.ts";
 import type { ReportBlock } from "../../platform/report/document.ts";
 import { consequencesText, underCauses } from "../alerts/under-causes.ts";
 
-/** A pending or firing alert as shown by the watchdog's `GET /api/alerts`. */
+/** A pending or firing alert, as in the watchdog's `GET /api/alerts`. */
 export interface ActiveAlert {
   /** Name of the condition: "sidecar-down". */
   readonly alert: string;
@@ -25,7 +25,7 @@ export interface ActiveAlert {
   readonly inhibits: readonly string[];
 }
 
-/** Lists alerts as a table, followed by the muted alerts under their causes. */
+/** Lists alerts as a table, followed by muted alerts grouped under their causes. */
 export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
   if (alerts.length === 0) return paragraph("No alert is pending or firing.");
   const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));

@@ -11,27 +11,27 @@ import type { DataRange } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
-  /** Undefined if the alert was still firing at the end of the month. */
+  /** When the alert was resolved. Undefined if it was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
-  /** The month's misses up to when the alert fired. */
+  /** How many blocks the month had missed when the alert fired. */
   readonly misses: bigint;
-  /** Name of the firing alert that mutes this one; undefined if a notification would have been sent. */
+  /** The name of the firing alert that muted this one. Undefined if a notification would have been sent. */
   readonly mutedBy: string | undefined;
 }
 
-/** Rules, grace period, and poll interval of the watchdog that would have evaluated the rules. */
+/** The rules, grace period and poll interval with which a watchdog would have run. */
 export interface BacktestOptions {
   readonly rules: readonly AlertRule[];
   readonly graceMs: number;
   readonly intervalMs: number;
 }
 
-/** The allowed gap, measured in poll intervals, as in the watchdog. */
+/** The allowed gap between two polls in poll intervals, as in the watchdog. */
 const GAP_POLLS = 3;
 
 /**
  * Evaluates the rules on a month's stored data, with the causes and the grace period of a running watchdog. Counts are stored by
- * hour, so times for rules that evaluate counts are accurate to an hour; times for halts and gaps are exact.
+ * hour, so alerts about counts are timed to the hour. Alerts about halts and gaps are timed exactly.
  */
 export function backtest(
   data: ValidatorData,
@@ -54,10 +54,10 @@ export function backtest(
   let checked: PastResults["results"] | undefined;
   let isQuiet = false;
   for (const { atMs: nowMs, results, misses } of polls) {
-    // All polls within an hour share their results.
+    // Polls with the same results need only one check.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
-    // Most of a month's polls change nothing.
+    // Skip the poll if it changes nothing, as most of a month's polls do.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };
@@ -73,7 +73,7 @@ export function backtest(
     }));
 }
 
-/** Settings that prevent notifications about the past. */
+/** Settings that notify nobody, because the alerts are in the past. */
 const NOBODY = {
   channels: [],
   maintenance: [],
@@ -82,8 +82,8 @@ const NOBODY = {
 };
 
 /**
- * Merges polls for counts with polls for events, oldest first. During an event, only the event's polls are used, with the counts
- * from the last poll before them.
+ * Merges polls for counts with polls for events, oldest first. During an event, uses only the event's polls, with the counts from
+ * the last poll before them.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -107,7 +107,7 @@ function joinPolls(
     });
 }
 
-/** Returns the rules that cannot be evaluated from the store, grouped by the data that is not stored. */
+/** Returns the rules that cannot be evaluated from the store, grouped by the data that is missing there. */
 export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, readonly string[]>();
   for (const { condition } of rules) {
@@ -118,7 +118,7 @@ export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, r
   return byReason;
 }
 
-/** The kind of event behind each input. */
+/** The kind of ledger event that each input is read from. */
 const EVENT_OF = { halts: "halt", gaps: "gap" } as const;
 
 function pollsOfEvents(
@@ -134,7 +134,7 @@ function pollsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .map((event) => {
-      // While the watchdog is not running, it polls nothing, so only the time since its start was evaluated.
+      // Evaluate a gap only from the watchdog's start on, because it polls nothing while it is not running.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - intervalMs };
       return evaluateEvent(polled, ledger.validator, [rule], { intervalMs, afterMs: rule.resolveForMs });

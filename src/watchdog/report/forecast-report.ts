@@ -104,7 +104,7 @@ function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"
   }
 }
 
-/** A hypothetical event, and the bad blocks it would add. */
+/** An event that might happen, and the bad blocks that it would add. */
 export interface Scenario {
   /** Name of the event: "an outage of 4 h". */
   readonly name: string;
@@ -174,7 +174,7 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
 const NOT_KNOWN =
   "Where a number is missing, the block time is not known yet: the watchdog needs 30 blocks to measure it.";
 
-/** Returns a problem if any boundary would be crossed. */
+/** Returns "problem" if any boundary would be crossed. */
 function outcomeOf(results: readonly (WhatIf | undefined)[]): ReportOutcome {
   if (results.some((result) => result !== undefined && result.crosses.length > 0)) return "problem";
   return results.every((result) => result === undefined) ? "unseen" : "fine";

@@ -26,7 +26,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** `report handover`: events of a shift, and open matters for the next shift. */
+/** `report handover`: what happened during a shift, and what the next shift takes over. */
 export function handoverReport(validators: readonly ValidatorData[], shift: DataRange): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
   const shifts = validators.map((data) => ({ data, counts: sumCounts(rollupsIn(data, shift)) }));
@@ -119,12 +119,12 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
 /** Columns for {@link headroomCells}. */
 export const HEADROOM_COLUMNS = ["Full pay is lost after an outage of", "All pay is lost after an outage of"];
 
-/** Describes how far away the upper and the lower boundary are; "–" until it is known. */
+/** Describes how far away both boundaries are. Returns "–" for each until that is known. */
 export function headroomCells({ headroom }: Pick<Assessment, "headroom">): readonly string[] {
   return headroom.length === 0 ? ["–", "–"] : headroom.map(headroomText);
 }
 
-/** Describes how far away a boundary is: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
+/** Describes how far away a boundary is, e.g. "3 h 20 min, 12,000 misses" or "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
@@ -150,7 +150,7 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: DataRange)
   );
 }
 
-/** Longest shift for which minutes are read, since older minutes are not stored. */
+/** Minutes are read only for shifts up to this length, because older minutes are not stored. */
 const MINUTES_MS = 12 * HOUR_MS;
 
 /** Returns the counts for the shift: by minute if stored, otherwise for all hours that overlap the shift. */
@@ -159,7 +159,7 @@ function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: DataRange): read
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
-/** Returns the incidents that end during the shift, each from its own start. */
+/** Returns the incidents that end during the shift, including their part before it. */
 function incidentsIn(data: ValidatorData, { fromMs, toMs }: DataRange): readonly CostedIncident[] {
   const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
   const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
@@ -178,7 +178,7 @@ function incidentTables(validators: readonly ValidatorData[], shift: DataRange):
   });
 }
 
-/** Maximum number of bars for a shift's misses. A bar never covers a shorter time than the counts that it shows. */
+/** A shift's misses are shown in at most this many bars. A bar never covers less time than the counts that it shows. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: DataRange): Spark {

@@ -25,37 +25,35 @@ import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { paymentView } from "../policy/payment-texts.ts";
 
-/** Everything that a report states about one month of one validator. */
+/** Everything that reports state about one validator's month. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;
   readonly policy: Policy;
   readonly record: MonthRecord;
-  /** Undefined if no block has been counted, as are `tier` and `payCents`. */
+  /** The success rate. Undefined if no block has been counted, in which case `tier` and `payCents` are undefined too. */
   readonly rate: SuccessRate | undefined;
   readonly bounds: Assessment["bounds"];
   readonly tier: Tier | undefined;
-  /** Pay for both curves between the policy's boundaries. All blocks are treated as signed. */
+  /** What each of the two curves pays between the policy's boundaries. All blocks are treated as signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
   /** One entry per day of the month; undefined for days without blocks. */
   readonly days: readonly (Rollup | undefined)[];
-  /** Bad blocks by hour of day in UTC; 24 entries. */
+  /** The bad blocks in each of the day's 24 hours, in UTC. */
   readonly badByHour: readonly bigint[];
   readonly incidents: readonly CostedIncident[];
-  /** Cost of all missed blocks in the month. */
+  /** What all of the month's missed blocks cost. */
   readonly cost: Cost;
   readonly costed: CostedMonth;
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
   /** The payment for the month. Absent if it was not searched for. */
   readonly payment?: Payment;
-  /** Rates by source, excluding sources that counted nothing. */
+  /** Each source's rate, except for sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
 
-/**
- * Collects the facts about a month. Undefined if none of its blocks has been counted. Linear in the number of hours in the month.
- */
+/** Collects the facts about a month. Returns undefined if none of its blocks has been counted. */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
   const { ledger, policy } = data;
   const record = ledger.months().find((one) => one.month === month);
@@ -63,7 +61,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
   const fromMs = monthStartMs(month);
   const toMs = nextMonthMs(fromMs);
   const hours = ledger.hours(fromMs, toMs);
-  // The facts contain nothing after the end of the month, so they do not change once the month is over.
+  // Leave out what happened after the end of the month, so that the facts no longer change once it is over.
   const events = ledger
     .events(fromMs, toMs)
     .filter(({ kind }) => kind !== "month-sealed")
@@ -74,7 +72,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Minutes are stored for only 12 hours; if they were used, a closed month's facts would change upon their deletion.
+  // Don't use minutes for a closed month: they are stored for only 12 hours, and its facts would change when they are deleted.
   const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
   const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
@@ -126,12 +124,12 @@ function sourceRate({ ledger }: ValidatorData, month: Month, source: LedgerSourc
   return rate === undefined ? [] : [{ source, rate }];
 }
 
-/** Describes what would have changed a month's tier, in one sentence each. */
+/** Lists what would have changed the month's tier, one sentence each. */
 export function tierChanges(facts: MonthFacts): readonly string[] {
   const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];
   const bad = rate.total - rate.good;
-  // Each boundary separates the tier at the same position in the list from the next worse tier.
+  // Each boundary separates the tier at the same index from the next worse one.
   const place = TIERS.indexOf(tier);
   const [upper, lower] = [BOUNDARIES[place - 1], BOUNDARIES[place]];
   return [

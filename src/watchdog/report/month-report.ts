@@ -40,7 +40,7 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
   };
 }
 
-/** Comparisons with other validators show the current state, so they say nothing about a past month. */
+/** Returns true if comparisons with other validators apply to the month. They show the present, not a past month. */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
 }
@@ -54,13 +54,13 @@ function standingData({ ledger, standing }: ValidatorData): JsonObject {
   return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
-/** Returns the currency of all months; undefined if they differ, in which case their sum has no currency. */
+/** Returns the months' common currency. Undefined if they differ, because their sum then has no currency. */
 function commonCurrency(months: readonly MonthFacts[]): string | undefined {
   const names = new Set(months.map(({ policy }) => policy.currency));
   return names.size === 1 ? [...names][0] : undefined;
 }
 
-/** `report month-close`: why each validator is paid its amount, and what would have changed the amount. */
+/** `report month-close`: why each validator is paid what it is paid, and what would have changed that. */
 export function monthCloseReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   const pay = months.reduce((sum, { payCents, policy }) => sum + (payCents?.[policy.curve] ?? 0n), 0n);
@@ -83,7 +83,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** States which pay column applies. */
+/** Says which pay column applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;
@@ -155,7 +155,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
   ];
 }
 
-/** States how much of the counts does not come from a running watchdog's own readings. */
+/** Says how many of the counted blocks were estimated or read from Prometheus instead of being counted by a running watchdog. */
 function originText({ estimated, backfilled }: MonthFacts["record"]): string {
   const texts = Object.entries({ estimated, backfilled })
     .filter(([, counts]) => allBlocks(counts) > 0n)
@@ -189,7 +189,7 @@ const SOURCE_NAMES = {
   revenue: "chain: what pay is based on",
 } as const;
 
-/** Creates one line per incident, and one for the blocks whose hour is not stored or unknown. */
+/** Creates one line per incident, and one for the blocks whose hour is unknown or no longer stored. */
 function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonly ReportBlock[] {
   if (cost.blocks === 0n) return [];
   const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
@@ -301,7 +301,7 @@ function indexOfMost(values: readonly (number | undefined)[]): number {
   return values.indexOf(most(values));
 }
 
-/** Returns the outcome of a month, which is a problem if any validator is not paid in full. */
+/** Returns the month's outcome, which is a problem if any validator is not paid in full. */
 function monthOutcome(months: readonly MonthFacts[]): ReportOutcome {
   if (months.every(({ rate }) => rate === undefined)) return "unseen";
   return months.some(({ tier }) => tier !== undefined && tier !== "full") ? "problem" : "fine";

@@ -10,15 +10,15 @@ import type { NodeObservation } from "../sources/observation.ts";
 import { type DataRange, within } from "./report-data.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** Results at a time in the past, by condition name. */
+/** The conditions' results at a time in the past, by name. */
 export interface PastResults {
   readonly atMs: number;
   readonly results: ReadonlyMap<string, ConditionResult>;
-  /** The month's misses up to that time. */
+  /** How many blocks the month had missed by that time. */
   readonly misses: bigint;
 }
 
-/** Time between two results during an hour in which a result changes. */
+/** The time between results in an hour during which a result changes. */
 const STEP_MS = HOUR_MS / 12;
 const NOT_SEEN = { state: "not-configured" } as const;
 const NOT_READ = {
@@ -28,8 +28,8 @@ const NOT_READ = {
 } as const;
 
 /**
- * Evaluates the rules that depend on counts. Returns one result at the end of each hour that has blocks; if a result changes
- * during an hour, one every five minutes, with the hour's blocks spread evenly over it.
+ * Evaluates the rules that depend on counts, at the end of each hour that has blocks. If a result changes during an hour,
+ * evaluates them every five minutes, with the hour's blocks spread evenly over it.
  */
 export function evaluateCounts(
   data: ValidatorData,
@@ -66,7 +66,7 @@ function evaluateAt(
   atMs: number,
 ): PastResults {
   const recent = (windowMs: number): BlockCounts => sumCounts(view.minutes(atMs - windowMs, atMs));
-  // One millisecond before the end, because the end of the last hour belongs to the next month.
+  // Assess one millisecond before the end, because the end of the last hour belongs to the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
   const results = evaluateConditions(rules, {
     ...inputOf(view.validator, atMs),
@@ -77,8 +77,8 @@ function evaluateAt(
 }
 
 /**
- * Evaluates the rules that depend on halts or gaps, at the polls that found them: every `intervalMs` after the last poll before
- * them. Polls continue for `afterMs` after the end.
+ * Evaluates the rules that depend on halts or gaps, at the polls that saw the event. These follow the last poll before the event
+ * every `intervalMs`, until `afterMs` after its end.
  */
 export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
@@ -86,7 +86,7 @@ export function evaluateEvent(
   rules: readonly AlertRule[],
   { intervalMs, afterMs }: { readonly intervalMs: number; readonly afterMs: number },
 ): readonly PastResults[] {
-  // The last poll of a halt still has no new block; the last poll of a gap is the first to read a node again.
+  // The last poll in a halt still saw no new block, while the last poll in a gap was the first to read a node again.
   const overMs = kind === "halt" ? toMs + intervalMs : toMs;
   const found: PastResults[] = [];
   const evaluate = (atMs: number, poll: ConditionInput): void => {
@@ -139,8 +139,8 @@ function inputOf(validator: string, atMs: number, ...nodes: readonly NodeObserva
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
- * Returns a ledger's view as it was at an earlier time. Minutes are not stored for that long, so the blocks of an hour are
- * distributed evenly over it. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
+ * Returns a ledger's view as it was at an earlier time. Minutes are not stored for that long, so an hour's blocks are spread
+ * evenly over it. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
   const records = ledger.months();
@@ -179,7 +179,7 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
   };
 }
 
-/** Returns for each hour the sum of the earlier hours in its month. */
+/** Returns, for each hour, the sum of its month's earlier hours. */
 function monthSums(hours: readonly Rollup[]): readonly Tally[] {
   let month: Month | undefined;
   let sum = NO_TALLY;

@@ -24,7 +24,7 @@ import { type CostedIncident, incidentsOf, withCosts } from "../alerts/incidents
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { type Cost, shareText } from "../policy/cost-text.ts";
 
-/** Shows signing window, jail and other validators in a few lines for every validator whose chain is read. */
+/** Shows the signing window, jail and other validators in a few lines, for every validator whose chain is read. */
 export function standingBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
   const lists = validators.flatMap(({ ledger, standing }) =>
     list(
@@ -46,7 +46,7 @@ function standingItems(
       : jail.state === "jailed"
         ? [`jailed: ${releaseText(jail, nowMs)}.`]
         : [];
-  // A jailed validator has no window until its release.
+  // A jailed validator has no signing window until it is released.
   if (jailed.length > 0) return jailed;
   if (window === undefined) return [`signing window: ${windowNote}.`];
   const signed =
@@ -69,7 +69,9 @@ function missItem(kind: "commits" | "votes", shared: Standing["commits"]): reado
   return [`${own}; ${missing} of ${counted(others, "other validator")} missed half of them or more.`];
 }
 
-/** Compares validators with others in their sets in one table, and explains missing comparisons. With `nowMs`, prints ages. */
+/**
+ * Compares validators with others in their sets in one table, and explains missing comparisons. If `nowMs` is given, prints ages.
+ */
 export function comparisonBlocks(
   validators: readonly ValidatorData[],
   nowMs?: number,
@@ -106,17 +108,17 @@ const COLUMNS = [
   "Read (UTC)",
 ];
 
-/** Returns the incidents in the month of the assessment, which is made at `nowMs`. */
+/** Returns the incidents in the assessment's month, as of `nowMs`. */
 export function monthIncidents(data: ValidatorData, nowMs: number): readonly CostedIncident[] {
   return withCosts(data, incidentsOf(data, monthStartMs(data.assessment.month), nowMs + 1));
 }
 
-/** Maximum number of incidents listed; the remaining ones form one line. */
+/** At most this many incidents are listed. One line sums up the rest. */
 const MAX_INCIDENTS = 40;
 
 /**
- * Lists one validator's incidents as a table, oldest first: when, how long, which blocks, their share of the month's allowance,
- * and what ended them. `costOf` returns the cost of some blocks; `others` counts missed blocks in the same period that belong to
+ * Lists one validator's incidents as a table, oldest first, with time, length, blocks, share of the month's allowance, and what
+ * ended them. `costOf` returns what some blocks cost. `others` is the number of missed blocks in the same period that belong to
  * no incident.
  */
 export function incidentBlocks(

@@ -28,16 +28,17 @@ export interface ReportServiceDeps extends ChannelDeps {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Backoff before an incomplete report is attempted again. */
+/** How long to wait before trying again to complete a report. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** Number of attempts after which a report is given up: about two days. */
+/** After this many attempts, which take about two days, a report is given up. */
 const MAX_TRIES = 100;
 
 /**
  * Creates the service that writes and sends the scheduled reports. A failed delivery is repeated with backoff. Deliveries are
- * recorded next to the files, so that a restart does not repeat them. A report missed because the watchdog was not running is
- * made up for at the next start; a report missed because the process or its machine was suspended, as soon as it resumes.
+ * recorded next to the files, so that a restart does not repeat them. A report that was missed because the watchdog was not
+ * running is created at the next start. One that was missed because the process or its machine was suspended is created when it
+ * resumes.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -46,7 +47,7 @@ export function createReportService(
 ): Service {
   const { logger } = deps;
   const run = async (signal: AbortSignal): Promise<void> => {
-    // The library's own messages would go to the console.
+    // Silence the library, whose own messages would go to the console.
     setLogger({
       info: () => {},
       debug: () => {},
@@ -62,7 +63,7 @@ export function createReportService(
     };
     const tasks = schedulesOf(config).map(([kind, expression]) => {
       const task = createTask(expression, () => start(kind, deps.clock.nowMs()), { timezone: "UTC" });
-      // If several times were missed together, create one report, for the latest.
+      // If several times were missed, create one report, for the latest.
       let missed: Date | undefined;
       task.on("execution:missed", async ({ date }) => {
         missed = date;
@@ -86,9 +87,9 @@ export function createReportService(
 }
 
 /**
- * Returns the time of a scheduled report that may have been missed while the watchdog was not running; delivered reports are not
- * sent again. Undefined without a folder, because deliveries are then unknown. The same applies to daily reports before
- * the first delivery.
+ * Returns the time of a scheduled report that may have been missed while the watchdog was not running. Delivered reports are not
+ * sent again. Returns undefined if there is no folder, because deliveries are then unknown, and for daily reports before the
+ * first delivery.
  */
 function missedBefore(
   kind: ScheduleKind,
@@ -133,7 +134,7 @@ async function publishUntilDone(
   }
 }
 
-/** Returns a function that creates due reports, delivers all undelivered reports, and returns true if none is left. */
+/** Returns a function that creates reports that are due and delivers all undelivered ones. It returns true if none is left. */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],
@@ -187,15 +188,15 @@ type ScheduleKind = "daily" | "monthly";
 
 /** A report that is due, and the name for its files. */
 interface DueReport {
-  /** "handover-2026-11-02", "month-close-2026-10": always the same id for the same day or month. */
+  /** The id, e.g. "handover-2026-11-02" or "month-close-2026-10". It is always the same for the same day or month. */
   readonly id: string;
   readonly report: Report;
 }
 
-/** How long to wait for a month to be finalized. After that, reports state that the month is open. */
+/** How long to wait for a month to be finalized. After that, its reports say that it is still open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/** Returns a schedule's reports that were due at a given time. Monthly ones wait for a finalized month, but at most six hours. */
+/** Returns a schedule's reports that were due at a given time. Monthly reports wait up to six hours for a final month. */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,
@@ -227,7 +228,7 @@ const FILE = "delivered.json";
 
 /**
  * Opens the log of which reports were sent where, so that a restart neither repeats nor loses any. `place` is "file" or a channel
- * name. Without a folder, the log is in memory. An unreadable file is treated as empty, so its reports are repeated.
+ * name. If there is no folder, the log is in memory. If the file is unreadable, the log is empty, so its reports are repeated.
  */
 function openDeliveredLog(directory: string | undefined) {
   const path = directory === undefined ? undefined : join(directory, FILE);
@@ -251,7 +252,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
   }
 }
 
-/** Writes a file atomically: after a crash, it contains either the old or the new content. Creates the folder. */
+/** Writes a file atomically, so after a crash it contains either the old or the new content. Creates the folder if necessary. */
 function writeDurably(path: string, text: string): void {
   createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;

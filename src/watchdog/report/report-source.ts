@@ -9,17 +9,17 @@ import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-sta
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 
 interface ReportedWatchdog {
-  /** One per validator. */
+  /** Returns one status per validator. */
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Returns a validator's counts in memory; undefined before its first reading. */
+  /** Returns the validator's counts that are in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the alerts that have fired, for all validators, oldest first. */
+  /** Returns all validators' past and firing alerts, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
 }
 
 /**
- * Creates the source for a running watchdog. Recent counts come from memory. With `stateDir`, older counts are read from the
- * state file, which contains all hours of the last 400 days.
+ * Creates the source for a running watchdog. Recent counts come from memory. If `stateDir` is given, older counts come from the
+ * state file, which contains the last 400 days by hour.
  */
 export function createWatchdogReports(
   watchdog: () => ReportedWatchdog,
@@ -34,14 +34,14 @@ export function createWatchdogReports(
     last?.close();
   };
   const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
-  /** While the disk is failing, only the data in memory is used; the status shows why. */
+  /** Reads from the state file. While the disk is failing, only the data in memory is used, and the status shows why. */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
       file ??= open(stateDir);
       return read(file);
     } catch (error) {
-      // After a disk error, a connection may never work again.
+      // Open a new connection next time, because this one may never work again after a disk error.
       close();
       if (storeProblem() === undefined) throw error;
       return absent;
@@ -91,7 +91,7 @@ export function createWatchdogReports(
         return [standing === undefined ? data : { ...data, standing }];
       });
   };
-  /** Returns the oldest of the validators' last polls; undefined while any validator has never been polled. */
+  /** Returns the time of the validators' oldest last poll; undefined while any validator has never been polled. */
   const polledAtMs = (): number | undefined => {
     const times = watchdog()
       .statuses()

@@ -7,13 +7,13 @@ import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
 export interface ReportsConfig {
-  /** Cron expression in UTC; undefined if never. */
+  /** When to create the daily report, as a cron expression in UTC. Undefined if never. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
-  /** Folder for the files. Undefined if no files are written. */
+  /** The folder for the reports' files. Undefined if no files are written. */
   readonly directory: string | undefined;
   readonly formats: readonly ReportFormat[];
-  /** Names of the notification channels that receive the text. */
+  /** The names of the notification channels that receive reports as text. */
   readonly channels: readonly string[];
 }
 
@@ -30,28 +30,30 @@ const schedule = (initial: string) =>
 export const reportsSchema = z
   .strictObject({
     daily_at: schedule("0 7 * * *").describe(
-      "cron expression in UTC for creating the handover report for the last 24 h; null: never",
+      "when to create the handover report for the last 24 h, as a cron expression in UTC; null: never",
     ),
     monthly_at: schedule("30 0 1 * *").describe(
-      "cron expression in UTC for creating last month's reports; null: never",
+      "when to create last month's reports, as a cron expression in UTC; null: never",
     ),
     directory: z
       .string()
       .min(1)
       .optional()
-      .describe("folder for the reports; default: reports in state_dir; without either, no files are written")
+      .describe(
+        "the folder for the reports; default: reports in state_dir; if neither is set, no files are written",
+      )
       .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
     formats: z.array(z.enum(REPORT_FORMATS)).min(1).default(["text", "json"]).describe("file formats"),
     channels: z
       .array(z.string())
       .max(20)
       .default([])
-      .describe("names of the notify channels that receive the reports as text")
+      .describe("the notification channels, by name, that receive the reports as text")
       .meta({ example: ["mail"] }),
   })
   .prefault({})
   .describe(
-    "scheduled reports: a handover for the last 24 h each day, and last month's reports once the month is sealed",
+    "scheduled reports: a daily handover for the last 24 h, and last month's reports once that month is final",
   )
   .transform(
     (file): ReportsConfig => ({
@@ -63,7 +65,7 @@ export const reportsSchema = z
     }),
   );
 
-/** Adds an issue for every name in `reports.channels` that is not a channel that accepts reports. */
+/** Adds an issue for every name in `reports.channels` that is not the name of a channel that accepts reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,

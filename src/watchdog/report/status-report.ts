@@ -28,10 +28,10 @@ export interface OracleNow {
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** If the last poll is older than this, the state says nothing about the present. */
+/** If the last poll is older than this, it says nothing about the present. */
 const STALE_MS = 120_000;
 
-/** `status`: rate, tier, headroom and firing alerts, in a few lines. */
+/** `status`: shows rate, tier, headroom and firing alerts in a few lines. */
 export function statusReport(now: OracleNow): Report {
   const rows = now.validators.map(({ ledger, assessment }) => {
     const { rate, tier, rewardCents, policy } = assessment;
@@ -82,7 +82,7 @@ function missedText({ ledger, assessment }: ValidatorData): string {
   return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
-/** "unseen" takes precedence over "fine", and "problem" over both: a known problem counts no matter what else is unknown. */
+/** A known problem is the outcome no matter what else is unknown. Otherwise, the outcome is "unseen" if anything is unknown. */
 function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
@@ -90,7 +90,7 @@ function statusOutcome(now: OracleNow): ReportOutcome {
   return isStale ? "unseen" : monthOutcomeOf(validators);
 }
 
-/** Returns the outcome of the open month, which is a problem if any validator is not paid in full. */
+/** Returns the current month's outcome, which is a problem if any validator would not be paid in full. */
 export function monthOutcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
   const rates = validators.filter(({ assessment }) => assessment.rate !== undefined);
   if (rates.length === 0) return "unseen";
@@ -175,7 +175,7 @@ function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast
   };
 }
 
-/** `why`: current problems with their consequences and remedies, and the causes of this month's misses. */
+/** `why`: explains current problems with their consequences and remedies, and what caused this month's misses. */
 export function whyReport(now: OracleNow): Report {
   const firing = now.alerts.filter(({ state }) => state === "firing");
   const roots = rootsOf(now.alerts);
@@ -224,7 +224,7 @@ function rootsOf(alerts: readonly ActiveAlert[]): readonly Root[] {
 
 function causedBy(root: ActiveAlert, alerts: readonly ActiveAlert[]): readonly ActiveAlert[] {
   const found = new Set([root]);
-  // Iterating a set also visits elements added during the iteration.
+  // This also visits causes that the loop adds.
   for (const cause of found)
     for (const alert of alerts) if (cause.state === "firing" && causes(cause, alert)) found.add(alert);
   return [...found].slice(1);

@@ -6,13 +6,13 @@ import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { Standing } from "../policy/standing.ts";
 
-/** JSON of an {@link AlertEpisode}. An alert that is firing has the end null. */
+/** The JSON of an {@link AlertEpisode}. While an alert is firing, its end is null. */
 export const alertEpisode = z.object({
   /** Name of the condition: "sidecar-down". */
   alert: z.string(),
   title: z.string(),
   severity: z.string(),
-  /** First evaluation that found the condition active. */
+  /** When an evaluation first found the condition active. */
   sinceMs: z.number(),
   firedAtMs: z.number(),
   /** Undefined while the alert is firing. */
@@ -20,9 +20,9 @@ export const alertEpisode = z.object({
     .number()
     .nullable()
     .transform((atMs) => atMs ?? undefined),
-  /** When it fired. */
+  /** The reason when the alert fired. */
   reason: z.string(),
-  /** The reason as of the last poll. Present only for firing alerts; absent if the watchdog is older. */
+  /** The reason at the last poll. Absent unless the alert is firing, and if an older watchdog sends none. */
   reasonNow: z.string().exactOptional(),
   /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),
@@ -34,7 +34,7 @@ export const alertEpisode = z.object({
   inhibits: z.array(z.string()),
 });
 
-/** JSON of an alert whose condition is active but which is not firing yet. */
+/** The JSON of an alert that is not firing yet, although its condition holds. */
 export const pendingAlert = alertEpisode.pick({
   alert: true,
   title: true,
@@ -48,7 +48,7 @@ export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode
   readonly inhibits: readonly string[];
 }
 
-/** Other facts about the chain as of the last poll: the planned upgrade, and its prices compared with the sidecars' prices. */
+/** Other facts about the chain at the last poll: the planned upgrade, payments, and its prices compared with the sidecars'. */
 export interface ChainFacts {
   /** The planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown;
@@ -57,13 +57,13 @@ export interface ChainFacts {
   readonly payments?: readonly Payment[];
 }
 
-/** Input to reports on one validator. */
+/** What reports on one validator are created from. */
 export interface ValidatorData {
   readonly ledger: LedgerView;
   readonly policy: Policy;
   /** The current month. */
   readonly assessment: Assessment;
-  /** Alerts that have fired, oldest first. */
+  /** The alerts that have fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
   /** Absent if an older watchdog does not report pending alerts. */
   readonly pending?: readonly z.output<typeof pendingAlert>[];

@@ -6,13 +6,13 @@ import { parseCoin } from "./payment-result.ts";
 
 export const chain = z.strictObject({
   rest: endpointField(undefined, { hasKey: true })
-    .describe("REST URL of one of the chain's nodes")
+    .describe("the REST URL of one of the chain's nodes")
     .meta({ example: "http://127.0.0.1:1317" }),
   fallbacks: z
     .array(endpointField(undefined, { hasKey: true }))
     .max(4)
     .exactOptional()
-    .describe("REST URLs of other nodes on the chain, tried in this order if a node does not respond")
+    .describe("the REST URLs of more nodes, tried in this order if a node does not respond")
     .meta({ example: ["https://rest.example"], commentedOut: true }),
   module: z
     .string()
@@ -23,28 +23,30 @@ export const chain = z.strictObject({
     .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
     .max(100)
     .default(["BTC/USD", "ETH/USD"])
-    .describe("pairs whose prices are read from the chain"),
+    .describe("the pairs to read prices for from the chain"),
   rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(
-      "CometBFT RPC URL of one of the chain's nodes; used to search for a closed month's payment, and for block times while REST does not respond",
+      "the CometBFT RPC URL of one of the chain's nodes, for finding a closed month's payment, and for block times when REST does not respond",
     )
     .meta({ example: "http://127.0.0.1:26657" }),
   payment: z
     .strictObject({
       payer: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
-        .describe("account that pays by transaction; default: search the revenue module's events"),
+        .describe(
+          "the account that pays by transaction; default: search the revenue module's events instead",
+        ),
       recipient: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
-        .describe("account that is paid; default: the account of operator_address"),
+        .describe("the account that receives the payment; default: operator_address's account"),
       full: z
         .string()
         .refine((text) => parseCoin(text) !== undefined, {
           error: issueText("is not an amount", 'an integer and a denomination, e.g. "2500000000untrn"'),
         })
         .exactOptional()
-        .describe("payment by transaction for a full month, in the base unit"),
+        .describe("what is paid by transaction for a full month, in the base unit"),
     })
     .exactOptional()
     .describe("who pays the validator, if not the chain's revenue module")

@@ -4,13 +4,13 @@ import { SourceError } from "./observation.ts";
 import { drain, type Page, type PageReader, readText, requireOk, statusError } from "./page-reader.ts";
 import type { ChainTarget } from "./targets.ts";
 
-/** Largest response. */
+/** Maximum size of a response. */
 export const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Requests to a chain's REST server. Each of them throws {@link SourceError}. */
+/** Sends requests to a chain's REST server. All functions throw {@link SourceError}. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<JsonField>;
-  /** Undefined if the chain does not have the path's resource (404 or 501). */
+  /** Returns undefined if the chain does not have the path's resource (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<JsonField | undefined>;
   /** Throws `absent` if the chain has no such module. */
   readonly ofModule: (path: string, signal: AbortSignal) => Promise<JsonField>;
@@ -56,12 +56,12 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   };
 }
 
-/** Code that a gateway returns for an item that does not exist. */
+/** The code that a gateway returns for an item that does not exist. */
 const NOT_FOUND = 5;
 
 /**
  * Returns true if a response shows that its chain has no such module: no path with that name, or no service behind it. Any other
- * failure, including one that concerns a single item, is attributed to the endpoint.
+ * failure is the endpoint's, even if it concerns a single item.
  */
 export function lacksModule(status: number, text: string): boolean {
   if (status === 501) return true;
@@ -70,7 +70,7 @@ export function lacksModule(status: number, text: string): boolean {
   return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
-/** Starts validating a response. Errors begin with `problem` and name the field. Throws {@link SourceError} if it is not JSON. */
+/** Parses a response for validation. Errors begin with `problem` and name the field. Throws {@link SourceError} if not JSON. */
 export function responseField(text: string, problem = "the response does not come from a chain"): JsonField {
   const value = parseJson(text);
   const root = new JsonField(value, "", (path, expected) => {

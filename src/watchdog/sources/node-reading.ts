@@ -32,14 +32,14 @@ const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
 const GO_INFO = "go_info";
 const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
 
-/** Patterns for the names of the metrics that counting needs. */
+/** Patterns that match the names of the metrics that counting needs. */
 export const CALL_METRICS: readonly string[] = [
   PROCESS_START,
   RESPONSES,
   "\\w+_consensus_(?:latest_block_height|height)",
 ];
 
-/** Patterns for the names of the metrics that {@link isNodeSample} selects, without the per-validator metrics. */
+/** Patterns that match the names of the metrics that {@link isNodeSample} selects, except those with a series per validator. */
 export const NODE_METRICS: readonly string[] = [
   ...CALL_METRICS,
   ABCI_REQUESTS,
@@ -58,7 +58,7 @@ export function isNodeFamily(name: string): boolean {
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
 interface NodeReadingOptions {
-  /** Selects the chain if the page contains several. */
+  /** The chain to read if the page contains several. */
   readonly chainId?: string | undefined;
   /** The validator whose vote extensions are read. The page has lines for every validator and pair. */
   readonly consensusAddress?: string | undefined;
@@ -72,7 +72,7 @@ export function isNodeMetric(name: string): boolean {
   return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
 }
 
-/** At least one of these metrics exists once the node has voted, regardless of the result. */
+/** Returns true for metrics of which at least one exists once the node has voted, whatever the result. */
 function isVoteMetric(name: string): boolean {
   return VOTE_METRICS.includes(name) || name.startsWith(`${LATENCY}_`);
 }
@@ -80,8 +80,8 @@ function isVoteMetric(name: string): boolean {
 const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRIC];
 
 /**
- * Creates a reader of one node's metrics page. From one page to the next, it compares the votes of all validators, for one pair:
- * for all pairs, a large set has thousands of series. The first page shows which pair. Throws {@link SourceError}.
+ * Creates a reader of one node's metrics page. From one page to the next, it compares all validators' votes for a single pair,
+ * which it chooses on the first page. For all pairs, a large set has thousands of series. Throws {@link SourceError}.
  */
 export function createMetricsReader(
   { url, maxBytes, consensusAddress }: MetricsReaderOptions,
@@ -104,7 +104,7 @@ export function createMetricsReader(
     const clockReadAtMs = clock.nowMs();
     const own = { ...toNodeReading(samples, { chainId, consensusAddress, pair }), ...skipped };
     const reading = withVotes(own, samples);
-    // A `Date` before the process's start comes from another clock, e.g. a proxy's.
+    // A `Date` from before the process's start comes from another clock, e.g. a proxy's.
     if (clockMs === undefined || clockMs < (reading.processStartMs ?? 0) - START_TOLERANCE_MS) return reading;
     return { ...reading, clockMs, clockReadAtMs };
   };
@@ -191,19 +191,19 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
   const heights = own.filter(({ name }) => HEIGHT.test(name));
   const latest = heights.find(({ name }) => name.endsWith("latest_block_height"));
   if (latest !== undefined) return requireCount(latest);
-  // `consensus_height` is the height that validators vote on: one above the latest block.
+  // `consensus_height` is the height that validators vote on, which is one above the latest block.
   const [voting] = heights;
   return voting && requireCount({ ...voting, value: Math.max(0, voting.value - 1) });
 }
 
-/** Counts the validator's vote extensions: the pair with the most prices shows how many votes contained any. */
+/** Counts the validator's vote extensions. The pair with the most prices shows how many votes contained any price. */
 function reportsOf(own: readonly Sample[], address: string | undefined): NodeReading["reports"] {
   if (address === undefined) return undefined;
   const best = bestPair(own, address);
   return best && new Map([[address, best[1]]]);
 }
 
-/** Counts all validators' votes for one pair. */
+/** Counts every validator's votes for one pair. */
 function votesOf(own: readonly Sample[], pair: string | undefined): NodeReading["votes"] {
   if (pair === undefined) return undefined;
   const byValidator = countReports(own, "validator", ({ labels }) => labels.get("ticker") === pair);
@@ -221,7 +221,7 @@ function bestPair(own: readonly Sample[], address: string): readonly [string, Vo
   return first && rest.reduce((most, one) => (one[1].withPrice > most[1].withPrice ? one : most), first);
 }
 
-/** Counts the wanted reports by the value of a label. */
+/** Adds up the wanted reports by the value of a label. */
 function countReports(
   own: readonly Sample[],
   label: "ticker" | "validator",
@@ -244,7 +244,7 @@ function countReports(
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
-  // Every page has `process_start_time_seconds` and other process metrics, so they don't prove that the page belongs to a node.
+  // Look for other metrics than `process_start_time_seconds` and the like, which do not prove that the page belongs to a node.
   const chains = new Set(
     samples.filter(({ name }) => isNodeFamily(name)).flatMap(({ labels }) => labels.get("chain_id") ?? []),
   );
@@ -271,7 +271,7 @@ function chooseChain(samples: readonly Sample[], selected: string | undefined): 
 
 /** Returns the number of oracle calls with this status; 0 if the series does not exist. */
 function sumOf(samples: readonly Sample[], status: string): bigint {
-  // The node creates a series at its first event, so without a failure since its start there is no `Failure` series.
+  // The node creates a series at its first event, so there is no `Failure` series before the first failure.
   return samples
     .filter(({ name, labels }) => name === RESPONSES && labels.get("status") === status)
     .reduce((sum, sample) => sum + requireCount(sample), 0n);
@@ -281,7 +281,7 @@ function countOf(sample: Sample | undefined): bigint | undefined {
   return sample && requireEvents(sample);
 }
 
-/** Removes fields without a value, which were not seen. */
+/** Removes undefined fields, because an absent field means that it was not seen. */
 function withoutUndefined(
   page: { readonly [Key in keyof NodeReading]: NodeReading[Key] | undefined },
 ): NodeReading {

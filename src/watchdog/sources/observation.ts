@@ -18,7 +18,7 @@ export type Seen<T> =
       readonly state: "error";
       readonly failure: SourceFailure;
       readonly durationMs: number;
-      /** True if the failure is from an earlier poll: the source is waiting before it is read again. */
+      /** True if the failure is from an earlier poll, because the source is waiting before it is read again. */
       readonly isRepeated?: true;
     }
   | { readonly state: "absent"; readonly durationMs: number }
@@ -29,7 +29,7 @@ export function readingOf<T>(seen: Seen<T> | undefined): T | undefined {
   return seen?.state === "up" ? seen.value : undefined;
 }
 
-/** All readings of one poll of one validator. An absent field was not seen; it never means zero. */
+/** Everything that one poll of one validator read. An absent field was not seen and never means zero. */
 export interface Observation {
   /** The validator's name in the configuration. */
   readonly validator: string;
@@ -38,17 +38,17 @@ export interface Observation {
   /** The nodes in configuration order; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
-  /** Reliability of `atMs`. Absent if it is fully trusted. */
+  /** How far `atMs` can be trusted. Absent if it is fully trusted. */
   readonly clock?: ClockView;
-  /** The sources' clocks. Absent if they showed nothing. */
+  /** What the sources' clocks showed. Absent if they showed nothing. */
   readonly dates?: readonly Witness[];
-  /** Sources with several URLs. Absent if there are none. */
+  /** The states of the URLs of sources that have several. Absent if there are none. */
   readonly endpoints?: readonly SourceEndpoints[];
 }
 
 /** The `Date` header of a response. */
 export interface Witness {
-  /** Host and port of the server. */
+  /** The server's host and port. */
   readonly host: string;
   readonly timeMs: number;
   /** Monotonic time at which the header was read. */
@@ -57,25 +57,25 @@ export interface Witness {
 
 /** This machine's clock compared with the monotonic clock, the sources' `Date` headers and the chain. */
 export interface ClockView {
-  /** When the clock started to be trusted, on the scale of `atMs`. Absent if it is not trusted. */
+  /** Since when the clock has been trusted, on the scale of `atMs`. Absent if it is not trusted. */
   readonly believedSinceMs?: number;
   /** A sentence that explains why the clock is not trusted; empty if it is. */
   readonly problem: string;
-  /** Clock changes since the last poll, for the ledger. Absent if nothing happened. */
+  /** How the clock changed since the last poll, for the ledger. Absent if it did not. */
   readonly change?: string;
 }
 
 /** One of several URLs of a source. */
 export interface EndpointState {
-  /** "10.0.0.1:26660". */
+  /** The host and port, e.g. "10.0.0.1:26660". */
   readonly host: string;
-  /** True if the last request that got a response used this URL. */
+  /** True if this URL returned the last response. */
   readonly isUsed: boolean;
   /** False for half a minute after a failed request. */
   readonly isUp: boolean;
 }
 
-/** The URLs, after a poll, of a source that has more than one. */
+/** The URLs of a source that has more than one, as they were after a poll. */
 interface SourceEndpoints {
   readonly source: SourceName;
   /** Name of the node. Absent for chain sources. */
@@ -91,53 +91,53 @@ export interface NodeObservation {
   /** The oracle metrics page. A refused connection is normal: current nodes and sidecars do not serve this page. */
   readonly oracleMetrics: Seen<OracleReading>;
   readonly sidecar: Seen<SidecarReading>;
-  /** Whether the node's gRPC port, from which the sidecar reads its market map, accepts connections. */
+  /** The node's gRPC port, from which the sidecar reads its market map. */
   readonly grpc: Seen<Reached>;
-  /** Outbound connections by "host:port"; empty if none are configured. */
+  /** Outbound connections by "host:port". Empty if none are configured. */
   readonly egress: ReadonlyMap<string, Seen<Reached>>;
 }
 
-/** An accepted connection. */
+/** A connection that was accepted. */
 export interface Reached {
   readonly target: string;
 }
 
-/** Reading of a node's metrics page. Counters start at zero when the process starts. */
+/** What a node's metrics page showed. Its counters start at zero when the process starts. */
 export interface NodeReading {
   readonly chainId: string;
   /** The node's successful and failed calls to its sidecar, one call per vote. A missing series is treated as zero. */
   readonly success: bigint;
   readonly failure: bigint;
-  /** Why the page does not show whether the node votes although its validator has voting power. Both counts are then 0. */
+  /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are 0 then. */
   readonly votesUnseen?: string;
-  /** Number of unreadable lines that belong to other metrics. Absent if there are none. */
+  /** How many lines of other metrics were unreadable. Absent if there were none. */
   readonly skippedLines?: number;
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
   /** Versions of the program (if shown on the page) and of Go: "v9.1.3, go1.23.12". */
   readonly version?: string;
-  /** Time of a sample stored by Prometheus, according to its clock. Absent if the page was scraped in this poll. */
+  /** When Prometheus took the sample, by its clock. Absent if the page was scraped in this poll. */
   readonly sampledAtMs?: number;
-  /** Clock of the node's machine, from the response's `Date` header, to the second. */
+  /** The clock of the node's machine according to the response's `Date` header, to the second. */
   readonly clockMs?: number;
   /** The watchdog's clock when the page with `clockMs` arrived. Other sources in the poll may take longer. */
   readonly clockReadAtMs?: number;
   readonly isSyncing?: boolean;
   readonly peers?: number;
-  /** Voting power of the validator for which this node signs; absent if it signs for none. */
+  /** Voting power of the validator that this node signs for; absent if it signs for none. */
   readonly votingPower?: bigint;
   readonly lastSignedHeight?: bigint;
   readonly missedBlocks?: bigint;
-  /** Counts of `app_abci_requests` for `extend_vote`, by status: "Success", "OracleClientError", "PreBlockError", … */
+  /** The `app_abci_requests` counts for `extend_vote`, by status: "Success", "OracleClientError", "PreBlockError", … */
   readonly extendVotes?: ReadonlyMap<string, bigint>;
-  /** Durations of the node's calls to its sidecar, in ms. A call that timed out is included only in `count`. */
+  /** How long the node's calls to its sidecar took, in ms. A call that timed out is included only in `count`. */
   readonly oracleLatency?: Histogram;
-  /** Counts of the watched validator's vote extensions included in blocks, by consensus address. */
+  /** The watched validator's vote extensions in blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
   /**
-   * Every validator's counts, by consensus address, for the pair for which the watched one had the most prices. Present only on a
-   * scraped page. `pair` is as the node prints it: "btc/usd".
+   * Every validator's votes by consensus address, for the pair for which the watched validator had the most prices. Present only
+   * if the page was scraped. `pair` is written as the node does, e.g. "btc/usd".
    */
   readonly votes?: { readonly pair: string; readonly byValidator: ReadonlyMap<string, VoteReports> };
   /** The validator's votes compared with all other validators' votes. */
@@ -145,16 +145,16 @@ export interface NodeReading {
   readonly voteComparison?: PeerComparison;
 }
 
-/** Maximum length of a program's version. Longer texts are not considered versions. */
+/** Longer texts than this are not considered a program's version. */
 export const MAX_VERSION = 60;
 
 /** One validator's vote extensions since the reporting node was started. */
 export interface VoteReports {
-  /** Votes with at least one price: the highest count for any pair. */
+  /** Votes with at least one price, i.e. the highest count for any pair. */
   readonly withPrice: bigint;
-  /** Number of blocks without a vote from the validator. */
+  /** How many blocks have no vote from the validator. */
   readonly absent: bigint;
-  /** All counted blocks. */
+  /** How many blocks were counted. */
   readonly total: bigint;
 }
 
@@ -166,12 +166,12 @@ export interface Histogram {
 }
 
 /**
- * Reading of the sidecar's price API. With `isDerived`, it contains the pairs updated between the last two scrapes stored by
- * Prometheus, without prices, last update time or duration.
+ * What the sidecar's price API returned. If `isDerived` is set, it comes from Prometheus instead: only the pairs updated between
+ * the last two stored scrapes, with no prices, update time or duration.
  */
 export interface PricesReading {
   readonly isDerived?: true;
-  /** Pairs that have a price, sorted. */
+  /** The pairs that have a price, sorted. */
   readonly pairs: readonly string[];
   /** Prices by pair, as whole numbers scaled by the pair's decimals. */
   readonly prices: ReadonlyMap<string, bigint>;
@@ -182,40 +182,40 @@ export interface PricesReading {
   readonly url: string;
 }
 
-/** Reading of the oracle metrics page, which an old node serves, not a sidecar. */
+/** What the oracle metrics page showed. Old nodes serve it, but sidecars do not. */
 export interface OracleReading {
   readonly kind: "oracle" | "sidecar";
 }
 
-/** Reading of the sidecar's metrics page. Counters start at zero when the sidecar starts. */
+/** What the sidecar's metrics page showed. Its counters start at zero when the sidecar starts. */
 export interface SidecarReading {
   readonly processStartMs?: number;
   readonly version?: string;
-  /** Number of unreadable lines that belong to other metrics. Absent if there are none. */
+  /** How many lines of other metrics were unreadable. Absent if there were none. */
   readonly skippedLines?: number;
-  /** Number of price loop updates, about 4 per second. */
+  /** How often the price loop has run, which it does about 4 times per second. */
   readonly systemUpdates: bigint;
-  /** Number of updates that set a price, by pair, e.g. "BTC/USD". Pairs that have never had a price are missing. */
+  /** How often each pair, e.g. "BTC/USD", was given a price. Pairs that have never had one are missing. */
   readonly tickerUpdates: ReadonlyMap<string, bigint>;
-  /** Number of providers that each pair can currently use. */
+  /** How many providers each pair can currently use. */
   readonly marketProviders: ReadonlyMap<string, number>;
-  /** Decimals of the prices in the price API, by pair. The map or a pair is missing if the page does not state them. */
+  /** How many decimals each pair's price in the price API has. The map or a pair is missing if the page does not state them. */
   readonly decimals?: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, ProviderReading>;
 }
 
 /** One of a sidecar's price providers. */
 export interface ProviderReading {
-  /** Undefined until the provider's first response. */
+  /** How the sidecar reads from the provider. Undefined until the provider's first response. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
-  /** Number of failed responses by code, e.g. 5 for a WebSocket that cannot be opened. */
+  /** How many responses failed, by code, e.g. 5 for a WebSocket that cannot be opened. */
   readonly failures: ReadonlyMap<string, bigint>;
-  /** WebSocket events by name: "healthy", "unhealthy", "read_success", "dial_err", … */
+  /** How many WebSocket events there were, by name: "healthy", "unhealthy", "read_success", "dial_err", … */
   readonly webSocket: ReadonlyMap<string, bigint>;
-  /** For an API, the duration of a request; for a WebSocket, the time between two messages. In ms. */
+  /** How long an API's requests take, or the time between a WebSocket's messages, in ms. */
   readonly responseTime?: Histogram;
-  /** Latest update of any of the provider's feeds. */
+  /** When any of the provider's feeds was last updated. */
   readonly lastUpdateMs?: number;
 }
 
@@ -226,24 +226,24 @@ export interface ChainObservation {
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueReading>;
   readonly upgrade?: Seen<UpgradeReading>;
-  /** Result of searching for last month's payment. Absent or "not-configured" too if there is nothing to search for now. */
+  /** The result of searching for last month's payment. Also absent or "not-configured" if there is nothing to search for. */
   readonly payment?: Seen<Payment>;
   readonly slashing?: Seen<SlashingReading>;
   readonly peers?: Seen<PeersReading>;
 }
 
-/** Reading of the latest block. */
+/** What the chain's latest block shows. */
 export interface ChainHead {
   readonly chainId: string;
   readonly height: bigint;
   readonly blockTimeMs: number;
-  /** First block of the current UTC month, by block time. Absent if the month has not changed since the last poll. */
+  /** The first block of the current UTC month, by block time. Absent if the month has not changed since the last poll. */
   readonly monthEdge?: MonthEdge;
 }
 
 /** The last block that the ledger has counted. */
 export interface CountedTo {
-  /** Block time; the wall-clock time of the reading if the chain cannot be read. */
+  /** The block's time, or the reading's wall-clock time if the chain cannot be read. */
   readonly timeMs: number;
   readonly height?: bigint;
 }
@@ -254,59 +254,59 @@ export interface MonthEdge {
   readonly firstHeight: bigint;
 }
 
-/** Reading of the validator set: its size, and the validator's place in it. */
+/** What the validator set shows: its size, and the validator's place in it. */
 export interface ValidatorReading {
   readonly size: number;
   readonly isInSet: boolean;
-  /** 0 if not in the set. */
+  /** The validator's voting power; 0 if it is not in the set. */
   readonly votingPower: bigint;
   /** True if the latest commit contains the validator's signature; absent if it is not in the set. */
   readonly signedLatest?: boolean;
-  /** Who else missed the latest commits; absent if the validator is not in the set. */
+  /** Which other validators missed the latest commits; absent if the validator is not in the set. */
   readonly commits?: SharedMisses;
 }
 
 export interface ChainPrice {
   readonly pair: string;
-  /** The block that set the price; 0 if the pair has never had a price. */
+  /** The height at which the price was set; 0 if the pair has never had a price. */
   readonly height: bigint;
-  /** Undefined if the pair has never had a price. */
+  /** The time of that block. Undefined if the pair has never had a price. */
   readonly blockTimeMs: number | undefined;
-  /** Whole number, scaled by `decimals`. */
+  /** The price as a whole number, scaled by `decimals`. */
   readonly price: bigint;
   /** Absent if the chain does not state the decimals. */
   readonly decimals?: number;
 }
 
-/** Reading of the revenue module, the chain's reward programme. */
+/** What the revenue module, the chain's reward programme, shows. */
 export interface RevenueReading {
   readonly params: RevenueParams;
-  /** Absent if the configuration names no operator address. */
+  /** The chain's counts for the validator. Absent if the configuration names no operator address. */
   readonly stats?: RevenueStats;
 }
 
-/** Parameters of the revenue module. Shares are exact decimals with 18 places, i.e. scaled by 10^18. */
+/** The revenue module's parameters. Shares are exact decimals with 18 places, i.e. scaled by 10^18. */
 export interface RevenueParams {
   readonly blocksAllowedToMiss: bigint;
   readonly blocksRequired: bigint;
   readonly votesAllowedToMiss: bigint;
   readonly votesRequired: bigint;
-  /** Reward for a full month, denominated in the quote asset. */
+  /** The reward for a full month, in the quote asset. */
   readonly baseCompensation: bigint;
   readonly quoteAsset: string;
   readonly schedule: "monthly" | "block-based" | "empty";
 }
 
-/** The chain's counts for the validator in the current payment period, on which its payment is based. */
+/** The chain's counts for the validator in the current payment period, which its payment is based on. */
 export interface RevenueStats {
   readonly committedBlocks: bigint;
   readonly committedVotes: bigint;
   readonly inActiveSet: bigint;
-  /** Number of blocks in the period so far. */
+  /** How many blocks the period has so far. */
   readonly totalBlocks: bigint;
 }
 
-/** Why a scrape failed. `refused`: the host refused the connection, i.e. no process is listening on the port. */
+/** Why a scrape failed. `refused` means that the host refused the connection, because no process is listening on the port. */
 export type SourceFailureCode =
   | "refused"
   | "unreachable"
@@ -342,7 +342,7 @@ interface SourceFailure {
   readonly text: string;
 }
 
-/** Returns the node's page for callers that need votes: an error while the page shows none. */
+/** Returns the node's page for callers that need votes. While the page shows none, returns an error. */
 export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
   if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
   const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
@@ -352,19 +352,19 @@ export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
 const NO_HEIGHT =
   "the page has no …_consensus_height, so no halt, missing vote or forecast can be seen; check [instrumentation] in the node's config.toml, and that no collector drops or renames the metric";
 
-/** Returns the node's page for callers that need all of it: an error while it shows no votes or no height. */
+/** Returns the node's page for callers that need all of it. While it shows no votes or no height, returns an error. */
 export function nodeSeen(node: NodeObservation): Seen<NodeReading> {
   const seen = votesSeen(node);
   if (seen.state !== "up" || seen.value.height !== undefined || seen.value.isSyncing === true) return seen;
   return { state: "error", failure: { code: "no-height", text: NO_HEIGHT }, durationMs: seen.durationMs };
 }
 
-/** Thrown while reading a source; {@link toSourceFailure} converts it to a {@link SourceFailure}. */
+/** Thrown if a source cannot be read. {@link toSourceFailure} converts it to a {@link SourceFailure}. */
 export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
 
 /**
- * Creates a rejection handler that returns `replace`'s result for a {@link SourceError} (if `code` is given, only for that code).
- * It throws any other error.
+ * Creates a rejection handler that returns `replace`'s result for a {@link SourceError} with this code, or with any code if none
+ * is given. It throws any other error.
  */
 export function onSourceError<T>(
   replace: (error: SourceError) => T,
@@ -376,7 +376,7 @@ export function onSourceError<T>(
   };
 }
 
-/** Converts any error thrown by a scrape. */
+/** Converts any error that a scrape throws. */
 export function toSourceFailure(error: unknown): SourceFailure {
   if (error instanceof SourceError) return { code: error.facts.code, text: error.message };
   if (error instanceof PrometheusTextError) return { code: "not-metrics", text: error.message };
@@ -388,7 +388,7 @@ export function toSourceFailure(error: unknown): SourceFailure {
     : { code: "unreachable", text };
 }
 
-/** For a host with several addresses, Node throws an AggregateError with the code of its first error. */
+/** Returns true if the connection was refused. For several addresses, Node throws an AggregateError with the first code. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("code" in error && error.code === "ECONNREFUSED") || isRefusal(error.cause);

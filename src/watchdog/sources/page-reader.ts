@@ -15,20 +15,20 @@ import {
 import type { Endpoint, NetworkOptions } from "../../platform/http/remote.ts";
 import { type Reached, type Seen, SourceError, toSourceFailure } from "./observation.ts";
 
-/** An HTTP response with an unread body. */
+/** An HTTP response whose body has not been read yet. */
 export interface Page {
   readonly status: number;
-  /** Decompressed. */
+  /** The decompressed body. */
   readonly body: AsyncIterable<Uint8Array>;
   /** The server's clock according to its `Date` header, to the second. */
   readonly clockMs?: number;
-  /** Where the server redirects to or, for any other status, has redirected to, without credentials or query. */
+  /** Where the server redirects to or, for any other status, has redirected to. Contains no credentials or query. */
   readonly redirect?: string;
 }
 
 /**
  * Requests a page, with a GET or a form POST. Rejects if there is no response. The signal also stops the reading of the body.
- * `sent` contains request headers.
+ * `sent` contains the request's headers.
  */
 export type PageReader = (
   url: string,
@@ -80,7 +80,7 @@ export function createHttpPageReader(network: NetworkOptions = {}): HttpPageRead
       const response = await send(from, { method, signal, headers, body: form ?? null });
       const { statusCode: status, headers: received, body } = response;
       const to = REDIRECTS.has(status) ? locationOf(received["location"], from) : undefined;
-      // Never send credentials in headers to another host, or from TLS to plain text.
+      // Never send credentials in headers to another host, or over plain text if the first request used TLS.
       const isSafe = to !== undefined && typeof followRedirect(from, to.href) !== "string";
       if (isSafe && method === "GET" && hops < MAX_REDIRECTS) {
         await body.dump({ limit: 65_536, signal });
@@ -105,8 +105,8 @@ function locationOf(header: string | string[] | undefined, from: URL): URL | und
 }
 
 /**
- * Returns a reader that adds the endpoint's headers to each request. If a redirect is for a path below an endpoint, only the
- * host is shown, since the path may contain a key.
+ * Returns a reader that adds the endpoint's headers to each request. If a page below an endpoint redirects, shows only the host,
+ * because the path may contain a key.
  */
 export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {
   const known = endpoints.map((endpoint) => ({
@@ -123,7 +123,7 @@ export function readerOf(endpoints: readonly Endpoint[], read: PageReader): Page
   };
 }
 
-/** Encodings other than the one requested come from proxies that compress everything. */
+/** Also handles encodings that were not requested, which come from proxies that compress everything. */
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -140,7 +140,7 @@ async function* decompressed(body: Readable, header: string): AsyncGenerator<Uin
     throw notReadable(encoding, "the watchdog asks for gzip");
   }
   try {
-    // Its error comes from the decompressor.
+    // Ignore its error, which the decompressor throws too.
     yield* pipeline(body, decompressor, () => {});
   } catch (error) {
     throw error instanceof Error && "errno" in error ? notReadable(encoding, errorText(error)) : error;
@@ -189,7 +189,7 @@ export function statusError(who: string, { status, redirect }: Page, detail = ""
   return new SourceError({ code: "http-status" }, `${text}${detail}${advice}`);
 }
 
-/** Reads and discards a body of up to 1 MiB. A connection can be reused only if its response was read to the end. */
+/** Reads and discards a body of up to 1 MiB, because a connection can be reused only if its response was read to the end. */
 export async function drain(page: Page): Promise<void> {
   await forEachChunk(page, 1024 * 1024, () => {});
 }
@@ -199,13 +199,13 @@ export interface MetricsPageOptions {
   readonly maxBytes: number;
   /** Selects metrics whose lines must be readable. */
   readonly needs: (metric: string) => boolean;
-  /** Selects samples of these metrics. If absent, all samples are wanted. */
+  /** Selects the samples to return. If absent, all of them. */
   readonly wants?: (sample: Sample) => boolean;
 }
 
 /**
- * Reads the wanted samples from a metrics page, and counts its unreadable lines, which belong to metrics that are not needed.
- * Throws `PrometheusTextError` and `SourceError`, including for a series that appears twice, since its values would be added up.
+ * Reads the wanted samples from a metrics page, and counts unreadable lines of metrics that are not needed. Throws
+ * `PrometheusTextError` and `SourceError`. A series that appears twice is an error, because its values would be added up.
  */
 export async function readMetricsPage(
   { url, maxBytes, needs, wants = () => true }: MetricsPageOptions,
@@ -214,8 +214,8 @@ export async function readMetricsPage(
 ): Promise<Pick<Page, "clockMs"> & { readonly samples: readonly Sample[]; readonly skippedLines?: number }> {
   const page = await requireOk(await read(url, signal));
   const samples = new Map<string, Sample>();
-  // A node's page may have 5 MB, but the watchdog needs only a few lines. The parser gets each chunk as it arrives, and only wanted
-  // samples stay in memory.
+  // A node's page may have 5 MB, of which the watchdog needs a few lines. Parse each chunk as it arrives, and keep only wanted
+  // samples in memory.
   const parser = createPrometheusTextParser({
     needs,
     sample: (sample) => {
@@ -239,8 +239,8 @@ export async function readMetricsPage(
 }
 
 /**
- * Copies the texts of a sample. The engine represents a substring as a reference into the whole page, so a label of a few
- * characters that remains in the state would keep 100 kB in memory.
+ * Copies a sample's texts. The engine stores a substring as a reference to the whole text, so a short label in the state would
+ * keep 100 kB in memory.
  */
 function ownSample({ labels, ...rest }: Sample): Sample {
   return {
@@ -254,7 +254,7 @@ function ownText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }
 
-/** Returns a key for a series: its name, and its labels in any order. */
+/** Returns a key for a series from its name and its labels, whose order does not matter. */
 function seriesOf({ name, labels }: Sample): string {
   const pairs = [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;
@@ -262,7 +262,7 @@ function seriesOf({ name, labels }: Sample): string {
 
 export const NOT_CONFIGURED: { readonly state: "not-configured" } = { state: "not-configured" };
 
-/** Reads one source within a deadline. A failure is returned as a value; only an abort rejects. */
+/** Reads one source within a deadline. Returns a failure as a value, and rejects only on abort. */
 export type Scrape = <T>(
   what: string,
   signal: AbortSignal,
@@ -289,7 +289,7 @@ export function createScrape(deadlineMs: number, clock: Clock): Scrape {
 /** Opens and closes a TCP connection to "host:port". Rejects if the connection is not accepted. */
 export type Reach = (target: string, signal: AbortSignal) => Promise<Reached>;
 
-/** Reaches targets over TCP, without a proxy between this machine and the target. */
+/** Reaches targets over TCP, bypassing any proxy. */
 export const reachTcp: Reach = (target, signal) =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {

@@ -25,23 +25,23 @@ const paidCounts = z.strictObject({
 /** The chain's counts for the validator in the payment's period, taken from the payment's event. */
 export type PaidCounts = Readonly<z.output<typeof paidCounts>>;
 
-/** Schema of a payment stored in JSON. Integers are decimal strings. */
+/** Schema of a payment as JSON stores it. Integers are decimal strings. */
 export const storedPayment = z.strictObject({
   month: z.string(),
   /**
-   * Result of searching for a month's payment. "paid": it was found. "failed": the chain could not pay and states why. "none-due":
-   * the chain paid nobody. "missing": all blocks that may contain it were searched.
+   * What searching for a month's payment found: "paid" if it was found, "failed" if the chain could not pay and states why,
+   * "none-due" if the chain paid nobody, and "missing" if all blocks that may contain it were searched.
    */
   outcome: z.enum(["paid", "failed", "none-due", "missing"]),
   searchedMs: z.number(),
-  /** Block of the payment or, if it is missing, the last block searched. */
+  /** The payment's block or, if the payment is missing, the last block that was searched. */
   height: integer,
   timeMs: z.number(),
-  /** Transaction hash in upper-case hex. Absent if the payment is in the block's own events. */
+  /** The transaction's hash in upper-case hex. Absent if the payment is in the block's own events. */
   txHash: z.string().exactOptional(),
-  /** Absent if the payment is missing. */
+  /** What was paid. Absent if the payment is missing. */
   amount: coin.exactOptional(),
-  /** Absent if the chain has no metadata for the denomination. */
+  /** The denomination's display unit. Absent if the chain has no metadata for the denomination. */
   display: z.strictObject({ name: z.string(), exponent: z.number() }).exactOptional(),
   /** The amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` explains why. */
   expected: integer.exactOptional(),

@@ -2,7 +2,7 @@ import { parseDec18 } from "../../platform/base/decimal.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import type { RevenueParams, RevenueStats } from "./observation.ts";
 
-/** Reads `/neutron/revenue/params`. */
+/** Parses the response from `/neutron/revenue/params`. */
 export function toRevenueParams(root: JsonField): RevenueParams {
   const params = root.member("params").required();
   const blocks = params.member("blocks_performance_requirement").required();
@@ -19,7 +19,7 @@ export function toRevenueParams(root: JsonField): RevenueParams {
   };
 }
 
-/** Reads `/neutron/revenue/validator_stats`. The chain spells "commited" with one t. */
+/** Parses the response from `/neutron/revenue/validator_stats`. The chain spells "commited" with one t. */
 export function toRevenueStats(root: JsonField): RevenueStats {
   const stats = root.member("stats").required();
   const info = stats.member("validator_info").required();

@@ -2,8 +2,8 @@ import { type Histogram, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/text-parser.ts";
 
 /**
- * Largest count or height: one block per millisecond for 30 years. Larger values are errors on the page, since sums of many of
- * them would exceed the 64 bits available in the state file.
+ * Largest count or height: one block per millisecond for 30 years. Larger values are treated as errors, because sums of many
+ * would exceed the state file's 64 bits.
  */
 const MAX_COUNT = 1_000_000_000_000;
 
@@ -37,7 +37,7 @@ export function sumEvents(samples: readonly Sample[]): bigint {
   return samples.reduce((sum, sample) => sum + requireEvents(sample), 0n);
 }
 
-/** End of the year 9999, since later times have no four-digit year in ISO 8601. */
+/** The end of the year 9999. Later times have no four-digit year in ISO 8601. */
 const MAX_SECONDS = 253_402_300_799;
 
 /** Converts a time from seconds to ms. Throws {@link SourceError} outside the years 1970 to 9999. */
@@ -50,8 +50,9 @@ export function requireTimeMs({ name, value }: Sample): number {
 const FIRST_SECONDS = 1_388_534_400;
 
 /**
- * Returns the start of a process, in ms; undefined if the value is not a start time. If the kernel does not expose its boot time,
- * e.g. in a sandbox, the value is 0 or the seconds since boot. The start is only a hint, so a wrong value is no error on the page.
+ * Returns when a process started, in ms, or undefined if the value is not a start time. If the kernel does not expose its boot
+ * time, e.g. in a sandbox, the value is 0 or the seconds since boot. A wrong value is not an error, because the start is only a
+ * hint.
  */
 export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;
@@ -81,7 +82,7 @@ export function histogramOf(samples: readonly Sample[], family: string): Histogr
   const buckets = new Map<number, bigint>();
   for (const sample of of("_bucket")) {
     const bound = Number(sample.labels.get("le"));
-    // "+Inf" contains the count.
+    // The "+Inf" bucket only repeats the count.
     if (Number.isFinite(bound)) buckets.set(bound, (buckets.get(bound) ?? 0n) + requireEvents(sample));
   }
   return {

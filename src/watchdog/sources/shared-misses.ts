@@ -9,7 +9,7 @@ export interface Member {
   readonly votingPower: bigint;
 }
 
-/** Number of commits to compare, taken from the last polls. */
+/** How many of the last polls' commits are compared. */
 const COMMITS = 10;
 
 interface Commit {
@@ -19,8 +19,8 @@ interface Commit {
 }
 
 /**
- * Creates a function that takes the validators that did not sign the latest commit, and returns how many others missed the
- * commits that `own` missed in the last ten polls. If `own` missed none, the others are compared over all ten.
+ * Creates a function that is told which validators did not sign the latest commit. It returns how many others missed the commits
+ * that `own` missed in the last ten polls. If `own` missed none, the others are compared over all ten.
  */
 export function createCommitTracker(
   own: string,
@@ -52,9 +52,9 @@ function powerOf(members: readonly Member[]): bigint {
   return members.reduce((sum, { votingPower }) => sum + votingPower, 0n);
 }
 
-/** Period over which votes are compared. */
+/** The period over which votes are compared. */
 const VOTES_MS = 30_000;
-/** If polls are further apart, the last two are compared, provided that they are at most this far apart. */
+/** If polls are less frequent, the last two are compared, unless they are further apart than this. */
 const MAX_VOTES_MS = 300_000;
 /** Minimum time between two stored readings, so that at most seven are stored. */
 const STEP_MS = 5000;
@@ -63,8 +63,8 @@ type VotesByValidator = NonNullable<NodeReading["votes"]>["byValidator"];
 type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
- * Creates a function that takes each reading of all validators' vote counters, and compares the votes of `own` over the last half
- * minute with the other validators' votes. A vote without a price for the pair is a miss. Counters that have fallen were reset.
+ * Creates a function that takes every reading of all validators' vote counters, and compares `own`'s votes in the last half
+ * minute with the others'. A vote that has no price for the pair is a miss. Counters that have fallen were reset.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
@@ -85,7 +85,7 @@ function hasFallen(before: VoteReports | undefined, now: VoteReports | undefined
 }
 
 function compareVotes(own: string, before: VotesByValidator, now: VotesByValidator): VoteComparison {
-  // A validator whose counts don't grow is no longer in the set.
+  // Leave out validators whose counts don't grow, because they are no longer in the set.
   const active = [...now].flatMap(([address, { total, withPrice }]) => {
     const start = before.get(address);
     const seen = Number(total - (start?.total ?? 0n));

@@ -13,7 +13,7 @@ import { countBy, histogramOf, requireEvents, requireTimeMs, sumEvents } from ".
 const SIDECAR = /^(?:connect|side_car)_(.*)$/;
 const PROCESS_START = "process_start_time_seconds";
 
-/** Families that {@link toSidecarReading} needs, without the prefix. Pages also contain one series per market and provider. */
+/** The metrics that {@link toSidecarReading} needs, without their prefix. Pages also have a series per market and provider. */
 const WANTED: readonly string[] = [
   "health_check_system_updates_total",
   "health_check_ticker_updates_total",
@@ -28,8 +28,8 @@ const WANTED: readonly string[] = [
 const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|_sum|_count)$/;
 
 /**
- * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are omitted,
- * since a store returns them for all sidecars together.
+ * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are left out,
+ * because a store would return them for all sidecars at once.
  */
 export const SIDECAR_METRICS: readonly string[] = [
   PROCESS_START,
@@ -59,8 +59,8 @@ function isOracleMetric(name: string): boolean {
 }
 
 /**
- * Classifies the page on the oracle metrics port by its content: an old node serves its own metrics there, and some operators
- * move the sidecar's metrics to that port. Throws {@link SourceError} for any other page.
+ * Classifies the page on the oracle metrics port by its content, because old nodes serve their own metrics there and some
+ * operators move the sidecar's metrics there. Throws {@link SourceError} for any other page.
  */
 export function toOracleReading(samples: readonly Sample[]): OracleReading {
   if (samples.some(({ name }) => isSidecarFamily(name))) return { kind: "sidecar" };
@@ -122,7 +122,7 @@ export async function readOracle(
 /** Maximum number of decimals for a market (`x/marketmap`, ticker). */
 const MAX_DECIMALS = 36;
 
-/** Reads the `decimals` label of a price. A value outside 0 to 36 is omitted: the label is only informative. */
+/** Reads the `decimals` label of a price. A value outside 0 to 36 is ignored, because the label is only informative. */
 function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, decimals: number])[] {
   const text = labels.get("decimals") ?? "";
   const decimals = Number(text);
@@ -130,7 +130,7 @@ function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, dec
   return [[labels.get("id") ?? "", decimals]];
 }
 
-/** Tickers are in lower case on the page, but pairs are in upper case elsewhere. */
+/** Returns the values by pair. The page writes tickers in lower case, but pairs are in upper case elsewhere. */
 function byPair<T>(values: Iterable<readonly [ticker: string, value: T]>): ReadonlyMap<string, T> {
   return new Map([...values].map(([ticker, value]) => [ticker.toUpperCase(), value]));
 }
@@ -168,13 +168,13 @@ function providerOf(samples: readonly Sample[]): ProviderReading {
 }
 
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
-/** A sidecar's price path, or another one, possibly below a prefix added by a gateway. */
+/** Matches the end of a price path, which a gateway may have prefixed. */
 const PRICE_PATH = /(?:\/(?:connect|slinky)\/oracle\/v\d+)?\/prices$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the URLs to try, in order: first the configured one unless it has no path, then the known paths, either below it or, if
- * it ends with "/prices", next to it.
+ * Returns the URLs to try, in order. The configured URL is first if it has a path. The known paths follow, below it or, if it
+ * ends with "/prices", next to it.
  */
 export function priceUrls(configured: string): readonly string[] {
   const { href, pathname } = new URL(configured);
@@ -184,9 +184,7 @@ export function priceUrls(configured: string): readonly string[] {
   return pathname === "/" ? known : [...new Set([href, ...known])];
 }
 
-/**
- * Creates a reader of a price API. It first tries the path that responded before. Undefined if no URL is configured.
- */
+/** Creates a reader of a price API. It first tries the path that responded before. Returns undefined if no URL is configured. */
 export function createPricesReader(configured: string | undefined, read: PageReader) {
   if (configured === undefined) return undefined;
   let urls = priceUrls(configured);
@@ -208,7 +206,7 @@ async function readPrices(
 ): Promise<PricesReading> {
   for (const url of urls) {
     const page = await read(url, signal);
-    // A version 1 sidecar has only the second known path. Its 404 for the first path is not a failure.
+    // A 404 is not a failure yet, because a version 1 sidecar has only the second known path.
     if (page.status === 404) {
       await drain(page);
       continue;
@@ -238,7 +236,7 @@ export function parsePrices(text: string, url: string): PricesReading {
     prices: new Map(priced),
     // Before its first update, a sidecar reports Go's zero time, which is in year 1.
     tickedAtMs: tickedAtMs <= 0 ? undefined : tickedAtMs,
-    // The version is only informative, so don't reject the prices because of its type.
+    // Don't reject the prices if the version has another type, because it is only informative.
     version: typeof version === "string" ? version : "",
     url,
   };

@@ -18,7 +18,7 @@ import { accountOf, type ChainTarget, type ValidatorTarget } from "./targets.ts"
 
 const STAKING = "/cosmos/staking/v1beta1";
 
-/** Maximum age of the parameters used, which only governance can change. */
+/** How long to use the parameters before reading them again. Only governance can change them. */
 const PARAMS_MS = 10 * MINUTE_MS;
 
 /**
@@ -64,7 +64,7 @@ export function createSlashingReader(
   };
 }
 
-/** Undefined if the address was never in the set. */
+/** Reads a validator's signing info. Returns undefined if the address was never in the set. */
 async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promise<SigningInfo | undefined> {
   const root = await rest.find(`${SLASHING}/signing_infos/${encodeURIComponent(address)}`, signal);
   return root && toSigningInfo(root.member("val_signing_info").required(), address);
@@ -73,11 +73,11 @@ async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promi
 /** The staking module's data about an operator's validator. */
 interface Staked {
   readonly isJailed: boolean;
-  /** Ed25519 key. Absent if the key is of another kind. */
+  /** The validator's Ed25519 key. Absent if the key is of another kind. */
   readonly consensusKey?: Uint8Array;
 }
 
-/** Undefined if the staking module does not know the operator. */
+/** Reads an operator's validator. Returns undefined if the staking module does not know the operator. */
 async function readStaked(operator: string, rest: Rest, signal: AbortSignal): Promise<Staked | undefined> {
   const root = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
   if (root === undefined) return undefined;
@@ -105,7 +105,7 @@ async function readTerms(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<UnjailTerms> {
-  // A command without a price is better than no command or no jail state.
+  // If the price cannot be read, show the command anyway, but with no price.
   const gasPrice = await rest
     .find("/feemarket/v1/gas_prices", signal)
     .then((root) => root && toGasPrice(root))
@@ -117,7 +117,7 @@ async function readTerms(
   };
 }
 
-/** Margin added to the fee market's price, which may rise before the transaction is included in a block. */
+/** Factor for the fee market's price, which may rise before the transaction is included in a block. */
 const PRICE_MARGIN: Dec18 = (DEC18_ONE * 11n) / 10n;
 const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 
@@ -130,14 +130,14 @@ function toGasPrice(root: JsonField): string | undefined {
   return `${formatDec18(price).replace(/\.?0+$/, "")}${denom}`;
 }
 
-/** Periods over which growth is measured. */
+/** The periods over which growth is measured. */
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
 /** Minimum time between two stored readings, so that at most 61 are stored. */
 const STEP_MS = 5000;
-/** Minimum number of blocks: with fewer, a single miss would be mistaken for an outage. */
+/** Growth is measured over at least this many blocks. With fewer, a single miss would look like an outage. */
 const MIN_BLOCKS = 10n;
 
-/** The signing window in an earlier reading. */
+/** What an earlier reading showed about the signing window. */
 interface PastWindow {
   readonly atMs: number;
   readonly index: bigint;
@@ -146,9 +146,9 @@ interface PastWindow {
 }
 
 /**
- * Creates a function that takes each reading of the signing info, and returns the fastest growth of missed blocks over the last
- * minute and the last five minutes. Undefined until one of these periods contains ten blocks. When a window starts over, earlier
- * readings are forgotten.
+ * Creates a function that takes each reading of the signing info. It returns the faster growth of missed blocks over the last
+ * minute and the last five, or undefined until one of these periods contains ten blocks. Earlier readings are forgotten when a
+ * window starts over.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
   let past: readonly PastWindow[] = [];
@@ -180,7 +180,7 @@ export const SLASHING = "/cosmos/slashing/v1beta1";
 /** Longest possible window: one block per second for 30 years. */
 const MAX_WINDOW = 1_000_000_000n;
 
-/** Reads `/cosmos/slashing/v1beta1/params`. */
+/** Parses the response from `/cosmos/slashing/v1beta1/params`. */
 export function toSlashingParams(root: JsonField): SlashingParams {
   const params = root.member("params").required();
   const window = params.member("signed_blocks_window").required();
@@ -197,7 +197,7 @@ export function toSlashingParams(root: JsonField): SlashingParams {
   };
 }
 
-/** Reads a signing info and checks that it is for the given address. */
+/** Parses a signing info and checks that it is for the given address. */
 export function toSigningInfo(field: JsonField, address?: string): SigningInfo {
   const own = field.member("address");
   if (address !== undefined && own.asText() !== address) throw own.error(own.path, "the requested address");

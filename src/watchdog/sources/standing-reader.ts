@@ -18,7 +18,7 @@ import { minInt } from "../../platform/base/integers.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
-/** Validators per page: CometBFT never returns more than this. */
+/** How many validators to request per page. CometBFT never returns more. */
 const PAGE = 100;
 const MAX_PAGES = 10;
 
@@ -31,7 +31,7 @@ interface SignedBlock {
 
 /**
  * Creates a reader of a validator's standing: its signing window, its place in the set, and the other validators in the set.
- * Undefined if the validator has no consensus address.
+ * Returns undefined if the validator has no consensus address.
  */
 export function createStandingReader(
   target: ValidatorTarget,
@@ -53,8 +53,8 @@ export function createStandingReader(
   return {
     slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
     /**
-     * `block` is the latest block; undefined if it cannot be read. The other validators come from the previous call's set, so that
-     * no poll waits for both reads. The first call does not read them.
+     * `block` is the latest block, or undefined if it cannot be read. The other validators come from the set that the previous
+     * call read, so that no poll waits for both reads. The first call does not compare with them.
      */
     inSet: async (
       block: SignedBlock | undefined,
@@ -70,7 +70,7 @@ export function createStandingReader(
   };
 }
 
-/** Creates a function that finds the validator in each reading of the set, and which others missed the commits it missed. */
+/** Creates a function that finds the validator in each reading of the set. Also returns who else missed the same commits. */
 function createSetReading(
   address: string,
 ): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorReading {
@@ -82,7 +82,7 @@ function createSetReading(
     const reading = { size: members.length, isInSet: own !== undefined, votingPower: own?.votingPower ?? 0n };
     if (own === undefined || block?.signers === undefined) return reading;
     const { height, signers } = block;
-    // Decoding all addresses of a set takes longer than the rest of a poll, and the set rarely changes.
+    // Decode the addresses only if the set has changed, because this takes longer than the rest of a poll.
     keys = new Map(
       members.map((one) => [one.address, keys.get(one.address) ?? toBase64(decodeBech32(one.address).bytes)]),
     );
@@ -102,7 +102,7 @@ async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Me
     members.push(...found);
     const total = root.member("pagination").orEmpty().member("total").asInt64();
     if (BigInt(members.length) >= total) return members;
-    // With only part of the set, the other validators would appear not to be in it.
+    // Throw, because the missing validators would appear not to be in the set.
     if (found.length === 0 || page + 1 === MAX_PAGES)
       throw root.error("validators", `all ${total} of the set, of which ${members.length} were received`);
     set = root.member("block_height").required().asHeight().toString();
@@ -118,17 +118,17 @@ function toMember(validator: JsonField): Member {
 
 const BECH32 = /^[a-z0-9]{1,60}1[a-z0-9]{6,90}$/;
 
-/** Time between two readings, since the compared values cover weeks. */
+/** How often to read. This is enough, because the compared values cover weeks. */
 const EVERY_MS = 10 * MINUTE_MS;
 /** How long to wait after a failed reading. */
 const RETRY_MS = MINUTE_MS;
-/** Maximum age up to which the last reading is shown while no new one succeeds. */
+/** While no new reading succeeds, the last one is shown up to this age. */
 const MAX_AGE_MS = HOUR_MS;
 
 /**
- * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads them
- * every ten minutes. After a failure, it reads them again one minute later. Between readings, it returns the last one for up to
- * an hour, and then throws {@link SourceError}.
+ * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads
+ * every ten minutes, or one minute after a failure. Until the next reading it returns the last one, for up to an hour, and then
+ * throws {@link SourceError}.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
@@ -169,12 +169,12 @@ export function createPeersReader(
 /** A comparison, or the reason why there is none. */
 type Compared = PeerComparison | string;
 
-/** Undefined if the chain has no such module. */
+/** Requests a module's path. Returns undefined if the chain has no such module. */
 function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<JsonField | undefined> {
   return rest.ofModule(path, signal).catch(onSourceError(() => undefined, "absent"));
 }
 
-/** Signing infos per page, and the maximum number of pages. The module retains the infos of validators that have left the set. */
+/** Signing infos per page, and the maximum number of pages, because the module retains infos of validators that left. */
 const INFOS_PAGE = 500;
 const MAX_INFOS_PAGES = 20;
 
@@ -215,14 +215,14 @@ async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readon
   );
 }
 
-/** Compares the basis of the chain's payments: blocks and votes in its payment period. */
+/** Compares what the chain's payments are based on: blocks and votes in its payment period. */
 async function comparePay(
   operator: string | undefined,
   module: string,
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  // The chain returns 500 while it has no price to pay with.
+  // Ignore the 500 that the chain returns while it has no price to pay with.
   const root = await findModule(`/${module}/revenue/validators_stats`, rest, signal).catch(
     onSourceError(() => "no statistics" as const, "http-status"),
   );
@@ -240,7 +240,7 @@ async function comparePay(
   return [of("blocks"), of("votes")];
 }
 
-/** Reads an entry from `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
+/** Parses an entry of `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
 function toPayShares(stats: JsonField) {
   const info = stats.member("validator_info").required();
   const total = asCount(info.member("in_active_valset_for_blocks_in_period"));

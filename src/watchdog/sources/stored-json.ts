@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** An integer that JSON stores as up to `digits` decimal digits, since JSON has no integers of this size. */
+/** An integer that is stored as a string of up to `digits` digits, because JSON has no integers of this size. */
 export function storedInteger(digits: number) {
   return z.codec(z.string().regex(new RegExp(`^\\d{1,${digits}}$`)), z.bigint(), {
     decode: BigInt,

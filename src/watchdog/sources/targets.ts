@@ -7,21 +7,21 @@ import type { chain } from "./chain-config.ts";
 export interface ValidatorTarget {
   /** Unique name of the validator in the state file, the API and the metrics. */
   readonly name: string;
-  /** The chain on which its nodes must be. If absent, the chain of the first reading. */
+  /** The chain that its nodes must be on. If absent, the chain that the first reading shows. */
   readonly chainId?: string;
-  /** Bech32, e.g. neutronvalcons1…. If absent, neither the validator's votes nor its signing window are read. */
+  /** The bech32 address, e.g. neutronvalcons1…. If absent, neither the validator's votes nor its signing window are read. */
   readonly consensusAddress?: string;
-  /** Bech32, e.g. neutronvaloper1…. If absent, the chain is not queried about its payments or whether the validator is jailed. */
+  /** The bech32 address, e.g. neutronvaloper1…. If absent, the chain is not queried about payments or the validator's jail. */
   readonly operatorAddress?: string;
-  /** At least one. */
+  /** The validator's nodes; at least one. */
   readonly nodes: readonly NodeTarget[];
-  /** If absent, the chain is not queried. */
+  /** How to query the chain. If absent, it is not queried. */
   readonly chain?: ChainTarget;
-  /** "host:port" pairs that must accept connections from this machine: outbound HTTPS. */
+  /** The "host:port" targets that must accept connections from this machine, for outbound HTTPS. */
   readonly egress: readonly string[];
   /** If true, the nodes' metrics come from Prometheus; otherwise, they are scraped. */
   readonly isStored?: true;
-  /** Endpoints with headers, and chain endpoints with a path or query: all may contain keys. Absent if there are none. */
+  /** Endpoints that may contain API keys: those with headers, and chain endpoints with a path or query. Absent if none. */
   readonly endpoints?: readonly Endpoint[];
 }
 
@@ -31,22 +31,22 @@ export function accountOf(operatorAddress: string): string {
   return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
 }
 
-/** One of a validator's nodes and its sidecar. A source without a URL is not configured. */
+/** One of a validator's nodes and its sidecar. A source that has no URL is not configured. */
 export interface NodeTarget {
-  /** Unique within the validator. */
+  /** The node's name, unique within the validator. */
   readonly name: string;
-  /** The node's metrics page. Not scraped if the validator's metrics come from Prometheus. */
+  /** The node's metrics page. It is not scraped if the validator's metrics come from Prometheus. */
   readonly node: string;
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
   /** All endpoints of each source that has several, in order of preference. */
   readonly fallbacks?: readonly (readonly Endpoint[])[];
-  /** "host:port" of the node's gRPC server. */
+  /** The "host:port" of the node's gRPC server. */
   readonly grpc?: string;
-  /** Labels on the node's series in Prometheus. */
+  /** The labels of the node's series in Prometheus. */
   readonly labels?: Labels;
-  /** Labels on the sidecar's series. If absent, the node's labels are used. */
+  /** The labels of the sidecar's series. If absent, the node's labels are used. */
   readonly sidecarLabels?: Labels;
 }
 
@@ -56,9 +56,9 @@ export interface ChainTarget extends Readonly<Pick<z.output<typeof chain>, "modu
   readonly rest: string;
   /** All endpoints of the REST API, in order of preference, if there are several. */
   readonly fallbacks?: readonly Endpoint[];
-  /** CometBFT RPC of one of the chain's nodes. If absent, payments are not searched for, and block times come only from REST. */
+  /** The CometBFT RPC of one of the chain's nodes. If absent, payments are not searched for, and block times need REST. */
   readonly rpc?: string;
-  /** Pairs whose on-chain price is read, e.g. "BTC/USD". */
+  /** The pairs whose price is read from the chain, e.g. "BTC/USD". */
   readonly pairs: readonly string[];
 }
 
@@ -102,8 +102,8 @@ export interface SelectorOf {
 }
 
 /**
- * Returns as few selectors as possible for series of these metrics with any of these label sets: one per 100 sets with the same
- * label names. If there are several labels, a selector may also match other combinations of their values.
+ * Returns selectors for these metrics' series with any of these label sets. There are as few as possible: one per 100 sets with
+ * the same label names. If sets have several labels, a selector may also match other combinations of their values.
  */
 export function selectorsOf(metrics: readonly string[], sets: readonly Labels[]): readonly SelectorOf[] {
   const byNames = new Map<string, Labels[]>();
@@ -133,7 +133,7 @@ function selectorOf(metrics: readonly string[], sets: readonly Labels[]): string
     if (only !== undefined && values.length === 1) return `${name}=${quoted(only)}`;
     return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
   });
-  // The metrics are our own patterns.
+  // The metrics need no escaping, because they are our own patterns.
   return `{__name__=~${quoted(metrics.join("|"))},${matchers.join(",")}}`;
 }
 

@@ -1,7 +1,7 @@
 import { cutText } from "../../platform/base/text.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 
-/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are truncated texts from the proposal. */
+/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts come from the proposal and are truncated. */
 export interface UpgradePlan {
   readonly name: string;
   /** Every node must run the new version before this block. */
@@ -10,13 +10,13 @@ export interface UpgradePlan {
   readonly info: string;
 }
 
-/** Reading of the upgrade module. */
+/** What the upgrade module shows. */
 export interface UpgradeReading {
-  /** Undefined if no upgrade is planned. */
+  /** The planned upgrade. Undefined if there is none. */
   readonly plan: UpgradePlan | undefined;
 }
 
-/** Reads `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error if a member is invalid in a plan. */
+/** Parses the response from `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error if the plan is invalid. */
 export function toUpgradeReading(root: JsonField): UpgradeReading {
   const plan = root.member("plan");
   if (!plan.isPresent()) return { plan: undefined };
@@ -31,7 +31,7 @@ export function toUpgradeReading(root: JsonField): UpgradeReading {
   };
 }
 
-/** Returns one line of at most `max` characters. Control characters, and marks that change the text direction, become spaces. */
+/** Returns one line of at most `max` characters. Control characters and text-direction marks become spaces. */
 function clipped(text: string, max: number): string {
   const line = cutText(text, 4 * max)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")

@@ -34,7 +34,7 @@ const checkpoint = z.object({
   height: integer.exactOptional(),
   node: z.string(),
 });
-// The stored names differ from the names in the code, because state files from every version must stay readable.
+// The stored names differ from those in the code, because every version's state files must stay readable.
 const source = z.object({ tracks: z.record(z.string(), counterState), cursor: checkpoint.exactOptional() });
 const processes = z.object({
   sidecarSeenMs: z.number().exactOptional(),
@@ -76,7 +76,7 @@ export function encodeLedgerBody(ledger: Ledger): string {
 
 /** Decodes the output of {@link encodeLedgerBody}. Throws for any other text. */
 export function decodeLedgerBody(text: string): Ledger {
-  // A migration stored null for absent keys. The reviver removes it.
+  // Remove nulls, which a migration stored for absent keys.
   const json: unknown = JSON.parse(text, (_key, value: unknown) => value ?? undefined);
   const { sources, processes: seen, nextEventId, ...rest } = body.parse(json);
   const sourceOf = (name: LedgerSource): SourceLedger => {

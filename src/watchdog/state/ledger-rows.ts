@@ -84,7 +84,7 @@ const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 /** Hours are stored for this long; days are stored forever. */
 const HOUR_RETENTION_MS = 400 * SPANS.day;
 
-/** Reads the ledgers of all validators: all months, and the rollups and events that belong in memory. */
+/** Reads all validators' ledgers, with all months and the rollups and events that belong in memory. */
 export function readLedgers(database: Database.Database): ReadonlyMap<string, Ledger> {
   const rows = readRows(database, "SELECT validator, body FROM ledgers", ledgerRow);
   return new Map(rows.map(({ validator, body }) => [validator, readLedger(database, validator, body)]));
@@ -166,7 +166,7 @@ export function readEvents(
   return readRows(database, `SELECT * FROM ledger_events ${where}`, eventRow, ...values);
 }
 
-/** Reads block ranges that contain bad blocks. `where` contains the rest of the SQL statement. */
+/** Reads the block ranges that contain bad blocks. `where` contains the rest of the SQL statement. */
 export function readMisses(
   database: Database.Database,
   where: string,
@@ -175,7 +175,7 @@ export function readMisses(
   return readRows(database, `SELECT * FROM miss_ranges ${where}`, missRow, ...values);
 }
 
-/** Maximum number of ranges stored in the file per validator: enough for a month with lost blocks in every minute. */
+/** Maximum number of ranges in the file per validator, which is enough for a month with lost blocks in every minute. */
 const MAX_STORED_RANGES = 50_000;
 
 function writeMisses(
@@ -216,7 +216,7 @@ function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
   };
 }
 
-/** Writes the difference between two states of a ledger. `before` is the state already in the file. */
+/** Writes what has changed in a ledger. `before` is the ledger that is already in the file. */
 export function writeLedger(
   database: Database.Database,
   validator: string,
@@ -251,7 +251,7 @@ function writePeriods(
       source,
       ...values,
     );
-  // It contains blocks counted with a wrong clock.
+  // Delete months that contain blocks counted with a wrong clock.
   for (const name of before.months.keys())
     if (!rollups.months.has(name)) remove("ledger_months", "month = ?", name);
   const month = prepared(
@@ -281,7 +281,7 @@ function writePeriods(
       while ((stored[index]?.startMs ?? Infinity) < startMs) index += 1;
       if (stored[index] === value) continue;
       hasNew ||= stored[index]?.startMs !== startMs;
-      // Pass one list: collecting single values takes the driver longer than binding them.
+      // Pass one list, because collecting single values takes the driver longer than binding them.
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
     const [oldest] = rollups[span];

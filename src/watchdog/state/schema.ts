@@ -91,6 +91,6 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE channel_moves (channel TEXT PRIMARY KEY, from_id TEXT NOT NULL, to_id TEXT NOT NULL) STRICT;`,
 ];
 
-/** Name of the validator and of its node if the configuration names none, and in files up to version 3. */
+/** The name of the validator and of its node if the configuration gives none, and in files up to version 3. */
 export const DEFAULT_VALIDATOR = "default";
 export const DEFAULT_NODE = "node";

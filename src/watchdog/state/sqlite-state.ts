@@ -44,8 +44,8 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       createDatabaseFile(file);
       return openDatabase(file, open);
     });
-    // The file's contents. Each save writes the differences. A failed save changes nothing here, so the next save writes its
-    // differences too.
+    // What the file contains. Each save writes only the differences. A failed save changes nothing here, so the next one writes
+    // its differences too.
     let stored = EMPTY_STATE;
     const load = (): WatchdogState => {
       stored = withFolderError(folder, () => readState(database));
@@ -60,7 +60,7 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       reopen: () => {
         closeQuietly(database);
         database = withFolderError(folder, () => {
-          // The folder is not the one that was opened, e.g. because its disk is no longer mounted. A new file would hide the old
+          // If the file is gone, e.g. because its disk is no longer mounted, don't create a new one, which would hide the old
           // one's contents.
           if (!existsSync(file)) throw new Error(`${STATE_FILE} no longer exists`);
           return openDatabase(file, open);
@@ -86,7 +86,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   const database = open(file, { timeout: 5000 });
   try {
     database.pragma("journal_mode = WAL");
-    // FULL: a committed transaction survives a power failure. WAL mode's default (NORMAL) can lose the last transactions.
+    // With FULL, a committed transaction survives a power failure. WAL mode's default, NORMAL, can lose the last ones.
     database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;
@@ -96,7 +96,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   }
 }
 
-/** Closes a database whose disk may be gone. Nothing is lost, since all saves have finished. */
+/** Closes a database whose disk may be gone. Nothing is lost, because all saves have finished. */
 function closeQuietly(database: Database.Database): void {
   try {
     database.close();
@@ -105,7 +105,7 @@ function closeQuietly(database: Database.Database): void {
   }
 }
 
-/** Runs `work` and converts any error to a {@link WatchdogError} whose message names the folder. */
+/** Runs `work` and turns any error into a {@link WatchdogError} whose message names the folder. */
 function withFolderError<T>(folder: string, work: () => T): T {
   try {
     return work();
@@ -159,11 +159,11 @@ function writeState(database: Database.Database, state: WatchdogState, stored: W
 
 /** The ledgers in a state file, which can be read while a watchdog is running. */
 export interface LedgerFile {
-  /** Validator names, sorted. */
+  /** Returns the validators' names, sorted. */
   readonly validators: () => readonly string[];
-  /** Undefined if the validator is not in the file. */
+  /** Returns a validator's counts; undefined if the validator is not in the file. */
   readonly view: (validator: string) => LedgerView | undefined;
-  /** Returns the time of the last counted reading. */
+  /** Returns the time of the validator's last counted reading. */
   readonly checkpointMs: (validator: string) => number | undefined;
   readonly close: () => void;
 }
@@ -213,7 +213,7 @@ function viewOf(database: Database.Database, validator: string, chainId: string 
     minutes: rollups("minute"),
     misses: (fromMs, toMs) => {
       const where = "WHERE validator = ? AND from_ms >= ? AND to_ms >= ? AND to_ms < ? ORDER BY from_ms";
-      // A range is at most two minutes long.
+      // Look back two minutes, because no range is longer.
       return readMisses(database, where, validator, Math.floor(fromMs) - 2 * MINUTE_MS, fromMs, toMs);
     },
     events: (fromMs, toMs) => {
@@ -235,7 +235,7 @@ function requireVersion(database: Database.Database, folder: string): void {
 
 const paymentRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Payments by validator name, oldest first. */
+/** Each validator's payments by its name, oldest first. */
 type Payments = ReadonlyMap<string, readonly Payment[]>;
 
 const NO_PAYMENTS: Payments = new Map();
@@ -251,7 +251,7 @@ function readPayments(database: Database.Database): Payments | undefined {
   return all.size === 0 ? undefined : all;
 }
 
-/** Writes the payments that are new or have changed since `before`. There are few, with one row per month. */
+/** Writes the payments that are new or have changed since `before`. */
 function writePayments(
   database: Database.Database,
   all: Payments = NO_PAYMENTS,

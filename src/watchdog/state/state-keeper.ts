@@ -9,7 +9,7 @@ import { buryDeliveries, nextDeliveries, otherDeliveries, withoutDeliveries } fr
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
-/** The current state of a running watchdog, and its copy in a store. */
+/** Holds a running watchdog's current state, and saves it to a store. */
 export interface StateKeeper {
   /** Loads the state from the store and saves to it from now on. Throws if the store cannot be read. */
   readonly open: (store: StateStore) => void;
@@ -17,13 +17,13 @@ export interface StateKeeper {
   /** Replaces the state and saves it. If the store fails, the error is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
   /**
-   * Replaces the state only if it can be stored immediately, as required for changes that are confirmed to a user. Returns
-   * undefined or, if the state could not be stored and is left unchanged, the reason.
+   * Replaces the state only if it can be stored immediately, as changes that are confirmed to a user require. Returns undefined,
+   * or the reason if the state could not be stored and is unchanged.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
   /** Explains in plain words since when and why the state cannot be stored; undefined while storing works. */
   readonly problem: () => string | undefined;
-  /** The state's deliveries. */
+  /** The deliveries in the state. */
   readonly outbox: Outbox;
   readonly moves: StoredMoves;
   /** Resolves at the next state change. Rejects on abort. */
@@ -38,14 +38,14 @@ export interface KeeperDeps {
   readonly random: () => number;
 }
 
-/** Reopening reads the whole state, so it is not attempted in every poll of every validator. */
+/** Reopening reads the whole state, so it is not attempted at every poll. */
 const REOPEN: BackoffOptions = { minMs: 1000, baseMs: 2000, maxMs: 30_000 };
 
-/** Saves that have failed since the last successful one. */
+/** Describes the saves that have failed since the last successful one. */
 interface StoreFailure {
   readonly sinceMs: number;
   readonly attempts: number;
-  /** Monotonic time of the next attempt. */
+  /** When to try again, in monotonic time. */
   readonly retryAtMs: number;
   readonly text: string;
 }
@@ -64,15 +64,15 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
   };
   const save = (next: WatchdogState): void => {
     try {
-      // After a disk error, a connection may never work again. Each save writes the complete state, so the next successful save
-      // stores what this one missed.
+      // Reopen the store, because a connection may never work again after a disk error. Each save writes all changes, so the next
+      // successful one also stores what this one missed.
       if (failure !== undefined) store.reopen();
       store.save(next);
       if (failure !== undefined)
         logger.warn("state stored again", { failed_since: isoTime(failure.sinceMs) });
       failure = undefined;
     } catch (error) {
-      // A full disk must not stop the watchdog: it continues with the state in memory.
+      // Continue with the state in memory, because a full disk must not stop the watchdog.
       fail(error);
     }
   };
@@ -94,7 +94,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
     for (;;) {
       const deliveries = nextDeliveries(state.alerting.outbox, channel, limit);
       if (deliveries.length > 0) return deliveries;
-      // No change is missed: nothing runs between the check above and the call to `next`, which registers immediately.
+      // No change is missed, because nothing runs between the check above and `next`, which registers immediately.
       await changed.next(signal);
     }
   };

@@ -11,16 +11,16 @@ import type { Baseline, CounterState } from "../ledger/counter-state.ts";
 import type { SourceLedger } from "../ledger/source-ledger.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 
-/** State that survives a watchdog restart. */
+/** The state that survives a watchdog restart. */
 export interface WatchdogState {
-  /** Ledgers by validator name. A validator that has never been read is absent. */
+  /** Each validator's ledger by its name. Validators that have never been read are absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** Histories of the last polls, by validator name. A validator that has never been polled is absent. */
+  /** What each validator's last polls showed, by its name. Validators that have never been polled are absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
-  /** Payments for closed months by validator name, oldest first. Absent if there are none. */
+  /** Each validator's payments for closed months, oldest first. Absent if there are none. */
   readonly payments?: ReadonlyMap<string, readonly Payment[]>;
-  /** Receivers that have moved, by channel name. Absent if there are none. */
+  /** The receivers that have moved, by channel name. Absent if there are none. */
   readonly moves?: ReadonlyMap<string, ChannelMove>;
 }
 
@@ -35,7 +35,7 @@ export interface StateStore {
   /** Replaces the stored state in one transaction. The state is durable once the call returns. `load` must be called first. */
   readonly save: (state: WatchdogState) => void;
   /**
-   * Opens the store again after a failed save, and reads its content, which may or may not include the failed commit. Throws if
+   * Opens the store again after a failed save and reads its content, which may or may not include the failed commit. Throws if
    * the store cannot be read; the next call tries again.
    */
   readonly reopen: () => void;
@@ -61,7 +61,7 @@ export class WatchdogError extends CodedError<
   | { readonly code: "state-in-use" | "state-unusable"; readonly folder: string }
 > {}
 
-/** Adds the payment that the poll's search found. */
+/** Adds the payment that a poll's search found. */
 export function withPayment(
   payments: WatchdogState["payments"],
   { validator, chain: { payment } }: Observation,
@@ -72,8 +72,8 @@ export function withPayment(
 }
 
 /**
- * Starts a new ledger if the operator has set a chain other than the one that was counted, e.g. a relaunched network. The
- * previous chain's ledger is retained for reports, as "NAME on CHAIN".
+ * Starts a new ledger if the operator has configured another chain than the one counted so far, e.g. a relaunched network. The
+ * previous chain's ledger stays available to reports as "NAME on CHAIN".
  */
 export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
   const ledger = state.ledgers.get(name);
@@ -92,8 +92,8 @@ export function onChain(state: WatchdogState, name: string, chainId: string | un
 
 /**
  * Moves the times in a state by `byMs` after the clock has moved by the same amount, so that ongoing periods end neither earlier
- * nor later. Times that people have seen are left unchanged: when an alert started, acknowledgements, and past events. `nowMs` is
- * the time before the move.
+ * nor later. Times that people have seen stay unchanged: starts of alerts, acknowledgements, and past events. `nowMs` is the time
+ * before the move.
  */
 export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): WatchdogState {
   const shift: Shift = (atMs) => atMs + byMs;
@@ -115,8 +115,8 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 }
 
 /**
- * Moves the alerts and histories of a process that ended while its clock was not trusted. The time since then is unknown, so no
- * alert is extended. The ledger keeps its times: the chain's, or the best known.
+ * Moves the alerts and histories of a process that ended while its clock was not trusted. How much time has passed since then is
+ * unknown, so no alert is extended. The ledger's times stay, because they are the chain's or the best known.
  */
 export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
   const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);
@@ -132,7 +132,7 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
 
 type Shift = (atMs: number) => number;
 
-/** Replaces the fields that have a rule. A field that is absent stays absent. */
+/** Applies the rules to their fields. An absent field stays absent. */
 function changed<T extends object>(
   value: T,
   rules: { readonly [Key in keyof T]?: (field: NonNullable<T[Key]>) => T[Key] },
@@ -168,7 +168,8 @@ function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
     counterStates: (states) => mapValues(states, (state) => shiftCounter(state, shift)),
     checkpoint: (checkpoint) => {
       const { atMs, timeMs } = checkpoint;
-      // Blocks dated by the clock instead of the chain end at the clock's time. The ledger corrects blocks dated too late.
+      // If blocks were dated by the clock instead of the chain, their checkpoint moves too. The ledger corrects blocks that were
+      // dated too late.
       const isByClock = timeMs === atMs && shift(0) > 0;
       return { ...checkpoint, atMs: shift(atMs), timeMs: isByClock ? shift(timeMs) : timeMs };
     },

@@ -7,12 +7,12 @@ import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";
 import { type Incident, type IncidentSource, SCATTERED } from "../alerts/miss-causes.ts";
 import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
-/** Number of days on the page, including today. */
+/** How many days the page shows, including today. */
 export const SHOWN_DAYS = 90;
 
 /**
- * State of a day. "good", "weak" and "bad": the rate of the known blocks is at or above the full-reward boundary, between the
- * boundaries, or below both. "unknown": most of the day is unknown.
+ * A day's state. The rate of its known blocks is "good" at or above the full-reward boundary, "weak" between the boundaries, and
+ * "bad" below both. "unknown" means that most of the day is unknown.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
@@ -22,17 +22,17 @@ export type DayState = (typeof DAY_STATES)[number];
 export interface PublicDay {
   readonly dayMs: number;
   readonly state: DayState;
-  /** Success rate of the blocks with a known result. Undefined if there are none. */
+  /** Success rate of the blocks whose result is known. Undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** Fraction of the day so far with unknown results, from 0 to 1. */
+  /** How much of the day so far is unknown, from 0 to 1. */
   readonly unknownShare: number;
 }
 
-/** The times between which results are known. */
+/** The time during which results are known. */
 export interface SeenTimes {
   /** When counting began. Undefined if nothing is counted. */
   readonly fromMs: number | undefined;
-  /** Time of the last reading of a node. Undefined if there is none. */
+  /** When a node was last read. Undefined if none was. */
   readonly untilMs: number | undefined;
 }
 
@@ -81,7 +81,7 @@ function publicDay(
 
 const TIER_STATES = { full: "good", proportional: "weak", none: "bad" } as const;
 
-/** Counts estimated results as unknown blocks. */
+/** Returns a day's counts, with estimated results counted as unknown. */
 function knownCounts(day: Rollup | undefined): BlockCounts {
   if (day === undefined) return NO_BLOCKS;
   const { good, bad } = day.estimated;
@@ -98,9 +98,9 @@ function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: numbe
 }
 
 export interface Uptime {
-  /** Success rate of all blocks with known results; undefined if there are none. */
+  /** Success rate of all blocks whose result is known; undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** Number of days for which most results are known. */
+  /** On how many days most results are known. */
   readonly knownDays: number;
 }
 
@@ -127,7 +127,7 @@ export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
 /** Halts and gaps shorter than this are not incidents. */
 const LEAST_EVENT_MS = 5 * MINUTE_MS;
 
-/** Reads the history in [fromMs, toMs): incidents, plus halts and gaps. Scattered blocks are not incidents for the public. */
+/** Reads the incidents, halts and gaps in [fromMs, toMs). Scattered blocks are not shown to the public. */
 export function readHistory(source: IncidentSource, fromMs: number, toMs: number): PublicHistory {
   const { ledger } = source;
   const incidents = incidentsOf(source, fromMs, toMs).filter(({ cause }) => cause !== SCATTERED);

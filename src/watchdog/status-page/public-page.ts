@@ -46,7 +46,7 @@ export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, [
   "form-action 'none'",
 ]);
 
-/** Tone of each state, and its words in the table of validators. */
+/** Each state's tone, and its words in the table of validators. */
 const STATES: Readonly<Record<PublicState, readonly [Tone, string]>> = {
   outage: ["bad", "outage"],
   unknown: ["unknown", "no current data"],
@@ -59,7 +59,7 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-/** Renders the page as a complete document. Browsers reload it after `reloadSeconds`; if undefined, as in a file, never. */
+/** Renders the page as a complete document. Browsers reload it after `reloadSeconds`, or never if undefined, as in a file. */
 export function publicPage(
   status: PublicStatus,
   { reloadSeconds }: { readonly reloadSeconds: number | undefined },
@@ -95,7 +95,7 @@ ${rawElement("script", SCRIPT)}
   return `<!doctype html>\n${body.text}\n`;
 }
 
-/** The policy for files: a document itself cannot forbid others to frame it. */
+/** The policy for files, in which a document cannot forbid others to frame it. */
 const FILE_POLICY = PUBLIC_PAGE_POLICY.replace("; frame-ancestors 'none'", "");
 
 const KEY = html`<span class="entry"><span class="key k-good"></span>tall: success</span> <span class="entry"><span class="key k-weak"></span>middle: reduced</span> <span class="entry"><span class="key k-bad"></span>short: outage</span> <span class="entry"><span class="key k-none"></span>outline: not known</span>`;
@@ -140,7 +140,7 @@ ${dayBars(days, `${title}, ${NAMES[name]}, last ${SHOWN_DAYS} days: ${daysInWord
 
 const CELL = 8;
 const HEIGHT = 40;
-/** Bar heights by state. States differ in shape, not just in colour. */
+/** The height of each state's bar. States differ in shape, not just in colour. */
 const HEIGHTS: Readonly<Record<Exclude<DayState, "unknown">, number>> = { good: 40, weak: 27, bad: 14 };
 /** Unknown parts smaller than this are not drawn. */
 const LEAST_SHARE = 0.005;
@@ -180,10 +180,10 @@ function dayInWords({ dayMs, rate, unknownShare }: PublicDay): string {
   return `${day}: ${formatPercent(rate)} %${unknown}`;
 }
 
-/** Maximum number of days named in the summary. */
+/** The summary names at most this many days. */
 const NAMED = 20;
 
-/** Text alternative for the bars: the number of days with each state, and the days that were not good. */
+/** Describes the bars in words: how many days had each state, and which days were not good. */
 function daysInWords(days: readonly PublicDay[]): string {
   const of = (state: DayState): readonly PublicDay[] => days.filter((day) => day.state === state);
   const worse = [...of("bad"), ...of("weak")];

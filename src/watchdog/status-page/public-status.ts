@@ -20,10 +20,10 @@ export interface PublicComponent {
 
 export interface PublicIncident {
   readonly fromMs: number;
-  /** Undefined while the incident is ongoing. */
+  /** When the incident ended. Undefined while it is ongoing. */
   readonly toMs: number | undefined;
   readonly cause: string;
-  /** The cost of the incident. Absent unless amounts are shown. */
+  /** What the incident cost. Absent unless amounts are shown. */
   readonly cost?: string;
 }
 
@@ -31,16 +31,16 @@ export interface PublicValidator {
   readonly title: string;
   readonly chainId: string | undefined;
   readonly present: Pick<Present, "state" | "text">;
-  /** Time of the last reading of a node. */
+  /** When a node was last read. */
   readonly seenAtMs: number | undefined;
   readonly components: readonly PublicComponent[];
-  /** Newest first. */
+  /** The incidents, newest first. */
   readonly incidents: readonly PublicIncident[];
   /** The pay for the month so far. Absent unless amounts are shown. */
   readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
 }
 
-/** Maximum number of incidents per validator; only the newest are shown. */
+/** At most this many incidents are shown per validator, the newest ones. */
 const MAX_INCIDENTS = 20;
 
 /** An incident is ongoing if the validator is in an outage and the incident's last bad block is not older than this. */
@@ -49,7 +49,7 @@ const ONGOING_MS = 10 * MINUTE_MS;
 interface PublicInput {
   readonly shown: ShownValidator;
   readonly hasAmounts: boolean;
-  /** Undefined before the first reading. */
+  /** The validator's counts. Undefined before the first reading. */
   readonly ledger: LedgerView | undefined;
   readonly history: PublicHistory;
   readonly present: Present;
@@ -58,7 +58,7 @@ interface PublicInput {
   readonly nowMs: number;
 }
 
-/** Reduces everything known about a validator to the page's content. */
+/** Reduces everything that is known about a validator to what the page shows. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
   const { least } = policyOf(assessment);
@@ -115,9 +115,9 @@ function publicIncidents(input: PublicInput): readonly PublicIncident[] {
 
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data, i.e. of the least recent among all validators' last polls. Undefined before the first poll. */
+  /** Time of the data, which is the oldest of the validators' last polls. Undefined before the first poll. */
   readonly asOfMs: number | undefined;
-  /** Age in ms from which the page says nothing about the current state. */
+  /** From this age on, in ms, the data says nothing about the current state. */
   readonly staleMs: number;
   readonly validators: readonly PublicValidator[];
 }
@@ -178,8 +178,8 @@ export function unknownPercent(share: number): string {
 }
 
 /**
- * Causes of incidents in words for the public, without naming machines, programs or alerts. The keys are the names of conditions
- * and the kinds of ledger events.
+ * How causes of incidents are described to the public, without naming machines, programs or alerts. The keys are names of
+ * conditions and kinds of ledger events.
  */
 const WORDS: Readonly<Record<string, string>> = {
   "sidecar-down": "The price service did not respond",
@@ -210,23 +210,23 @@ const WORDS: Readonly<Record<string, string>> = {
   [NO_CAUSE]: "The cause is not known",
 };
 
-/** Describes a cause in words for the public, as a sentence without its trailing period. */
+/** Describes a cause to the public, in a sentence without its trailing period. */
 export function publicCause(cause: string): string {
   return Object.hasOwn(WORDS, cause) ? (WORDS[cause] ?? OTHER) : OTHER;
 }
 
 const OTHER = "A technical problem";
 
-/** States of a validator, most serious first. */
+/** The states of a validator, most serious first. */
 const PUBLIC_STATES = ["outage", "unknown", "degraded", "operational"] as const;
 
 export type PublicState = (typeof PUBLIC_STATES)[number];
 
 export interface Present {
   readonly state: PublicState;
-  /** A sentence without its trailing period. */
+  /** Describes the state in a sentence without its trailing period. */
   readonly text: string;
-  /** Start and cause of an outage reported by an alert. */
+  /** When and why an outage began, if an alert reports one. */
   readonly outage?: { readonly sinceMs: number; readonly cause: string };
 }
 
@@ -241,7 +241,7 @@ interface PresentInput {
   /** True if the last poll is old or could not read any node. */
   readonly isBlind: boolean;
   readonly alerts: readonly OpenAlert[];
-  /** Counts of the blocks from the last five minutes. */
+  /** The blocks of the last five minutes. */
   readonly recent: BlockCounts;
   readonly least: LeastRates;
 }

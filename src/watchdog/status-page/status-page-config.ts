@@ -48,11 +48,11 @@ function titleField() {
 export const statusPageSchema = z.strictObject({
   listen: listenField()
     .prefault("127.0.0.1:9995")
-    .describe("address of the status page's separate HTTP server"),
+    .describe("the address of the status page's separate HTTP server"),
   hosts: hostNamesField()
     .optional()
     .describe(
-      "host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
+      "additional host names that clients may use; default: only loopback names on a loopback address, otherwise any name",
     )
     .meta({ example: ["status.example"] }),
   title: titleField().default("Oracle status").describe("page heading"),
@@ -60,22 +60,22 @@ export const statusPageSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().describe("the validator's name in this configuration"),
-        title: titleField().optional().describe("its name on the page; default: name"),
+        title: titleField().optional().describe("the validator's name on the page; default: name"),
       }),
     )
     .min(1)
     .max(MAX_SHOWN)
     .optional()
-    .describe(`validators on the page, in this order; default: all, at most ${MAX_SHOWN}`)
+    .describe(`the validators on the page, in this order; default: all, at most ${MAX_SHOWN}`)
     .meta({ example: [{ name: DEFAULT_VALIDATOR, title: "Example validator" }] }),
   components: z
     .array(z.enum(COMPONENT_NAMES))
     .min(1)
     .default([...COMPONENT_NAMES])
     .describe(
-      "rows per validator: prices shows the node's calls to its sidecar; votes shows the votes in blocks, for validators with a consensus_address",
+      "which rows each validator has; prices: the node's calls to its sidecar; votes: its votes in blocks, if it has a consensus_address",
     ),
-  amounts: z.boolean().default(false).describe("show pay and incident costs"),
+  amounts: z.boolean().default(false).describe("whether to show pay and what incidents cost"),
 });
 
 type StatusPageFile = z.output<typeof statusPageSchema>;

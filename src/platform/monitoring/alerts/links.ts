@@ -107,16 +107,16 @@ export interface PublicLinks {
 
 export const linksSchema = z
   .strictObject({
-    watchdog: linkField("http://127.0.0.1:9998/").describe("public URL of the oracle watchdog's page"),
-    relayer: linkField("http://127.0.0.1:9999/").describe("public URL of the relayer's page"),
-    localnet: linkField("http://127.0.0.1:9997/").describe("public URL of a localnet's page"),
-    status_page: linkField("https://status.example/").describe("URL of the public status page"),
+    watchdog: linkField("http://127.0.0.1:9998/").describe("the public URL of the oracle watchdog's page"),
+    relayer: linkField("http://127.0.0.1:9999/").describe("the public URL of the relayer's page"),
+    localnet: linkField("http://127.0.0.1:9997/").describe("the public URL of a localnet's page"),
+    status_page: linkField("https://status.example/").describe("the URL of the public status page"),
     grafana: linkField("http://127.0.0.1:3000/").describe(
-      "root URL of the Grafana instance with the dashboards",
+      "the root URL of the Grafana instance with the dashboards",
     ),
   })
   .prefault({})
-  .describe("URLs for links between the pages and in notifications")
+  .describe("the URLs for links between the pages and in notifications")
   .transform(
     (file): PublicLinks =>
       Object.fromEntries(

@@ -29,17 +29,17 @@ import { isoTime } from "../../../platform/base/time.ts";
 import { costText } from "../../policy/cost-text.ts";
 import { alertName } from "../../conditions/condition.ts";
 
-/** The servers of a cluster: each of them must receive every alert. */
+/** An Alertmanager cluster. Each of its servers must receive every alert. */
 interface Cluster {
   /** Root URLs, without trailing slashes. */
   readonly urls: readonly string[];
   readonly authorization?: Secret | undefined;
 }
 
-/** Number of push intervals for which an alert stays valid without another push; Alertmanager then resolves it. */
+/** Alertmanager resolves an alert that has not been pushed again for this many push intervals. */
 const VALID_PUSHES = 4;
 
-/** Prometheus Alertmanager does its own routing, grouping and repeating, so it receives the state of all alerts. */
+/** Prometheus Alertmanager. It routes, groups and repeats alerts itself, so it receives the state of all alerts. */
 const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -54,9 +54,9 @@ const alertmanager = defineChannel({
         .array(httpUrlField())
         .min(1)
         .max(10)
-        .describe("root URLs of all Alertmanagers in the cluster; each gets all alerts"),
-      authorization: secretField().optional().describe("value of the Authorization header; a secret"),
-      resend: durationField(1000).prefault("1m").describe("time between pushes of the firing alerts"),
+        .describe("the root URLs of the cluster's Alertmanagers; each gets all alerts"),
+      authorization: secretField().optional().describe("the Authorization header (a secret)"),
+      resend: durationField(1000).prefault("1m").describe("how often to push the firing alerts"),
     })
     .transform(({ urls, resend, ...file }) => {
       const roots: Cluster["urls"] = urls.map((url) => url.replace(/\/$/, ""));
@@ -134,12 +134,15 @@ const pagerduty = defineChannel({
       kind: z.literal("pagerduty"),
       ...COMMON_FIELDS,
       // PagerDuty repeats and escalates on its own.
-      reminders: z.boolean().default(false).describe("send reminders; PagerDuty escalates on its own"),
+      reminders: z
+        .boolean()
+        .default(false)
+        .describe("whether to send reminders; PagerDuty escalates on its own"),
       min_severity: severityField("critical"),
-      routing_key: secretField().describe("the service's integration key; a secret"),
+      routing_key: secretField().describe("the service's integration key (a secret)"),
       url: httpUrlField()
         .prefault("https://events.pagerduty.com/v2/enqueue")
-        .describe("URL of the Events API"),
+        .describe("the URL of the Events API"),
     })
     .transform(({ routing_key: routingKey, ...file }) => ({ ...toSettings(file), routingKey })),
   example: { name: "on-call", routing_key: { env: "ORACLE_WATCHDOG_PAGERDUTY_KEY" } },
@@ -149,7 +152,7 @@ const pagerduty = defineChannel({
     events.map((event) => ({ url, body: pagerdutyBody(event, routingKey.reveal()) })),
 });
 
-/** Encodes an event. The alert's key is the `dedup_key`, so two watchdogs for the same validator open a single incident. */
+/** Encodes an event. The alert's key is the `dedup_key`, so that two watchdogs for the same validator open only one incident. */
 function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<string, unknown>> {
   const { chainId, validator, title, reason } = event;
   const links = linksOf(event).filter(({ href }) => /^https?:/.test(href));
@@ -172,7 +175,7 @@ function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<s
   };
 }
 
-/** An address without a display name. Line feeds are excluded because they would inject header lines. */
+/** A mail address without a display name. Line feeds are excluded, because they would inject header lines. */
 const address = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,190}$/, {
   error: issueText("is not an e-mail address", "name@host"),
 });
@@ -195,12 +198,12 @@ const email = defineChannel({
           error: issueText("is not a host", "a host name or an IP address"),
         })
         .describe("SMTP server"),
-      port: z.int().min(1).max(65_535).default(587).describe("port of the SMTP server"),
+      port: z.int().min(1).max(65_535).default(587).describe("the SMTP server's port"),
       security: z
         .enum(["starttls", "tls", "none"])
         .default("starttls")
-        .describe("encryption: starttls, tls (from the start, port 465), or none"),
-      user: z.string().min(1).max(320).optional().describe("user name on the server"),
+        .describe("how to encrypt: starttls, tls (from the start, port 465), or none"),
+      user: z.string().min(1).max(320).optional().describe("the user name on the server"),
       password: secretField().optional().describe("password; a secret"),
       from: address.describe("sender"),
       to: z.array(address).min(1).max(50).describe("recipients"),
@@ -228,7 +231,10 @@ const email = defineChannel({
 
 type Sender = Pick<Mail, "from">;
 
-/** A repeated delivery has the same message id, so mail programs show it only once. Messages about an alert form a thread. */
+/**
+ * Composes the mail about one or more events. A repeated delivery has the same message id, so that mail programs show it only
+ * once. Messages about an alert form a thread.
+ */
 function alertMail(events: readonly AlertEvent[], { from }: Sender, to: readonly string[]): Mail {
   const message = alertMessage(events);
   return {
@@ -273,12 +279,12 @@ export const channelSchema = z.discriminatedUnion(
   },
 );
 
-/** Kinds whose receivers also accept reports. */
+/** The kinds of channels that also accept reports. */
 export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );
 
-/** Kinds whose receivers are sent the state of all alerts instead of events. */
+/** The kinds of channels that are sent the state of all alerts instead of events. */
 export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );

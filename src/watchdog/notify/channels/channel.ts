@@ -11,7 +11,7 @@ import { type Mail, type MailServer, createMailing, type SendMail } from "./mail
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { ChannelMove, ChannelSettings } from "../../alerts/outbox.ts";
 
-/** A channel as described in the configuration. */
+/** A channel's settings, as configured. */
 interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }
@@ -33,7 +33,7 @@ interface StateRequests {
   readonly requests: (alerts: readonly CurrentAlert[], nowMs: number) => readonly ChannelRequest[];
 }
 
-/** One kind of channel, with everything the watchdog knows about it. `Config` is the output of `schema`. */
+/** Everything that the watchdog knows about one kind of channel. `Config` is the output of `schema`. */
 interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   /** Value of the `kind` key. */
   readonly kind: string;
@@ -45,18 +45,18 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly schema: Schema;
   /** Keys for an example, excluding `kind`, as written in the file. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Maximum number of events per delivery: many per message for people, one for programs that identify alerts. */
+  /** Maximum number of events per delivery. Messages for people can contain many, requests to programs only one. */
   readonly maxEvents: number;
-  /** Encodes events of one validator, oldest first. Absent if the channel has `mails`. */
+  /** Encodes one validator's events, oldest first. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
   readonly mails?: Mails<z.output<Schema>>;
   /** Encodes a report. Absent if the receiver accepts only alerts. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
   /** If present, the receiver is sent the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
-  /** The receiver's reply when another attempt is pointless. */
+  /** How to recognise replies after which another attempt is pointless. */
   readonly words?: ReceiverWords;
-  /** Absent if the receiver never moves. */
+  /** How the receiver reports that it has moved. Absent if it never moves. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
 }
 
@@ -64,13 +64,13 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
 interface ReceiverMoves<Config> {
   readonly idOf: (config: Config) => string;
   readonly withId: (config: Config, id: string) => Config;
-  /** Returns the new id contained in a reply, or undefined if there is none. */
+  /** Returns the new id that a reply contains, or undefined if it contains none. */
   readonly newId: (reply: PostReply) => string | undefined;
   /** Tells the operator what to set: "chat_id is now -1001". */
   readonly advice: (id: string) => string;
 }
 
-/** A kind of channel, as seen by the rest of the watchdog. */
+/** A kind of channel, as the rest of the watchdog uses it. */
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
@@ -84,17 +84,17 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
-   * Delivers events of one validator, oldest first. Resolves once the receiver has accepted all of them. Otherwise, throws
+   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all of them, and otherwise throws
    * `ChannelError` with a message that contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
-  /** Delivers a report, as `send` does. A text that is too long is cut, and the message mentions this. */
+  /** Delivers a report, as `send` does. A text that is too long is cut, which the message mentions. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
   /** If present, the receiver is sent the state of all alerts instead of events; `send` is then used only for tests. */
   readonly state?: StatePush;
 }
 
-/** {@link StateRequests}, and how to send one of the requests. */
+/** The {@link StateRequests} together with a function that sends one of them. */
 export interface StatePush extends StateRequests {
   readonly push: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
 }
@@ -103,11 +103,11 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
-  /** If absent, a new id is forgotten when the process ends. */
+  /** Stores the new ids of receivers that move. If absent, they are forgotten when the process ends. */
   readonly moves?: StoredMoves;
 }
 
-/** The state's entries about receivers that have moved, by channel name. */
+/** Where the state records receivers that have moved, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;
@@ -120,7 +120,7 @@ export function defineChannel<Schema extends z.ZodType<KindSettings>>(
   definition: ChannelDefinition<Schema>,
 ): ChannelKind<Schema> {
   const { kind, about, schema, example } = definition;
-  // The kind discriminates the configuration, so equal kinds have the same schema.
+  // Configurations of the same kind have the same schema.
   const isOwn = (config: KindSettings): config is z.output<Schema> => config.kind === kind;
   return {
     kind,
@@ -167,7 +167,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** Returns the configuration with the receiver's current id. If the operator has changed the id since, that id is used. */
+  /** Returns the configuration with the receiver's current id. If the operator has changed the id since, uses that one. */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);
@@ -215,22 +215,22 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
   };
 }
 
-/** Configuration key for the severity from which alerts are sent. */
+/** The configuration key for the lowest severity that is sent. */
 export const severityField = (initial: Severity) =>
-  z.enum(SEVERITIES).default(initial).describe("minimum severity of alerts to send");
+  z.enum(SEVERITIES).default(initial).describe("the lowest severity that is sent");
 
-/** Configuration keys common to all channels. */
+/** The configuration keys that all channels have. */
 export const COMMON_FIELDS = {
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, {
       error: issueText("is not a valid name", "lower-case letters, digits and hyphens"),
     })
-    .describe("unique name of the channel"),
+    .describe("the channel's unique name"),
   min_severity: severityField("warning"),
   reminders: z.boolean().default(true).describe("send reminders"),
-  resolved: z.boolean().default(true).describe("send a message when an alert ends"),
-  deadline: durationField(100).prefault("10s").describe("deadline for one request"),
+  resolved: z.boolean().default(true).describe("whether to send a message when an alert ends"),
+  deadline: durationField(100).prefault("10s").describe("the deadline for one request"),
 };
 
 type CommonValues = z.output<z.ZodObject<typeof COMMON_FIELDS>>;
@@ -241,7 +241,7 @@ export function toSettings<Values extends CommonValues>(values: Values) {
   return { ...own, minSeverity, sendReminders: reminders, sendResolved: resolved, deadlineMs: deadline };
 }
 
-/** Field for a secret URL, given as a reference to where it is stored. */
+/** Field for a secret URL, which the configuration gives as a reference. */
 export function secretUrlField() {
   return checkedSecretField(isPlainHttpUrl, issueText("does not contain a valid URL", "http:// or https://"));
 }

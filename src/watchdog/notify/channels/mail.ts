@@ -9,7 +9,7 @@ import { ChannelError, MAX_WORDS, safeText, withoutSecrets, wordsOf } from "./tr
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** "tls": TLS from the start. "starttls": the connection must be upgraded. "none": no encryption. */
+  /** "tls" encrypts from the start, "starttls" requires an upgrade of the connection, and "none" does not encrypt. */
   readonly security: "tls" | "starttls" | "none";
   readonly user?: string | undefined;
   readonly password?: Secret | undefined;
@@ -20,7 +20,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Without angle brackets. Remains the same when a delivery is repeated. */
+  /** The message id, without angle brackets. It stays the same when a delivery is repeated. */
   readonly messageId: string;
   /** Id of the first message in the thread, without angle brackets. */
   readonly threadId: string;
@@ -45,16 +45,16 @@ export type SendMail = (
   options: MailOptions,
 ) => Promise<readonly RefusedRecipient[] | void>;
 
-/** Number of items remembered per recipient, which is more than an outbox can hold. */
+/** How many items are remembered per recipient, which is more than an outbox can hold. */
 const MAX_ACCEPTED = 500;
 
 /** SMTP replies that reject the content because it is too large or refused by a filter. */
 const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
- * Returns a function that sends an e-mail about some items, each item once to each recipient: after a failure, recipients who
- * already have an item do not get a second copy. `mailOf` composes the e-mail about the items that some recipients still lack.
- * Throws {@link ChannelError} while any recipient is refused.
+ * Returns a function that e-mails some items to all recipients. If it is called again after a failure, recipients who already
+ * have an item do not get a second copy. `mailOf` composes the e-mail about the items that some recipients still lack. Throws
+ * {@link ChannelError} while any recipient is refused.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
@@ -88,7 +88,10 @@ export function createMailing<Item extends { readonly id: string }>(
   };
 }
 
-/** If any recipient may be accepted later, the error allows a retry: the mail is sent again to the recipients who lack it. */
+/**
+ * Creates the error about refused recipients. It allows a retry if any of them may be accepted later; only recipients who lack
+ * the mail are then sent it again.
+ */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
   const others = refused.length < count ? "; the other recipients received it" : "";
@@ -98,7 +101,7 @@ function refusedRecipients(refused: readonly RefusedRecipient[], count: number):
   return new ChannelError(later === undefined ? { code: "gone", status } : { code: "refused", status }, text);
 }
 
-/** Maximum time to wait for the greeting and for each reply. The channel's deadline limits the whole delivery. */
+/** How long to wait for the greeting and for each reply. The channel's deadline also limits the whole delivery. */
 const MAX_STEP_MS = 30_000;
 
 /** Creates a {@link SendMail} that uses SMTP, with one connection per e-mail because alerts are rare. */
@@ -114,7 +117,7 @@ async function sendSmtp(
   ca: readonly string[] | undefined,
 ): ReturnType<SendMail> {
   const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
-  // Few watchdogs send e-mail, and loading the library takes a long time.
+  // Load the library only here, because that takes long and few watchdogs send e-mail.
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     host: server.host,

@@ -31,7 +31,7 @@ export const slack = defineChannel({
     .strictObject({
       kind: z.literal("slack"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("incoming webhook URL; a secret"),
+      url: secretUrlField().describe("the incoming webhook's URL (a secret)"),
     })
     .transform(toSettings),
   example: { name: "slack", url: { env: "ORACLE_WATCHDOG_SLACK_URL" } },
@@ -62,20 +62,20 @@ function slackBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/** Escapes `&`, `<` and `>`, which control Slack's formatting: `<!channel>` in text from other hosts would ping everyone. */
+/** Escapes `&`, `<` and `>`, which control Slack's formatting. Otherwise, other hosts could ping everyone with `<!channel>`. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 const DISCORD_COLORS = { critical: 0xb00020, warning: 0xb36b00, info: 0x1f5fbf, resolved: 0x1e7b34 } as const;
 
-/** Discord allows ten embeds with 6,000 characters in total; five with at most 1,000 characters each stay below the limit. */
+/** Discord allows ten embeds with 6,000 characters in total. Five with at most 1,000 characters each stay below that. */
 const MAX_EMBEDS = 5;
 const EMBED_LIMIT = 1000;
 const CONTENT_LIMIT = 2000;
 const DISCORD_REPORT_LIMIT = 1900;
 
-/** Text from other hosts must not ping people, so "@everyone" stays plain text. */
+/** Keeps "@everyone" plain text, because text from other hosts must not ping people. */
 const NO_MENTIONS = { parse: [] };
 
 export const discord = defineChannel({
@@ -86,12 +86,12 @@ export const discord = defineChannel({
     .strictObject({
       kind: z.literal("discord"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("webhook URL; a secret"),
+      url: secretUrlField().describe("the webhook's URL (a secret)"),
     })
     .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
-  // A deleted webhook, a webhook with another token, and a nonexistent channel.
+  // These mean a deleted webhook, a webhook with another token, and a channel that does not exist.
   words: { gone: /Unknown (?:Webhook|Channel|Guild)|Invalid Webhook Token/i },
   alert: (events, { url }) => [{ url: url.reveal(), body: discordBody(events) }],
   report: (report, { url }) => ({
@@ -129,14 +129,14 @@ export const telegram = defineChannel({
       bot_token: checkedSecretField(
         (token) => /^\d{1,20}:[\w-]{10,100}$/.test(token),
         issueText("does not contain a bot token", "digits, a colon, and letters"),
-      ).describe("bot token; a secret"),
+      ).describe("the bot's token (a secret)"),
       chat_id: z
         .string()
         .regex(/^(?:-?\d{1,20}|@\w{1,64})$/, {
           error: issueText("is not a chat id", 'a number in quotes, e.g. "-1001234", or "@name"'),
         })
-        .describe('chat that receives the messages: a number in quotes, or "@name"'),
-      api: httpUrlField().prefault("https://api.telegram.org").describe("root URL of the API"),
+        .describe('the chat that receives the messages: a number in quotes, or "@name"'),
+      api: httpUrlField().prefault("https://api.telegram.org").describe("the API's root URL"),
     })
     .transform(({ bot_token: botToken, chat_id: chatId, api, ...file }) => ({
       ...toSettings(file),
@@ -153,7 +153,7 @@ export const telegram = defineChannel({
   words: {
     gone: /^(?:401|404) |chat not found|bot was (?:kicked|blocked)|bot is not a member|bot can't initiate|user is deactivated|group chat was (?:deactivated|deleted)|chat was deleted|have no rights|not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|PEER_ID_INVALID|TOPIC_(?:CLOSED|DELETED)/i,
   },
-  // A group that became a supergroup has a new id.
+  // A group gets a new id when it becomes a supergroup.
   moves: {
     idOf: ({ chatId }) => chatId,
     withId: (config, chatId) => ({ ...config, chatId }),
@@ -165,7 +165,7 @@ export const telegram = defineChannel({
     },
     advice: (chatId) => `the chat is now a supergroup; set chat_id: "${chatId}"`,
   },
-  // Without `parse_mode`, the text is plain: characters from other hosts are not parsed as markup.
+  // Don't set `parse_mode`, so that text from other hosts is not parsed as markup.
   alert: (events, config) => [
     {
       url: sendMessageUrl(config),
@@ -186,11 +186,11 @@ function sendMessageUrl({ api, botToken }: { readonly api: string; readonly botT
   return `${api}/bot${botToken.reveal()}/sendMessage`;
 }
 
-/** Maximum text length: Discord refuses `content` longer than 2,000 characters. */
+/** Discord refuses `content` longer than 2,000 characters. */
 const WEBHOOK_LIMIT = 2000;
 const WEBHOOK_REPORT_LIMIT = 100_000;
 
-/** Generic webhook: a JSON document with all fields, including the texts that Discord (`content`) and Slack (`text`) show. */
+/** A generic webhook, which receives a JSON document with all fields. It includes the texts that Discord and Slack show. */
 export const webhook = defineChannel({
   kind: "webhook",
   receiver: "the webhook",
@@ -199,8 +199,8 @@ export const webhook = defineChannel({
     .strictObject({
       kind: z.literal("webhook"),
       ...COMMON_FIELDS,
-      url: secretUrlField().describe("receives JSON; a secret"),
-      authorization: secretField().optional().describe("value of the Authorization header; a secret"),
+      url: secretUrlField().describe("the URL (a secret) to which JSON is posted"),
+      authorization: secretField().optional().describe("the Authorization header (a secret)"),
     })
     .transform(toSettings),
   example: {
@@ -212,7 +212,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), WEBHOOK_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // The newest event identifies the delivery: after a failure, the same events are sent again, possibly with newer events.
+    // Identify the delivery by its newest event, because after a failure the same events are sent again, perhaps with new ones.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({

@@ -2,7 +2,7 @@ import { counted, cutText, formatFlooredDuration, formatMinute } from "../../../
 import { costText } from "../../policy/cost-text.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 
-/** Words used for the kinds of events in messages. */
+/** How messages name the kinds of events. */
 const KIND_WORDS = {
   firing: "FIRING",
   reminder: "STILL FIRING",
@@ -27,7 +27,7 @@ export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   };
 }
 
-/** Formats the message as text with at most `limit` characters. Paragraphs that do not fit are counted instead of cut. */
+/** Formats the message as text with at most `limit` characters. Paragraphs that do not fit are left out and counted. */
 export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
   // Reserves space for the last line.
   const space = limit - 40;
@@ -50,13 +50,13 @@ export function eventText(event: AlertEvent): string {
   return [stateLine(event), sinceLine(event), ...action, links.join(" · ")].join("\n");
 }
 
-/** States what is wrong, or what works again, with the measured values. A name at the start, e.g. a node's, is left unchanged. */
+/** Says what is wrong, or what works again, with the measured values. Does not capitalize a name at the start, e.g. a node's. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
-/** States since when and, for alerts about missed votes, the blocks lost since then: the first of them may predate the alert. */
+/** Says since when the alert holds and, for missed votes, the blocks lost since, the first of which may predate it. */
 export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
   const fromMs = Math.min(sinceMs, cost?.sinceMs ?? sinceMs);
   const to = formatMinute(atMs).slice(11);
@@ -67,7 +67,7 @@ export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
     ? `From ${from} to ${to} UTC (${formatFlooredDuration(atMs - fromMs)})`
     : `Since ${from} UTC`;
   if (cost === undefined) return `${times}.`;
-  // A node that is gone, or that counts votes without prices as good, shows lost blocks late or never.
+  // Lost blocks show late or never if the node is gone, or if it counts votes without prices as good.
   if (cost.blocks === 0n) return `${times}; no lost block is counted${isOver ? "" : " yet"}.`;
   return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
 }
@@ -112,7 +112,7 @@ export interface ReportMessage {
 
 /** Formats a report as its subject and a fixed-width block, as tables need, in roughly `limit` characters. */
 export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
-  // 10: the line feeds and the two fences. The report's own fences would end the block.
+  // Leave 10 characters for the line feeds and the two fences. Replace the report's own fences, because they would end the block.
   const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);
   return `${subject}\n\`\`\`\n${shown}\n\`\`\``;
 }

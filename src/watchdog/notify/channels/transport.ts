@@ -5,7 +5,7 @@ import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
 import { createRemoteConnections, type NetworkOptions } from "../../../platform/http/remote.ts";
 
-/** A JSON POST. The URL and the headers may be secret, so errors must not contain them. */
+/** A POST with a JSON body. Its URL and headers may be secret, so errors must not contain them. */
 export interface JsonPost {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -38,7 +38,10 @@ export type ChannelErrorFacts =
 /** Thrown when a notification was not accepted. The message quotes the receiver and contains no secrets. */
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
-/** A receiver's reply, besides HTTP statuses, when another attempt is pointless. Matched against the status and words. */
+/**
+ * Which replies, besides certain HTTP statuses, mean that another attempt is pointless. They are matched against the status and
+ * the receiver's words.
+ */
 export interface ReceiverWords {
   readonly gone?: RegExp;
   readonly rejected?: RegExp;
@@ -49,8 +52,8 @@ const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
 /**
- * Sends a POST and throws {@link ChannelError} unless the receiver accepts it with a 2xx status and the body does not contradict,
- * like chat servers' `{"ok": false}`. The error text starts with `receiver`.
+ * Sends a POST and throws {@link ChannelError} unless the receiver accepts it with a 2xx status and does not contradict that in
+ * the body, as chat servers do with `{"ok": false}`. The error text starts with `receiver`.
  */
 export async function postAccepted(
   post: PostJson,
@@ -71,7 +74,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** The only place that classifies rejections: permanent, invalid message, later (at a given time), or unknown (repeated). */
+/** Creates the error for a refusal. Only this function decides if it is permanent, about the content, or temporary. */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -108,7 +111,7 @@ export function wordsOf(text: string): string {
   return line.startsWith("<") ? "" : line;
 }
 
-/** Parts of a URL shorter than this are words such as "hook". */
+/** Shorter parts of a URL are ordinary words such as "hook". */
 const MIN_SECRET = 6;
 
 /** Returns everything in a request that may be secret: parts of its URL, its headers, a routing key. */
@@ -130,7 +133,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** Number of response bytes to read: the receiver's words are at the start. */
+/** How many bytes of a response to read. The receiver's words are at the start. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
@@ -148,7 +151,7 @@ async function sendPost(
     method: "POST",
     dispatcher,
     headers: { "content-type": "application/json", ...headers },
-    // Text from another host may contain half of a surrogate pair, which receivers reject as JSON.
+    // Repair text from other hosts: half of a surrogate pair is JSON that receivers reject.
     body: JSON.stringify(body, (_key, value: unknown) =>
       typeof value === "string" ? wellFormed(value) : value,
     ),
@@ -171,7 +174,7 @@ async function sendPost(
   return { status: response.statusCode, text, retryAfterMs };
 }
 
-/** Describes a redirect. Notifications are never sent to any address but the configured one. The path may be secret. */
+/** Describes a redirect without its path, which may be secret. Notifications are only ever sent to the configured address. */
 function redirectText(location: string, from: string): string {
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
   return target === undefined
@@ -194,7 +197,7 @@ function retryAfter(header: string | string[] | undefined, text: string): number
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
-/** Returns an error text without URLs: the full message of the project's own errors, but only the code or name of others. */
+/** Returns an error text without URLs: this project's errors in full, and only the code or name of any other error. */
 export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";
