@@ -121,7 +121,9 @@ describe("whyRefused", () => {
 
   it("says when a node found a transaction for the filter whose events do not have what it asks for", () => {
     expect(whyRefused(asked, { txs: [paying("recipient", "bob")], totalCount: 1 })).toBeUndefined();
-    expect(whyRefused(asked, { txs: [paying("6e61", "6f62")], totalCount: 1 })).toContain("their format is unknown");
+    expect(whyRefused(asked, { txs: [paying("6e61", "6f62")], totalCount: 1 })).toContain(
+      "their format is unknown",
+    );
   });
 
   it("says nothing of failed transactions, other blocks, and a filter that a search text cannot express", () => {

@@ -85,7 +85,11 @@ function validateFiles(files: readonly string[], options: ValidateOptions, conte
   if (options.json) context.print(stringifyJson(checked, 2));
   else for (const { file, errors } of checked) printFile(file, errors, context);
   const bad = checked.filter(({ errors }) => errors.length > 0).length;
-  if (bad > 0) throw new CliError(EXIT.badConfig, `${bad} of ${counted(files.length, "file")} ${bad === 1 ? "is" : "are"} invalid`);
+  if (bad > 0)
+    throw new CliError(
+      EXIT.badConfig,
+      `${bad} of ${counted(files.length, "file")} ${bad === 1 ? "is" : "are"} invalid`,
+    );
 }
 
 function printFile(file: string, errors: readonly ConfigIssue[], context: CliContext): void {
