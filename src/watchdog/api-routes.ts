@@ -81,7 +81,7 @@ export function createWatchdogRoutes({
   ];
 }
 
-/** Returns what the service manager is told about the watchdog. Startup is complete once every validator has been polled. */
+/** Returns the watchdog's report to the service manager. Startup is complete once every validator has been polled. */
 export function serviceStateOf(statuses: readonly WatchdogStatus[], isAlive: () => boolean): ServiceState {
   const firing = statuses.flatMap(({ validator, alerts }) =>
     alerts.flatMap(({ state, rule }) =>

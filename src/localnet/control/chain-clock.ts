@@ -26,7 +26,7 @@ export function createChainClock(machine: Clock) {
     nowMs,
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
-    /** Returns how many seconds pass on the chains per second on the machine; 0 means that the chains' time stands still. */
+    /** Returns how many seconds pass on the chains per second on the machine; 0 means that the chains' time has stopped. */
     rate: () => anchor.rate,
     /**
      * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` for a time more than 100 years ahead of

@@ -263,7 +263,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = readingOf(metrics)?.version;
   const reading = readingOf(sidecar);
-  // Look on both pages, because some sidecar builds state their version on only one of them.
+  // Check both pages, because some sidecar builds state their version on only one of them.
   const sidecarVersion = [reading?.version, readingOf(prices)?.version].find(
     (version) => version !== undefined && version !== "" && version.length <= MAX_VERSION,
   );

@@ -248,7 +248,7 @@ export function performanceRating(
 
 /** Returns the fraction of the band between the boundaries that misses use: 0 from the upper boundary up; undefined below the lower one. */
 function bandUsed({ good, total }: SuccessRate, least: LeastRates): Dec18 | undefined {
-  // Round as the chain does: truncate the missed share, and round the quotient half to even.
+  // As the chain does, truncate the missed share, and use the quotient's nearest value, or the even value if two are equally near.
   const missed = ((total - good) * DEC18_ONE) / total;
   if (missed > DEC18_ONE - least.none) return undefined;
   const allowed = DEC18_ONE - least.full;

@@ -28,7 +28,7 @@ export interface OracleReportSource {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** A request can ask for at most thirteen months, so that it cannot read everything at once. */
+/** A request can ask for at most thirteen months, so that it cannot read everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** Creates the routes from which commands read. */

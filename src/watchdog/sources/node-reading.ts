@@ -244,7 +244,7 @@ function countReports(
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
-  // Look for other metrics than `process_start_time_seconds` and the like, which do not prove that the page belongs to a node.
+  // Require other metrics than `process_start_time_seconds` and the like, which do not prove that the page belongs to a node.
   const chains = new Set(
     samples.filter(({ name }) => isNodeFamily(name)).flatMap(({ labels }) => labels.get("chain_id") ?? []),
   );

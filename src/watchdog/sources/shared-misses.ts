@@ -19,7 +19,7 @@ interface Commit {
 }
 
 /**
- * Creates a function that is told which validators did not sign the latest commit. It returns how many others missed the commits
+ * Creates a function that receives which validators did not sign the latest commit. It returns how many others missed the commits
  * that `own` missed in the last ten polls. If `own` missed none, the others are compared over all ten.
  */
 export function createCommitTracker(

@@ -29,7 +29,7 @@ const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|
 
 /**
  * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are left out,
- * because a store would return them for all sidecars at once.
+ * because a store would return them for all sidecars together.
  */
 export const SIDECAR_METRICS: readonly string[] = [
   PROCESS_START,

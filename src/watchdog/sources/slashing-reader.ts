@@ -134,7 +134,7 @@ function toGasPrice(root: JsonField): string | undefined {
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
 /** Minimum time between two stored readings, so that at most 61 are stored. */
 const STEP_MS = 5000;
-/** Growth is measured over at least this many blocks. With fewer, a single miss would look like an outage. */
+/** Growth is measured over at least this many blocks. With fewer, a single miss would seem to be an outage. */
 const MIN_BLOCKS = 10n;
 
 /** What an earlier reading showed about the signing window. */

@@ -213,7 +213,7 @@ function viewOf(database: Database.Database, validator: string, chainId: string 
     minutes: rollups("minute"),
     misses: (fromMs, toMs) => {
       const where = "WHERE validator = ? AND from_ms >= ? AND to_ms >= ? AND to_ms < ? ORDER BY from_ms";
-      // Look back two minutes, because no range is longer.
+      // Read two minutes back, because no range is longer.
       return readMisses(database, where, validator, Math.floor(fromMs) - 2 * MINUTE_MS, fromMs, toMs);
     },
     events: (fromMs, toMs) => {

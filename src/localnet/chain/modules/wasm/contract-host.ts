@@ -78,7 +78,7 @@ const MAX_CALL_DEPTH = 50;
 const MAX_QUERY_DEPTH = 10;
 const NO_DATA = new Uint8Array(0);
 
-/** Creates the host, which reads `parts` anew on each call. */
+/** Creates the host, which reads `parts` again on each call. */
 export function createContractHost(
   options: WasmOptions,
   deps: WasmDeps & Pick<Required<WasmDeps>, "tracer">,
