@@ -83,14 +83,18 @@ function ruleSection(alerts: readonly AlertSpec[]): string {
   if (alert === undefined) throw new Error("a runbook without an alert");
   const dashboards = new Set(
     alerts.map(
-      ({ cause: { dashboard, panel } }) => `${DASHBOARD_TITLES.get(dashboard) ?? dashboard} (${panel})`,
+      ({ cause: { dashboard, panel } }) => `"${DASHBOARD_TITLES.get(dashboard) ?? dashboard}" (${panel})`,
     ),
   );
   const condition = conditionOf(alert);
   const rules = alerts.filter(({ component }) => condition === undefined || component === "oracle-raw");
   return [
     "## Rule",
-    `\`${alert.alert}\`, ${alert.severity}${rulesText(rules, condition)}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,
+    [
+      `- Alert: \`${alert.alert}\`, ${alert.severity}${rulesText(rules, condition)}`,
+      `- Dashboard: ${[...dashboards].join(", ")}`,
+      "- See also: [working on an alert](../README.md#working-on-an-alert)",
+    ].join("\n"),
     ...(condition === undefined ? [] : [firesText(condition)]),
   ].join("\n\n");
 }

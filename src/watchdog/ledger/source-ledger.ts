@@ -208,7 +208,7 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
   if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
   if (options.firstCovers === "period")
     return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
-  // Don't count an estimate by minute and hour, where it would only repeat its mean.
+  // Count an estimate only by day: its minutes and hours would all show the same mean.
   const days = spans.filter((span) => span === "day");
   const fromMs = Math.min(Math.max(step.fromMs, monthStartMs(monthOf(toMs))), toMs);
   return { ...common, fromMs, spans: days, isEstimated: true };
