@@ -120,13 +120,13 @@ const FAILURES: readonly Failure[] = [
     what: "blind: nothing comes from the local chain",
     begin: ({ proxy }) => proxy.set({ kind: "hang" }),
     end: ({ proxy }) => proxy.set(undefined),
-    says: /^503 (?:.*\n)*(?:local-not-followed|not-sending): .*local chain/,
+    says: /^503 (?:.*\n)*(?:local-not-followed|not-sending): .*local (?:chain|block)/,
   },
   {
     what: "cut from the local chain",
     begin: ({ proxy }) => proxy.set({ kind: "reset" }),
     end: ({ proxy }) => proxy.set(undefined),
-    says: /^503 (?:.*\n)*(?:local-not-followed|not-sending): .*local chain/,
+    says: /^503 (?:.*\n)*(?:local-not-followed|not-sending): .*local (?:chain|block)/,
   },
   {
     what: "mute: its broadcasts get no response",

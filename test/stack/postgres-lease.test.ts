@@ -145,7 +145,7 @@ describe("a store behind a lease", () => {
     await store.queue.flushed(SIGNAL);
     await expect.poll(() => epochOf(two.lease), { interval: 20 }).toBe(2n);
     store.journal.recordSearched(3n, 8n);
-    await expect(store.queue.flushed(SIGNAL)).rejects.toThrow("two has the lease a");
+    await expect(store.queue.flushed(SIGNAL)).rejects.toThrow("two holds the lease a");
     await store.journal.reload();
     expect(store.journal.searchedTo(3n)).toBe(7n);
     await store.close();

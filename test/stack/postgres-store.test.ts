@@ -210,7 +210,7 @@ describe("the store in PostgreSQL", () => {
     const place = server.placeOf(url);
     const wrongPassword = { ...place, password: undefined };
     await expect(openTestStore(wrongPassword)).rejects.toThrow(
-      /^store 127\.0\.0\.1:\d+\/test_\d+: the database cannot be used: .*; store must name a database/,
+      /^store 127\.0\.0\.1:\d+\/test_\d+: the database cannot be used: .*; store must point to a database/,
     );
     const missing = { ...place, address: { ...place.address, database: "nothing_here" } };
     const error: unknown = await openTestStore(missing).catch((thrown: unknown) => thrown);
