@@ -86,7 +86,7 @@ const capital = (sentence) => `${sentence[0].toUpperCase()}${sentence.slice(1)}`
 /** The first page: README.md, with its list of readers as cards. */
 function home() {
   const [before, rest] = text("README.md").split("\n## Start\n");
-  const [lead, list] = before.replace(/^# .*\n/, "").split(/, for\n/);
+  const [lead, list] = before.replace(/^# .*\n/, "").split(/\n(?=- )([\s\S]*)/);
   const [items, picture] = list.split("\n![");
   const page = {
     layout: "home",
@@ -94,7 +94,8 @@ function home() {
     titleTemplate: false,
     hero: {
       name: "Relaywatch",
-      tagline: `${lead.trim()}.`,
+      // The first sentence; the rest introduces the list.
+      tagline: lead.trim().split(/(?<=\.)\s/, 1)[0],
       actions: [
         { theme: "brand", text: "Start in one minute", link: "#start" },
         { theme: "alt", text: "The first day", link: "/docs/first-day.html" },
