@@ -132,7 +132,7 @@ function resultFacts({ queries, spending, reserve, account }: RelayerStatus): re
 
 interface Cost {
   readonly results: number;
-  /** Number of keys of all results. A TX query's result counts as one key. */
+  /** Number of keys of all results. A TX query's result has one key. */
   readonly keys: number;
   readonly gas: bigint;
 }

@@ -163,7 +163,7 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** Returns a query's class. One that is overdue and fails counts as overdue, since the problem includes it. */
+/** Returns a query's class. A query that is overdue and fails is overdue, because the problem includes it. */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";

@@ -309,7 +309,7 @@ interface ResultGas {
   readonly gas: bigint;
   /** The part of `gas` that the transactions used in addition to results; see {@link overheadGas}. */
   readonly overheadGas: bigint;
-  /** Number of keys of all results. A TX query's result counts as one key. */
+  /** Number of keys of all results. A TX query's result has one key. */
   readonly keys: bigint;
 }
 

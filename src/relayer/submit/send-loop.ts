@@ -251,7 +251,7 @@ function backlogOf(state: SubmitterState): Backlog {
     const own = gasOf(state, [{ result: { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) } }]);
     if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
     // A transaction that was sent before the newest block is probably in it, but has not been looked up. A transaction that was
-    // sent after it will use part of the next block, so its results still count as due; otherwise a second plan would find less
+    // sent after it will use part of the next block, so its results are still due; otherwise a second plan would find less
     // than the first.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
     const isAnswered = sentAt !== undefined && sentAt < height;

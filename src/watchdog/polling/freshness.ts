@@ -1,7 +1,7 @@
 import type { SourceLimits } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 
-/** Defines how recent a poll must be to count as current. */
+/** Defines how recent a current poll is. */
 export interface Freshness {
   readonly nowMs: number;
   /** The longest time that normally passes between the ends of two polls. */

@@ -120,7 +120,7 @@ function toOutcome<T>(tx: FlightTx | undefined, gasLimit: bigint, confirmation: 
   return { hash, bytes, gasLimit, feeAmount, confirmation };
 }
 
-/** Returns the error of a refusal. A sequence mismatch on the second attempt counts as one. */
+/** Returns the error of a refusal. A sequence mismatch on the second attempt is a refusal too. */
 function refusalOf(
   result: Exclude<BroadcastResult, { readonly kind: "in-flight" }>,
 ): Extract<Confirmation, { readonly kind: "refused" }> {

@@ -30,7 +30,7 @@ export const MAX_WAITING_REQUESTS = 256;
 const MAX_WAIT_MS = 5_000;
 /** How long a request may wait for response capacity before it is refused, because other requests wait behind it. */
 const MAX_CAPACITY_WAIT_MS = 2_000;
-/** The node counts as overloaded once the oldest request has waited this long. */
+/** The node is overloaded once the oldest request has waited this long. */
 const OVERLOADED_AFTER_MS = 500;
 /** Maximum working time without a pause. It is short because making a block takes several turns of the event loop. */
 const SLICE_MS = 10;
