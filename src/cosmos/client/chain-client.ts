@@ -32,6 +32,8 @@ export interface StoreResponse {
 
 /** An endpoint that is more than this many blocks behind the best one is used last. Smaller lags occur by chance. */
 export const MAX_LAG = 5n;
+/** If the height drops by more than this, the chain was reset. A smaller drop is an endpoint that lags behind. */
+export const RESET_DISTANCE = 20n;
 
 /** The parts of a node's status that the client uses. */
 export interface NodeStatus {

@@ -3,12 +3,12 @@ import { onAbort, waitAtMost } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, RESET_DISTANCE } from "../../cosmos/client/chain-client.ts";
 import { lacksHeight } from "../../cosmos/client/answers.ts";
 import type { ChainNotice, ChainSubscription } from "../../cosmos/client/events/subscription.ts";
 import type { Counter } from "prom-client";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
-import { type Registry, type HeightSignal, MAX_LAG } from "./registry.ts";
+import type { HeightSignal, Registry } from "./registry.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { type QueryChange, queryChanges } from "../chain/registered-query.ts";
 
@@ -135,7 +135,7 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   deps.height.set(latestHeight, latestTimeNs);
   // The list's endpoint may lag behind the status, and both may lag behind the stream, so a list may look complete but lack the
   // last blocks. A larger gap is not lag but a reset, because the chain restarts at a low height.
-  const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
+  const isBehindStream = latestHeight < list.height && latestHeight + RESET_DISTANCE >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
   await besideBlocks(deps, list, signal, deps.registry.reload(list.height, signal));

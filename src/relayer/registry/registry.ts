@@ -159,6 +159,3 @@ export function createHeightSignal(clock: Pick<Clock, "sleep">, onHeight: Height
     },
   };
 }
-
-/** Number of blocks that one endpoint may lag behind another. If the height drops by more, the chain was reset. */
-export const MAX_LAG = 20n;

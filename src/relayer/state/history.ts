@@ -1,10 +1,10 @@
 import { raceAbort } from "../../platform/base/abort.ts";
 import { toHex } from "../../platform/base/bytes.ts";
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { type ChainClient, RESET_DISTANCE } from "../../cosmos/client/chain-client.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { type Registry, MAX_LAG } from "../registry/registry.ts";
+import type { Registry } from "../registry/registry.ts";
 import { type Journal, LOCAL_CHAIN } from "./journal.ts";
 
 export interface HistoryDeps {
@@ -27,7 +27,8 @@ export async function hasKnownHistory(
   signal: AbortSignal,
 ): Promise<boolean> {
   const known = journal.knownBlock(subject);
-  if (known !== undefined && latestHeight < known.height) return latestHeight + MAX_LAG >= known.height;
+  if (known !== undefined && latestHeight < known.height)
+    return latestHeight + RESET_DISTANCE >= known.height;
   const isKnown = known !== undefined && known.hash !== "";
   // Read both in parallel, because on startup the relayer sends nothing until both reads end.
   const [before, hash] = await Promise.all([

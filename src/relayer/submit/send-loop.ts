@@ -1,3 +1,4 @@
+import { RESET_DISTANCE } from "../../cosmos/client/chain-client.ts";
 import { retry } from "../../platform/base/retry.ts";
 import { pause, waitAtMost } from "../../platform/base/abort.ts";
 import { quoDec18 } from "../../platform/base/decimal.ts";
@@ -22,8 +23,6 @@ const MIN_PAUSE_MS = 20;
 /** Maximum pause while a result is queued or in flight. */
 const MAX_PAUSE_MS = 500;
 const MAX_IDLE_MS = 3_000;
-/** If the height drops by more than this, the chain was reset. */
-const RESET_DISTANCE = 20n;
 
 /**
  * Plans and simulates queued results until the signal aborts. Never rejects. It runs in parallel with {@link runSending}, so that

@@ -1,4 +1,4 @@
-import type { BlockRange } from "../../cosmos/client/chain-client.ts";
+import { type BlockRange, RESET_DISTANCE } from "../../cosmos/client/chain-client.ts";
 import { lacksHeight, readAnswer } from "../../cosmos/client/answers.ts";
 import { ClientError } from "../../cosmos/client-error.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
@@ -26,8 +26,6 @@ const QUERIES_AT_ONCE = 4;
 const BLOCKS_AT_ONCE = 8;
 /** Number of failures after which a query skips a block whose results exceed every response size limit. */
 const MAX_SIZE_FAILURES = 5;
-/** Maximum number of blocks by which an endpoint may lag behind the last search. If it is further behind, the chain was reset. */
-const MAX_LAG = 20n;
 
 export interface TxWorker {
   readonly worker: ConnectionWorker;
@@ -100,7 +98,7 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): BlockRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
-  if (done !== undefined && done >= tip && done <= tip + MAX_LAG) return undefined;
+  if (done !== undefined && done >= tip && done <= tip + RESET_DISTANCE) return undefined;
   const from = (done === undefined || done > tip ? start : done) + 1n;
   const last = from + MAX_BLOCKS_PER_SEARCH - 1n;
   if (from > tip) return undefined;

@@ -4,16 +4,10 @@ import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../../platform/base/waits.ts";
 import { MsgSend } from "../../proto/gen/cosmos/bank/v1beta1/tx.ts";
-import type { ChainClient } from "../chain-client.ts";
+import { type ChainClient, RESET_DISTANCE } from "../chain-client.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError } from "../../client-error.ts";
-import {
-  type BroadcastOutcome,
-  broadcastTransaction,
-  confirmFlights,
-  type Flight,
-  RESET_DISTANCE,
-} from "./flights.ts";
+import { type BroadcastOutcome, broadcastTransaction, confirmFlights, type Flight } from "./flights.ts";
 import { encodeForSimulation, type Signer, signTransaction } from "./signer.ts";
 import {
   type AccountState,

@@ -1,3 +1,4 @@
+import { RESET_DISTANCE } from "../chain-client.ts";
 import { equalBytes, sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
 import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
@@ -44,8 +45,6 @@ interface FlightDeps {
 const INDEX_SLACK = 2n;
 /** A transaction that is not included within this many blocks is broadcast again, because its node may have dropped it. */
 const OVERDUE_BLOCKS = 2n;
-/** If the height drops by more than this, the chain was reset. */
-export const RESET_DISTANCE = 20n;
 
 /**
  * Looks up all flights at `height`. A flight is lost if no block includes it and none can any more. `isUncertain`: a node may
