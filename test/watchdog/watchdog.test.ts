@@ -382,3 +382,31 @@ describe("state folder", () => {
     expect(String(other)).toContain("check state_dir");
   });
 });
+
+it("has polled once every validator has been polled, not only the first", async () => {
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const config = rigConfig();
+  const [first] = config.validators;
+  if (first === undefined) throw new Error("the rig has a validator");
+  const nodes = first.target.nodes.map((node) => ({ ...node, node: "http://second.example/metrics" }));
+  const second = { ...first, target: { ...first.target, name: "second", nodes } };
+  const read: World["read"] = async (...request) => {
+    if (JSON.stringify(request[0]).includes("second.example")) await held;
+    return world.read(...request);
+  };
+  const rig = await startRig({ ...config, validators: [first, second] }, clock, { read }, receiver);
+  rigs.push(rig);
+  let polled = false;
+  void rig.watchdog.polled.then(() => {
+    polled = true;
+  });
+  await clock.advance(1_000);
+  expect(statusOf(rig)).toMatchObject({ chain_id: "test-1" });
+  expect(polled).toBe(false);
+  release();
+  await clock.advance(0);
+  expect(polled).toBe(true);
+});
