@@ -21,7 +21,7 @@ import { gasPricePolicy } from "./chain-access.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { retry, type Tries } from "../platform/base/retry.ts";
 import { errorText } from "../platform/base/errors.ts";
-import { reserveKvCycle, runKvCycle } from "./kv/kv-cycle.ts";
+import { areTooFew, reserveKvCycle, runKvCycle } from "./kv/kv-cycle.ts";
 import { isDue, type QueryState } from "./registry/query-state.ts";
 import type { RegisteredQuery } from "./chain/registered-query.ts";
 import { errorBackoff, errorKind } from "./chain/relay-error.ts";
@@ -244,7 +244,7 @@ function mayStartKv(
   due: readonly QueryState[],
   early: bigint,
 ): boolean {
-  if (due.length * 10 < cycles.queries()) return false;
+  if (areTooFew(due.length, cycles.queries())) return false;
   return view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
 }
 

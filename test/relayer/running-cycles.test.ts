@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
+import { areTooFew } from "../../src/relayer/kv/kv-cycle.ts";
 import { createRunningCycles } from "../../src/relayer/connection/worker.ts";
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -85,4 +86,14 @@ describe("cycles that run at the same time", () => {
     await ended;
     await createRunningCycles(() => {}).ended();
   });
+});
+
+it("waits for running cycles if less than a tenth of their queries is due", () => {
+  expect([
+    areTooFew(1, 0),
+    areTooFew(1, 10),
+    areTooFew(1, 11),
+    areTooFew(10, 100),
+    areTooFew(9, 100),
+  ]).toEqual([false, false, true, false, true]);
 });

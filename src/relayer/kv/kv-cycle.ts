@@ -64,8 +64,7 @@ export function reserveKvCycle(
     // The height of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
-  // If few queries are due while many are being read, wait for those, because each cycle costs a header and several round trips.
-  if (newer.length * 10 < running) return undefined;
+  if (areTooFew(newer.length, running)) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
   const reservation = worker.submitter.reserve(
     worker.connectionId,
@@ -74,6 +73,14 @@ export function reserveKvCycle(
   );
   const candidates = reservation.results.flatMap(({ query }) => states.get(query.id) ?? []);
   return candidates.length === 0 ? undefined : { view, candidates, reservation, started };
+}
+
+/**
+ * Returns true if few queries are due while many are being read. They then wait for that cycle to end, because each cycle costs its
+ * own header and round trips.
+ */
+export function areTooFew(due: number, running: number): boolean {
+  return due * 10 < running;
 }
 
 /**
