@@ -162,7 +162,7 @@ export function noteUnsent(
 }
 
 /** Updates the health of the connection and the account after an outcome. */
-export function recordSubmission(worker: ConnectionWorker, outcome: ResultOutcome): void {
+export function recordSubmission(worker: Pick<ConnectionWorker, "submission">, outcome: ResultOutcome): void {
   if (outcome.kind === "included") worker.submission.succeeded();
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
 }

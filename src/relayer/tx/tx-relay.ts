@@ -61,9 +61,23 @@ interface Relaying extends Relay {
   error: QueryFailure | undefined;
 }
 
+/** The parts of a worker that relay transactions. */
+type RelayingWorker = Pick<
+  ConnectionWorker,
+  | "connectionId"
+  | "clock"
+  | "localHeight"
+  | "logger"
+  | "metrics"
+  | "random"
+  | "registry"
+  | "settings"
+  | "submission"
+> & { readonly submitter: Pick<ConnectionWorker["submitter"], "offer" | "withdraw"> };
+
 interface Relay {
-  readonly worker: ConnectionWorker;
-  readonly deps: TxDeps;
+  readonly worker: RelayingWorker;
+  readonly deps: Pick<TxDeps, "journal" | "queries">;
 }
 
 /**
@@ -167,7 +181,12 @@ function idsOf(query: RegisteredQuery, { hash, at }: Pick<ProvenTx, "hash" | "at
 }
 
 /** Records a transaction that is sent again only if its dead letter is resubmitted. */
-export function addDeadLetter(worker: ConnectionWorker, deps: TxDeps, tx: TxIds, reason: string): void {
+export function addDeadLetter(
+  worker: Pick<ConnectionWorker, "connectionId" | "clock" | "metrics" | "logger">,
+  deps: Pick<TxDeps, "journal">,
+  tx: TxIds,
+  reason: string,
+): void {
   deps.journal.recordDeadLetter({ ...tx, reason, atMs: worker.clock.nowMs() });
   worker.metrics.results.inc({ connection_id: worker.connectionId, outcome: "rejected" });
   worker.logger.warn("transaction added to the dead letters", { ...tx, reason });
