@@ -35,7 +35,7 @@ export const MODULE_NAME = "adminmodule";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.adminmodule.adminmodule.GenesisState", GenesisState);
 
-/** Creates the `adminmodule` module. Its admins submit proposals, whose messages run with the chain's authority as signer. */
+/** Creates the `adminmodule` module. Its admins submit proposals whose messages run as the chain's authority. */
 export function createAdminModule(
   options: Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">,
   { findMessage }: { readonly findMessage: FindMessage },
@@ -153,7 +153,7 @@ function isAllowed(typeUrl: string, chainName: string): boolean {
   return ALLOWED.includes(toCanonicalTypeUrl(typeUrl, chainName) ?? "");
 }
 
-/** MsgSubmitProposalLegacy: always throws. The deployed chain only allows client changes, which do not exist here. */
+/** MsgSubmitProposalLegacy: always throws. The deployed chain allows only client changes, which do not exist here. */
 function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
   requireAdmin(context, proposer);
   throw errors.unregisteredError("proposal content is not whitelisted");

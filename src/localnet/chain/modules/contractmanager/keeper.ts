@@ -77,8 +77,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Stores and returns a failed call. Its id is one above that of the contract's last stored failure, or 0 if there is none, so the
- * id is reused after the last failure is removed.
+ * Stores and returns a failed call. It gets the contract's highest stored failure id plus one, or 0 if there is none, so the id
+ * of a removed last failure is reused.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -91,8 +91,8 @@ export function addFailure(context: Context, failed: Omit<Failure, "id">): Failu
 
 /**
  * Calls the contract that sent a transfer with the transfer's result, after the inner application has processed the result. If
- * the call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas for the
- * deployed chain's check whether the packet was forwarded; this chain forwards no packets.
+ * the call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas that the
+ * deployed chain spends on checking whether the packet was forwarded; this chain forwards no packets.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {

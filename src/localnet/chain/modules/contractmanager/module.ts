@@ -58,8 +58,8 @@ export function createContractManagerModule(
 }
 
 /**
- * MsgResubmitFailure: repeats a failed call with the transaction's gas. Only the contract that was called may send it. Removes
- * the failure if the call succeeds.
+ * MsgResubmitFailure: repeats a failed call with the transaction's gas, and removes the failure if the call succeeds. Only the
+ * contract that was called may send this message.
  */
 function resubmitFailure(
   context: Context,
@@ -107,7 +107,7 @@ function runResubmission(
   };
 }
 
-/** Reads a failure like the query does. The error text therefore contains a gRPC status instead of a registered error. */
+/** Reads a failure as the query does. The error text therefore contains a gRPC status instead of a registered error. */
 function requireFailure(
   context: Context,
   address: string,

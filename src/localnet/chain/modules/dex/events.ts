@@ -204,8 +204,8 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// The attribute lists are written out instead of using spreads, because V8 grows a list with spreads step by step, and events
-// account for much of a message's allocations.
+// The attribute lists are written out without spreads, because V8 grows a list with spreads step by step, and events account for
+// much of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 

@@ -156,7 +156,7 @@ interface SeedBalance {
 interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;
-  /** Default: the profile `specification`. */
+  /** Default: the `specification` profile. */
   readonly profile?: Profile;
   readonly balances: readonly SeedBalance[];
   readonly deposits: readonly MsgDeposit[];

@@ -103,7 +103,7 @@ function depositPosition(context: Context, position: Position, keepers: types.De
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // Throw to undo a swap that moved coins. The deployed chain does not undo it. If no coins moved, keep the swap's events.
+    // Throw to undo a swap that moved coins, which the deployed chain does not undo. If no coins moved, keep the swap's events.
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }

@@ -41,8 +41,8 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 
 /**
  * Removes expired orders from the book at the start of a block, even while the module is paused. Stops once the gas allowance is
- * used up. Orders that expire within the same second are sorted by key, so the purge can stop at an order that has not expired
- * yet before it reaches one that has.
+ * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an order that
+ * has not expired yet before it reaches an expired order.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
@@ -95,7 +95,7 @@ interface Operation<Message, Request, Response> {
   readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
-/** Operations of the six user messages. The simulations run them too. */
+/** Operations of the six user messages. The simulations also run these operations. */
 const OPERATIONS = {
   deposit: { parse: messages.parseDeposit, run: deposit },
   withdrawal: { parse: messages.parseWithdrawal, run: withdraw },

@@ -10,9 +10,8 @@ const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices of the ticks from 0 up. Each price is the previous price times 1.0001, rounded. The table grows when a higher tick is
- * first used, so that prices above the highest tick in use are never computed. All chains share it, because it contains no chain
- * state.
+ * Prices of the ticks from 0 up. Each price is the previous price times 1.0001, rounded. The table grows on demand, so a chain
+ * only computes the ticks up to its highest price. All chains share the table, because it contains no chain state.
  */
 const table: decimal.PrecDec[] = [decimal.PREC_ONE];
 

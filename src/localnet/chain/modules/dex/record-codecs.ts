@@ -77,7 +77,7 @@ function createProtoWriter() {
   };
 }
 
-/** Returns whether a text is ASCII, so that each character is one byte, and short enough for the buffer. */
+/** Returns whether a text is ASCII (one byte per character) and short enough for the buffer. */
 function isAscii(text: string): boolean {
   if (text.length > 256) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;

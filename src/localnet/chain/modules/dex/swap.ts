@@ -197,7 +197,7 @@ function chooseRoute(
 /** State shared by all routes of a message. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Route prefixes whose swaps have been charged. Other routes that share a prefix are not charged for it again. */
+  /** Route prefixes whose swaps have been charged. Other routes with the same prefix are not charged for them again. */
   readonly paid: Set<string>;
 }
 
@@ -236,7 +236,7 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
   }
 }
 
-/** Creates the error for the case that all routes fail. It has no code, because the deployed module uses Go's `errors.Join`. */
+/** Creates the error for when all routes fail. It lacks code 1141, because the deployed module uses Go's `errors.Join`. */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
   return unregisteredError(

@@ -21,7 +21,7 @@ export function isExpired(context: Context, tranche: Tranche): boolean {
 
 /**
  * Returns whether an expiration time has passed: an order is valid while block time <= expiration_time (spec 001). In the
- * deployed module, it has already passed when the two times are equal.
+ * deployed module, an order is no longer valid if the two times are equal.
  */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));

@@ -202,7 +202,7 @@ function requirePrice(context: Context, { denom }: money.Coin): GasPrice {
   );
 }
 
-/** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 below the node's price. */
+/** Moves the offer to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if it is below the node's price. */
 function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
@@ -291,7 +291,7 @@ function createSettleFee(deps: SettleDeps): AnteStep {
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // Split the offer by the gas used so far, which includes the settlement's first reads.
+    // Split the offer based on the gas used so far, which includes the settlement's first reads.
     const charged = context.gas.used();
     const split = isSimulation
       ? { fee: offered, tip: { denom: offered.denom, amount: 0n } }

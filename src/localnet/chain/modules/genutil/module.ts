@@ -10,8 +10,8 @@ const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**
- * Creates the `genutil` module, which runs the transactions in the genesis document. They create a chain's first validators, and
- * run after InitGenesis of all modules, without a fee or gas limit.
+ * Creates the `genutil` module, which runs the transactions in the genesis document. The transactions create a chain's first
+ * validators, and run after InitGenesis of all modules, without a fee or gas limit.
  */
 export function createGenutilModule(
   { chainName }: Pick<ChainNames, "chainName">,

@@ -24,7 +24,7 @@ import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
-/** Creates the `gov` module: proposals whose messages run with the chain's authority as signer if the stakers' vote passes. */
+/** Creates the `gov` module: proposals whose messages run as the chain's authority if the stakers approve them. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
