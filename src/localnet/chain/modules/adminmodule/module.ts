@@ -30,12 +30,12 @@ import { messageFromJson } from "../../../../cosmos/proto/json.ts";
 import { customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 
-/** Name of the module and its store. The module's account is the chain's authority. */
+/** Name of the module and its store. The module account is the chain's authority. */
 export const MODULE_NAME = "adminmodule";
 
 const SCHEMA = genesisSchema(MODULE_NAME, "cosmos.adminmodule.adminmodule.GenesisState", GenesisState);
 
-/** Creates the `adminmodule` module, whose admins send messages as the chain's authority. */
+/** Creates the `adminmodule` module. Its admins submit proposals whose messages run as the chain's authority. */
 export function createAdminModule(
   options: Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">,
   { findMessage }: { readonly findMessage: FindMessage },
@@ -59,7 +59,7 @@ export function createAdminModule(
   };
 }
 
-/** Stores the admins and the first proposal ids. Throws `GenesisError` if an address is invalid or listed twice. */
+/** Stores the admins and initializes the proposal ids. Throws `GenesisError` if an admin is invalid or listed twice. */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const given = SCHEMA.read(json)?.admins ?? [];
   nextProposalId.set(context, 1n);
@@ -81,22 +81,21 @@ function requireAddress(bech32Prefix: string, address: string): void {
 
 const proposalCodec = messageCodec(Proposal);
 
-/** Accounts that may submit proposals, by address. */
+/** Accounts that may submit proposals, keyed by address. */
 const admins = createMap(MODULE_NAME, utf8("Admin-"), textCodec, textCodec);
-/** The id of the next proposal. */
 export const nextProposalId = createItem(MODULE_NAME, Uint8Array.of(0x06), uint64Codec);
-/** The next legacy proposal's id. This chain has no legacy proposals (SDK 0.46 replaced them), but genesis contains the id. */
+/** Id of the next legacy proposal. This chain has none (SDK 0.46 replaced them), but InitGenesis still writes the id. */
 const nextLegacyProposalId = createItem(MODULE_NAME, Uint8Array.of(0x03), uint64Codec);
 const proposals = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, proposalCodec);
-/** Executed proposals, by id. */
+/** Executed proposals, keyed by id. */
 const archive = createMap(MODULE_NAME, utf8("ArchiveSdk47-\x04"), uint64Codec, proposalCodec);
 
-/** The dependencies for finding and checking a proposal's messages. */
+/** Dependencies for looking up and checking a proposal's messages. */
 interface ProposalDeps extends Pick<ChainNames, "chainName" | "authority"> {
   readonly findMessage: FindMessage;
 }
 
-/** Runs a proposal's messages as the authority, archives it and returns its id. If one message fails, none take effect. */
+/** Runs a proposal's messages, archives the proposal and returns its id. If a message fails, no message takes effect. */
 function submitProposal(
   context: Context,
   { proposer, messages }: MsgSubmitProposal,
@@ -133,7 +132,7 @@ function handlerOf(
   return handler;
 }
 
-/** Messages that a proposal may contain, as on the deployed chain: those of the modules here, plus any module's params update. */
+/** Messages allowed in a proposal besides `MsgUpdateParams`: the deployed chain's list, limited to modules that exist here. */
 const ALLOWED = [
   "/cosmwasm.wasm.v1.MsgClearAdmin",
   "/cosmwasm.wasm.v1.MsgUpdateAdmin",
@@ -154,7 +153,7 @@ function isAllowed(typeUrl: string, chainName: string): boolean {
   return ALLOWED.includes(toCanonicalTypeUrl(typeUrl, chainName) ?? "");
 }
 
-/** MsgSubmitProposalLegacy always throws: the deployed chain allows only client changes, which do not exist here. */
+/** MsgSubmitProposalLegacy: always throws. The deployed chain allows only client changes, which do not exist here. */
 function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
   requireAdmin(context, proposer);
   throw errors.unregisteredError("proposal content is not whitelisted");
@@ -165,7 +164,7 @@ function requireAdmin(context: Context, proposer: string): void {
     throw errors.unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
-/** Runs one message. As in Go, an error loses its codespace and code. */
+/** Runs one message. As in Go, the error of a failed message loses its codespace and code. */
 function runMessage(context: Context, handler: MessageHandler, { value }: Any, index: number): void {
   try {
     handler.handle(context, value);
@@ -177,7 +176,7 @@ function runMessage(context: Context, handler: MessageHandler, { value }: Any, i
   }
 }
 
-/** Creates the `x/gov` record. Most of its fields do not apply, because there is no vote and no deposit. */
+/** Creates the `x/gov` proposal record. Most fields stay empty, because there is no vote and no deposit. */
 function passedProposal({ timeNs }: Context, id: bigint, messages: readonly Any[]): Proposal {
   const time = nsToTimestamp(timeNs);
   return {
@@ -193,7 +192,7 @@ function passedProposal({ timeNs }: Context, id: bigint, messages: readonly Any[
 
 /**
  * Runs a contract's `{"submit_admin_proposal":{"admin_proposal":{"proposal_execute_message":{"message":"…"}}}}`, where `message`
- * is proto JSON as text. Returns undefined for other modules' messages.
+ * is a string of proto JSON. Returns undefined for messages to other modules.
  */
 export function handleAdminMessage(
   context: Context,
@@ -242,7 +241,7 @@ function submitAsContract(
   return { data: utf8(`{"proposal_id":${proposalId}}`), response };
 }
 
-/** Parses a message whose type is given by its member `@type`. Throws `ModuleError`. */
+/** Parses proto JSON whose `@type` field contains the type URL. Throws `ModuleError`. */
 function parseAny(json: string, chainName: string): Any {
   const { "@type": typeUrl, ...fields } = parseObject(json);
   if (typeof typeUrl !== "string") throw errors.unregisteredError("Any JSON doesn't have '@type'");
@@ -263,7 +262,7 @@ function parseObject(json: string): Readonly<Record<string, unknown>> {
 /** Throws unless the authority is the message's only signer. */
 function requireAuthoritySigns({ typeUrl, value }: Any, { authority, findMessage }: ProposalDeps): void {
   const handler = findMessage(typeUrl);
-  // A message without a handler fails in the proposal.
+  // A message without a handler is rejected later, when the proposal is submitted.
   if (handler === undefined) return;
   const signers = handler.signers(value);
   if (signers.length !== 1) throw errors.ErrorInvalidSigner("should be 1 signer");

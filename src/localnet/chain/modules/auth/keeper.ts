@@ -14,12 +14,12 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesti
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import * as schedules from "../../runtime/vesting.ts";
 
-/** Name of the module and of its member in the genesis document. */
+/** Name of the module and its key in `app_state`. */
 export const MODULE_NAME = "auth";
-/** Name of the store, which differs from the module's name, as in the SDK. */
+/** Name of the store. As in the SDK, it differs from the module's name. */
 export const STORE_NAME = "acc";
 
-/** Transaction limits and gas costs. The defaults are the SDK's. */
+/** Transaction limits and gas costs, with the SDK's defaults. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: STORE_NAME,
   key: Uint8Array.of(0),
@@ -54,16 +54,16 @@ export type ModulePermissions = Readonly<Record<string, readonly string[]>>;
 export interface AuthOptions {
   readonly bech32Prefix: string;
   readonly moduleAccounts: ModulePermissions;
-  /** Module accounts that genesis creates, in this order. Any other account is created when it is first paid. Default: all. */
+  /** Module accounts to create at genesis, in this order. Other module accounts are created when first paid. Default: all. */
   readonly genesisAccounts?: readonly string[];
 }
 
-/** Account keeper. Addresses are bytes, except in parameters named `text`. */
+/** The account keeper. Addresses are raw bytes, except in parameters named `text`. */
 export type AuthKeeper = ReturnType<typeof createAuthKeeper>;
 
-/** The next account number, 8 bytes big-endian. */
+/** The next account number, encoded as 8 bytes, big-endian. */
 const nextNumberItem = collections.createItemOr(STORE_NAME, Uint8Array.of(2), collections.uint64Codec, 0n);
-/** Addresses. Key: `"accountNumber" | number (8 bytes, big-endian)`. */
+/** Addresses by account number. Key: `"accountNumber" | number (8 bytes, big-endian)`. */
 const numbers = collections.createMap(
   STORE_NAME,
   utf8("accountNumber"),
@@ -74,7 +74,7 @@ const accountCodec: collections.Codec<Account> = collections.rememberingCodec({
   encode: (account) => Any.encode(toAny(account)).finish(),
   decode: (bytes) => fromAny(Any.decode(bytes)),
 });
-/** Accounts, as Any. Key: `0x01 | address`. */
+/** Accounts, encoded as `Any`. Key: `0x01 | address`. */
 const accounts = collections.createMap(STORE_NAME, Uint8Array.of(1), collections.bytesCodec, accountCodec);
 
 const NO_COINS: readonly Coin[] = [];
@@ -104,38 +104,38 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
     get: accounts.get,
     set,
     has: accounts.has,
-    /** Creates an account with the next number and no key, unless the address already has an account. */
+    /** If the address has no account, creates one with the next account number and no public key. */
     ensure: (context: Context, address: Uint8Array): void => {
       if (!accounts.has(context, address)) create(context, address);
     },
-    /** Like `ensure`, but also charges gas for reading the account. */
+    /** Like `ensure`, but returns the account, and charges gas for reading it. */
     getOrCreate: (context: Context, address: Uint8Array): Account =>
       accounts.get(context, address) ?? create(context, address),
     /** Creates an account with vesting coins. The address must not have an account yet. */
     createVesting: (context: Context, address: Uint8Array, coins: schedules.Vesting): void => {
       create(context, address, { vesting: coins });
     },
-    /** Returns the coins that an account cannot yet spend. Reads the account. */
+    /** Returns the coins that an account cannot spend yet. Charges gas for reading the account. */
     lockedCoins: (context: Context, address: Uint8Array): readonly Coin[] => {
       const coins = accounts.get(context, address)?.vesting;
       return coins === undefined ? NO_COINS : schedules.lockedCoins(coins, splitNs(context.timeNs).seconds);
     },
-    /** Reads the account and, if it has vesting coins, counts its delegated coins. */
+    /** Reads the account and, if it is a vesting account, adds the coins to its delegated coins. */
     trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
       track(context, address, (before) =>
         schedules.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
       ),
-    /** Reads the account and, if it has vesting coins, counts the coins returned by an undelegation. */
+    /** Reads the account and, if it is a vesting account, subtracts the coins from its delegated coins. */
     trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]): void =>
       track(context, address, (before) => schedules.trackUndelegation(before, coins)),
-    /** Returns a module's account, creating it if absent. Throws a plain error (a bug) for an unknown name. */
+    /** Returns a module account, creating it if it does not exist. Throws a plain error (a bug) for an unknown name. */
     moduleAccount: (context: Context, name: string): Account => {
       const permissions = moduleAccounts[name] ?? unreachable(`${name} is not a module account`);
       const address = moduleAddress(name);
       return accounts.get(context, address) ?? create(context, address, { module: { name, permissions } });
     },
     isModuleName: (name: string): boolean => Object.hasOwn(moduleAccounts, name),
-    /** In alphabetical order. */
+    /** Names of all module accounts, in alphabetical order. */
     moduleNames: Object.keys(moduleAccounts).toSorted(),
     addressByNumber: numbers.get,
     /** Assigns and returns the next account number. */
@@ -148,8 +148,8 @@ export function createAuthKeeper({ bech32Prefix, moduleAccounts }: AuthOptions) 
 }
 
 /**
- * Writes an account and its number. Every store access consumes gas, so the order follows the SDK's indexed map: read the old
- * account, free its number, check and write the new number, write the account.
+ * Writes an account and its entry in the number index. Every store access consumes gas, so the order matches the SDK's indexed
+ * map: read the old account, delete its number, check and write the new number, write the account.
  */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {
   const old = accounts.get(context, address);

@@ -11,7 +11,7 @@ import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import { validateVesting } from "../../runtime/vesting.ts";
 import * as auth from "./keeper.ts";
 
-/** Creates the `auth` module: accounts with numbers, sequences and keys. */
+/** Creates the `auth` module: accounts with numbers, sequences and public keys. */
 export function createAuthModule(
   options: auth.AuthOptions,
 ): ChainModule & { readonly keeper: auth.AuthKeeper } {
@@ -33,7 +33,7 @@ export function createAuthModule(
 const SCHEMA = genesisSchema(auth.MODULE_NAME, "cosmos.auth.v1beta1.GenesisState", GenesisState);
 
 /**
- * Reads parameters and accounts. In document order, an account whose number is already taken gets the lowest free number (SDK
+ * Reads parameters and accounts. Duplicate account numbers are replaced by the lowest free numbers, in document order (SDK
  * `SanitizeGenesisAccounts`).
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keeper: auth.AuthKeeper): void {
@@ -47,7 +47,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keeper: auth
   });
   let last = -1n;
   for (const account of withUniqueNumbers(accounts)) {
-    // The counter skips every used number, so that the next new account gets an unused number.
+    // Advance the counter past every used number, so that the next new account gets an unused number.
     while (last < account.base.accountNumber) last = keeper.nextNumber(context);
     keeper.set(context, account);
   }
@@ -119,7 +119,7 @@ function createQueries(keeper: auth.AuthKeeper, bech32Prefix: string): readonly 
   });
 }
 
-/** Reads an account by bech32 address. `fieldName` is the field's name in errors, which the SDK spells differently per query. */
+/** Reads an account by bech32 address. `fieldName` appears in errors, because the SDK spells the field differently per query. */
 function requireAccount(context: Context, keeper: auth.AuthKeeper, text: string, fieldName: string): Account {
   if (text === "") throw invalidArgument(`${fieldName} cannot be empty`);
   const address = orQueryError(() => keeper.parseAddress(text));

@@ -15,7 +15,7 @@ import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/errors.ts";
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 
-/** Name of the module and its store. Other chains prove keys in this store, so it uses the SDK's layout. */
+/** Name of the module and its store. The store uses the SDK's layout, because other chains verify proofs of its keys. */
 export const MODULE_NAME = "bank";
 
 export interface BalanceKey {
@@ -39,7 +39,7 @@ const holderKeyCodec: Codec<BalanceKey> = {
   },
 };
 
-/** Returns the common prefix of a denomination's index keys, without the store prefix. */
+/** Returns the prefix of a denomination's keys in {@link holders}, without the map's own prefix. */
 export function holdersKey(denom: string): Uint8Array {
   return concat(utf8(denom), Uint8Array.of(0));
 }
@@ -49,28 +49,28 @@ const booleanCodec: Codec<boolean> = {
   decode: (bytes) => bytes[0] === 1,
 };
 
-/** Key: `0x00 | denom`. The value is decimal text. */
+/** Supply by denomination. Key: `0x00 | denom`. The value is decimal text. */
 export const supplies = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, integerCodec);
 /** Key: `0x01 | denom`. */
 export const metadatas = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCodec(Metadata));
 /**
- * Key: `0x02 | address length | address | denom`. The value is decimal text; a zero balance has no entry. Write balances with
- * {@link setBalance}, which also updates the index of holders.
+ * Key: `0x02 | address length | address | denom`. The value is decimal text; a zero balance is not stored. Write balances with
+ * {@link setBalance}, which also updates the holder index.
  */
 export const balances = createMap(MODULE_NAME, Uint8Array.of(2), balanceKeyCodec, integerCodec);
-/** Index of holders. Key: `0x03 | denom | 0x00 | address length | address`. The value is empty. */
+/** Holder index. Key: `0x03 | denom | 0x00 | address length | address`. The value is empty. */
 export const holders = createMap(MODULE_NAME, Uint8Array.of(3), holderKeyCodec, bytesCodec);
-/** Exceptions to the `default_send_enabled` parameter. Key: `0x04 | denom`. The value is one byte: 1 if enabled, else 0. */
+/** Overrides of the `default_send_enabled` parameter. Key: `0x04 | denom`. The value is one byte: 1 if enabled, 0 if disabled. */
 export const sendEnabled = createMap(MODULE_NAME, Uint8Array.of(4), textCodec, booleanCodec);
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Returns an address' balance in one denomination, or 0 if it has no entry. */
+/** Returns the balance of an address in one denomination. If no balance is stored, the amount is 0. */
 export function balanceOf(context: Context, address: Uint8Array, denom: string): Coin {
   return { denom, amount: balances.get(context, { address, denom }) ?? 0n };
 }
 
-/** Iterates over an address' coins, sorted by the bytes of their denominations. */
+/** Iterates over the balances of an address, in byte order of the denominations. */
 export function* balancesOf(context: Context, address: Uint8Array): IterableIterator<Coin> {
   for (const [{ denom }, amount] of balances.entries(context, lengthPrefixed(address)))
     yield { denom, amount };
@@ -82,8 +82,8 @@ export function* holdersOf(context: Context, denom: string): IterableIterator<Ui
 }
 
 /**
- * Writes a balance and its entry in the holder index; a zero amount removes both. The index is written first, and the old balance
- * is not read: each access consumes gas, and the SDK's indexed map does the same.
+ * Writes a balance and its entry in the holder index; a zero amount deletes both. Like the SDK's indexed map, writes the index
+ * first and does not read the old balance, because each access consumes gas.
  */
 export function setBalance(context: Context, address: Uint8Array, { denom, amount }: Coin): void {
   const key = { address, denom };
@@ -105,7 +105,7 @@ function changeBalance(context: Context, key: BalanceKey, change: (balance: bigi
   writeBalance(context, key, item, change(item.get(context) ?? 0n));
 }
 
-/** Subtracts unlocked coins from an address. Throws sdk/5 if the balance is too small, and sdk/10 if coins are invalid. */
+/** Subtracts coins from an address. Throws sdk/5 if the spendable balance is too small, and sdk/10 if the coins are invalid. */
 export function subtractCoins(
   context: Context,
   address: Uint8Array,
@@ -131,14 +131,14 @@ function tooSmall({ denom, amount }: Coin, balance: bigint, spendable: bigint): 
   );
 }
 
-/** Adds coins to an address. Throws sdk/10 if coins are invalid. */
+/** Adds coins to an address. Throws sdk/10 if the coins are invalid. */
 export function addCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
   requireValid(coins);
   for (const { denom, amount } of coins)
     changeBalance(context, { address, denom }, (balance) => balance + amount);
 }
 
-/** Changes the supply. A zero supply has no entry. Throws a plain error (a bug) if the supply would become negative. */
+/** Changes the supply. A zero supply is not stored. Throws a plain error (a bug) if the supply would become negative. */
 export function changeSupply(context: Context, coins: readonly Coin[], direction: 1n | -1n): void {
   for (const { denom, amount } of coins) {
     const supply = (supplies.get(context, denom) ?? 0n) + direction * amount;

@@ -13,7 +13,7 @@ export type BankAccounts = Pick<
   | ("moduleAccount" | "isModuleName" | "parseAddress" | "formatAddress")
 >;
 
-/** One side of a payment with several recipients. */
+/** An input or output of a payment with several recipients. */
 export interface Payment {
   readonly address: Uint8Array;
   readonly coins: readonly Coin[];
@@ -22,7 +22,7 @@ export interface Payment {
 export type BankKeeper = ReturnType<typeof createBankKeeper>;
 
 export interface BankOptions {
-  /** Names of modules whose accounts messages may not send coins to. */
+  /** Names of modules whose accounts may not receive coins from messages. */
   readonly blockedModules: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface Transfer {
   readonly to: Uint8Array;
 }
 
-/** Hooks that run before each payment made by `send` or by a function that calls it. */
+/** Hooks that run before each payment made with `send` or with a function that calls it. */
 export interface BankHooks {
   /** Throws `ModuleError` to reject the payment. Not called for payments between modules. */
   readonly block: (context: Context, transfer: Transfer, coins: readonly Coin[]) => void;
@@ -39,8 +39,8 @@ export interface BankHooks {
 }
 
 /**
- * Creates the keeper. Every transfer throws `ModuleError` if a balance is too small or coins are invalid. The hooks are looked up
- * at each payment, since they call contracts, which are created later.
+ * Creates the keeper. All transfers throw `ModuleError` if a balance is too small or the coins are invalid. `hooks` is called at
+ * each payment, because the hooks call contracts, whose keeper is created after this one.
  */
 export function createBankKeeper(
   accounts: BankAccounts,
@@ -52,7 +52,7 @@ export function createBankKeeper(
     hooks()?.track(context, ends, coins);
     sendCoins(context, accounts, ends, coins);
   };
-  /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
+  /** Moves coins, creates the recipient's account if it does not exist, and emits the transfer's events. */
   const send = (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]): void => {
     hooks()?.block(context, { from, to }, coins);
     sendUnblocked(context, { from, to }, coins);
@@ -65,12 +65,12 @@ export function createBankKeeper(
     hasSupply: store.supplies.has,
     metadata: store.metadatas.get,
     hasMetadata: store.metadatas.has,
-    /** Stores metadata under its base denomination without checking it. */
+    /** Stores metadata under its base denomination, without validating it. */
     setMetadata: (context: Context, metadata: Metadata): void =>
       store.metadatas.set(context, metadata.base, metadata),
     send,
     sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]): void => {
-      // Creates the module account, so that `send` does not create a plain account at its address.
+      // Create the module account first, so that `send` does not create a base account at its address.
       accounts.moduleAccount(context, module);
       send(context, from, moduleAddress(module), coins);
     },
@@ -86,7 +86,7 @@ export function createBankKeeper(
       // Payments between modules are never blocked.
       sendUnblocked(context, { from: moduleAddress(from), to: moduleAddress(to) }, coins);
     },
-    /** Moves coins from one sender to several recipients. The amounts sent and received must be equal. */
+    /** Moves coins from one sender to several recipients. The sender's total must equal the recipients' total. */
     sendToMany: (context: Context, from: Payment, to: readonly Payment[]): void =>
       sendToMany(context, accounts, from, to),
     /** Moves a delegator's coins into a staking pool. */
@@ -113,12 +113,12 @@ export function createBankKeeper(
       context.emit(coinEvent("burn", "burner", burner, coins));
     },
     requireSendEnabled,
-    /** Returns whether the address belongs to a module account that messages may not send coins to. */
+    /** Returns whether the address is a module account that may not receive coins from messages. */
     isBlocked: (address: Uint8Array): boolean => blockedAddresses.has(accounts.formatAddress(address)),
   };
 }
 
-/** Subtracts unlocked coins. Returns the spender's bech32 address. */
+/** Subtracts spendable coins and emits `coin_spent`. Returns the spender's bech32 address. */
 function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
   const spender = accounts.formatAddress(from);
   const locked = accounts.lockedCoins(context, from);
@@ -127,7 +127,7 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/** Like the SDK's `DelegateCoins`: accepts locked coins, emits two events but no transfer, and includes the balance in errors. */
+/** Like the SDK's `DelegateCoins`: accepts locked coins, emits no `transfer` event, and includes the balance in errors. */
 function delegate(
   context: Context,
   accounts: BankAccounts,
@@ -135,7 +135,7 @@ function delegate(
   coins: readonly Coin[],
 ): void {
   accounts.moduleAccount(context, module);
-  // The SDK looks up the account by its address again.
+  // Like the SDK, read the module account again by its address.
   accounts.get(context, moduleAddress(module));
   for (const coin of coins) {
     const balance = store.balanceOf(context, from, coin.denom);
@@ -150,7 +150,7 @@ function delegate(
   receive(context, accounts, moduleAddress(module), coins);
 }
 
-/** Adds coins. Returns the recipient's bech32 address. */
+/** Adds coins and emits `coin_received`. Returns the recipient's bech32 address. */
 function receive(context: Context, accounts: BankAccounts, to: Uint8Array, coins: readonly Coin[]): string {
   const receiver = accounts.formatAddress(to);
   store.addCoins(context, to, coins);
@@ -164,7 +164,7 @@ function sendCoins(
   { from, to }: Transfer,
   coins: readonly Coin[],
 ): void {
-  // Events in the SDK's order: coin_spent, coin_received, transfer, message. Indexers and relayers rely on it.
+  // Emit the events in the SDK's order, which indexers and relayers rely on: coin_spent, coin_received, transfer, message.
   const sender = spend(context, accounts, from, coins);
   const recipient = receive(context, accounts, to, coins);
   accounts.ensure(context, to);
@@ -172,7 +172,7 @@ function sendCoins(
   context.emit(messageSender(sender));
 }
 
-/** Like the SDK's `InputOutputCoins`, emits `message` before the recipients' events, and `transfer` without the sender. */
+/** Like the SDK's `InputOutputCoins`, emits `message` before the recipients' events, and omits the sender from `transfer`. */
 function sendToMany(context: Context, accounts: BankAccounts, from: Payment, to: readonly Payment[]): void {
   const total = sumCoins(to.flatMap(({ coins }) => coins));
   if (!equalCoins(total, sumCoins(from.coins))) throw ErrInputOutputMismatch();
@@ -192,24 +192,24 @@ function equalCoins(a: readonly Coin[], b: readonly Coin[]): boolean {
   );
 }
 
-/** Throws bank/5 if messages may not send one of these denominations. */
+/** Throws bank/5 if sending is disabled for any of the denominations. */
 function requireSendEnabled(context: Context, coins: readonly Coin[]): void {
   if (coins.length === 0) return;
   const { defaultSendEnabled } = moduleParams.get(context);
   for (const { denom } of coins) {
-    // The SDK looks for an entry before it reads it.
+    // Like the SDK, check that the entry exists before reading it.
     const own = store.sendEnabled.has(context, denom) ? store.sendEnabled.get(context, denom) : undefined;
     const isEnabled = own ?? defaultSendEnabled;
     if (!isEnabled) throw ErrSendDisabled(`${denom} transfers are currently disabled`);
   }
 }
 
-/** Creates an event about the coins of one account, whose bech32 address is the attribute `role`. */
+/** Creates an event for one account's coins. The attribute named `role` contains the account's bech32 address. */
 export function coinEvent(type: string, role: string, address: string, coins: readonly Coin[]): ChainEvent {
   return { type, attributes: [attribute(role, address), attribute("amount", formatCoins(coins))] };
 }
 
-/** Creates the `transfer` event. As in the SDK, it names no sender if a payment has several recipients. */
+/** Creates the `transfer` event. As in the SDK, the sender is omitted if the payment has several recipients. */
 export function transfer(recipient: string, sender: string | undefined, coins: readonly Coin[]): ChainEvent {
   return {
     type: "transfer",
@@ -225,7 +225,7 @@ export function messageSender(sender: string): ChainEvent {
   return { type: "message", attributes: [attribute("sender", sender)] };
 }
 
-// Errors of codespace "bank" by their Go names (cosmos-sdk v0.50 x/bank/types/errors.go).
+// Errors in the codespace "bank", under their Go names (cosmos-sdk v0.50 x/bank/types/errors.go).
 const bankError = errorsOf("bank");
 export const ErrNoInputs = bankError(2, "no inputs to send transaction");
 export const ErrNoOutputs = bankError(3, "no outputs to send transaction");
@@ -234,8 +234,8 @@ const ErrSendDisabled = bankError(5, "send transactions are disabled");
 export const ErrMultipleSenders = bankError(9, "multiple senders not allowed");
 
 /**
- * `defaultSendEnabled`: whether denominations without an entry may be sent. The stored `sendEnabled` is always empty because, as
- * in the SDK, the entries are stored in a separate map.
+ * `defaultSendEnabled` applies to denominations without an entry in the `sendEnabled` map. As in the SDK, the `sendEnabled` list
+ * in the parameters is always stored empty.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: store.MODULE_NAME,

@@ -18,7 +18,7 @@ import * as money from "../../runtime/coins.ts";
 import * as errors from "../../runtime/errors.ts";
 import * as bank from "./keeper.ts";
 
-/** Creates the `bank` module: balances and supply. Hooks are looked up at each payment. */
+/** Creates the `bank` module: balances and supply. `hooks` is called at each payment. */
 export function createBankModule(
   options: bank.BankOptions,
   accounts: bank.BankAccounts,
@@ -44,8 +44,8 @@ export function createBankModule(
 const SCHEMA = genesisSchema(store.MODULE_NAME, "cosmos.bank.v1beta1.GenesisState", GenesisState);
 
 /**
- * Reads parameters, balances and metadata. The supply is the sum of the balances; any supply in the document must match it.
- * `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
+ * Reads parameters, balances and metadata. The supply is the sum of the balances; if the genesis contains a supply, it must be
+ * equal. `params.send_enabled` is the old location of the `send_enabled` entries; the new location takes precedence.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, accounts: bank.BankAccounts): void {
   const state = SCHEMA.read(json) ?? GenesisState.decode(new Uint8Array(0));
@@ -111,7 +111,7 @@ interface BankHandlerDeps {
   readonly keeper: bank.BankKeeper;
 }
 
-// Message checks run in the SDK's order, which determines a message's error.
+// Messages are checked in the SDK's order, because the first failed check determines the error.
 
 function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps): void {
   const from = readAddress(message.fromAddress, "from", deps.accounts);
@@ -190,7 +190,7 @@ function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
       requireQueriedDenom(denom);
       return { balance: money.toWireCoin(store.balanceOf(context, parse(address), denom)) };
     },
-    // The SDK checks the address first here, and the denomination first in Balance.
+    // Unlike in Balance, the SDK checks the address before the denomination here.
     SpendableBalanceByDenom: (context, { address, denom }) => {
       const bytes = parse(address);
       requireQueriedDenom(denom);
@@ -231,7 +231,7 @@ function createQueries(accounts: bank.BankAccounts): readonly QueryHandler[] {
   });
 }
 
-/** Throws a plain error, just as Go panics, if a genesis account has fewer coins than it locks. */
+/** Throws a plain error where Go panics: if a genesis account locks more coins than it has. */
 function spendableOf(
   context: Context,
   accounts: bank.BankAccounts,
@@ -244,7 +244,7 @@ function spendableOf(
   return { denom, amount };
 }
 
-/** As in the SDK, nothing is spendable while an account holds fewer coins than it locks. */
+/** As in the SDK, no coins are spendable if an account locks more of any denomination than it has. */
 function allSpendable(
   context: Context,
   accounts: bank.BankAccounts,
@@ -278,7 +278,7 @@ function metadataOf(
   return { metadata };
 }
 
-/** Returns the entries for the requested denominations without paging, or a page of all entries if the request names none. */
+/** Returns all entries for the requested denominations, or one page of all entries if no denominations are requested. */
 function sendEnabledPage(
   context: Context,
   request: wire.QuerySendEnabledRequest,

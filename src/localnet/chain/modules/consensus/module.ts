@@ -17,7 +17,7 @@ const MODULE_NAME = BLOCK_RECORD_STORE;
 
 const PARAMS_KEY = utf8("Consensus");
 
-/** Block and evidence limits. The defaults match the deployed chain's, but without vote extensions. */
+/** Block and evidence limits. The defaults are the deployed chain's, except that vote extensions are disabled. */
 export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   store: MODULE_NAME,
   key: PARAMS_KEY,
@@ -42,23 +42,23 @@ export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   },
 });
 
-/** Returns the total gas that a block's transactions may use; 0 or less means no limit. */
+/** Returns the maximum gas that a block's transactions may use in total; 0 or less means no limit. */
 export function maxBlockGas(context: Context): bigint {
   return moduleParams.get(context).block?.maxGas ?? -1n;
 }
 
-/** Returns the consensus key types that validators may use. Consumes no gas, since the SDK's context contains the params. */
+/** Returns the consensus key types that validators may use. Consumes no gas, as the SDK reads the params from its context. */
 export function keyTypes(context: Context): readonly string[] {
   return moduleParams.get(context.withGas(createGasMeter())).validator?.pubKeyTypes ?? [];
 }
 
-/** Returns the maximum evidence age. Evidence is rejected only if it exceeds both bounds. */
+/** Returns the maximum evidence age. Evidence is rejected only if its age exceeds both bounds. */
 export function evidenceAge(context: Context): { readonly blocks: bigint; readonly timeNs: bigint } {
   const { maxAgeNumBlocks = 0n, maxAgeDuration } = moduleParams.get(context).evidence ?? {};
   return { blocks: maxAgeNumBlocks, timeNs: joinNs(maxAgeDuration) };
 }
 
-/** The SDK's module has no genesis; this one uses the schema of the query response, `{"params": …}`. */
+/** The SDK's module has no genesis. This module uses the schema of the query response, `{"params": …}`. */
 const SCHEMA = genesisSchema(
   MODULE_NAME,
   "cosmos.consensus.v1.QueryParamsResponse",
@@ -87,7 +87,7 @@ const MAX_BLOCK_BYTES = 104_857_600n;
 /** Consensus key types that CometBFT supports. */
 const KEY_TYPES = ["ed25519", "secp256k1", "bls12_381"];
 
-/** Replaces the limits. The version is unchanged, and so are the ABCI settings unless the message sets them. */
+/** Replaces the limits. Leaves the version unchanged, and also the ABCI settings if the message does not set them. */
 function updateParams(context: Context, { block, evidence, validator, abci }: tx.MsgUpdateParams): void {
   if (block === undefined || evidence === undefined || validator === undefined)
     throw unregisteredError("all parameters must be present");

@@ -22,10 +22,10 @@ import type { Packet } from "../ibc/host/packet.ts";
 import { printGoHeight } from "../ibc/host/height.ts";
 import { decodePacketData, replyOf } from "../transfer/packet.ts";
 
-/** Name of the module and its store, and the error codespace. */
+/** Name of the module, its store and its error codespace. */
 export const MODULE_NAME = "contractmanager";
 
-/** `sudo_call_gas_limit`: the gas limit for each sudo call on behalf of the chain. */
+/** `sudo_call_gas_limit` is the gas limit for each sudo call that the chain makes. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),
@@ -40,15 +40,15 @@ const keyCodec: Codec<FailureKey> = {
   decode: (key) => ({ address: fromUtf8(key.subarray(0, -9)), id: readUint64BigEndian(key.subarray(-8)) }),
 };
 
-/** Failed calls: `0x01 | address (text) | "/" | id (8 bytes, big-endian)`. */
+/** Failed calls. Key: `0x01 | address (text) | "/" | id (8 bytes, big-endian)`. */
 export const failures = createMap(MODULE_NAME, Uint8Array.of(1), keyCodec, messageCodec<Failure>(Failure));
 
-/** Returns the key prefix of one contract's failures. */
+/** Returns the key prefix for a contract's failures. */
 export function failuresOf(address: string): Uint8Array {
   return utf8(`${address}/`);
 }
 
-/** Pays relayers for relaying the results of packets that contracts sent. */
+/** Pays relayers for the acknowledgements and timeouts of packets sent by contracts. */
 export interface FeeKeeper {
   readonly distributeAcknowledgementFee: (
     context: Context,
@@ -64,7 +64,7 @@ export interface ContractManagerDeps {
   readonly fees?: FeeKeeper;
 }
 
-/** Options, and keepers of other modules. */
+/** The module's options, and keepers of other modules. */
 export interface Keepers extends ParamsModuleOptions, ContractManagerDeps {}
 
 const register = errorsOf(MODULE_NAME);
@@ -77,8 +77,8 @@ export const ErrNotContractResubmission = register(
 );
 
 /**
- * Stores and returns a failed call under the number after its contract's last failure, starting at 0. The number of a removed last
- * failure is reused.
+ * Stores and returns a failed call. It gets the contract's highest stored failure id plus one, or 0 if there is none, so the id
+ * of a removed last failure is reused.
  */
 export function addFailure(context: Context, failed: Omit<Failure, "id">): Failure {
   const { store, prefix } = failures.range(context, failuresOf(failed.address));
@@ -90,9 +90,9 @@ export function addFailure(context: Context, failed: Omit<Failure, "id">): Failu
 }
 
 /**
- * Calls a contract with the result of a transfer that it sent, after the application has processed the result. If the call fails,
- * the failure is stored, because the acknowledgement or timeout must not depend on it. First charges gas for the deployed chain's
- * check of whether the packet was forwarded; no packet is forwarded here.
+ * Calls the contract that sent a transfer with the transfer's result, after the inner application has processed the result. If
+ * the call fails, the failure is stored, and the acknowledgement or timeout still succeeds. First charges the gas that the
+ * deployed chain spends on checking whether the packet was forwarded; this chain forwards no packets.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
@@ -111,7 +111,7 @@ export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModu
 }
 
 function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutcome, keepers: Keepers): void {
-  // The inner application has read the same data.
+  // The inner application has already decoded the same data.
   const { sender } = decodePacketData(packet.data);
   if (!keepers.contracts.isContract(context, sender)) return;
   if (outcome.kind === "timeout") keepers.fees?.distributeTimeoutFee(context, packet.relayer, packet);
@@ -120,9 +120,9 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
 }
 
 /**
- * Calls a contract on behalf of the chain, with the gas that the params allow. If the contract fails, its writes and events are
- * dropped, and the call is stored so that the contract can request it again; the failure is never thrown. The caller's gas pays
- * for the call, up to the limit; throws `ErrOutOfGas` if that gas runs out.
+ * Calls a contract's sudo entry point on behalf of the chain, with the gas limit from the params. If the contract fails, its
+ * writes and events are dropped, and the call is stored so that the contract can resubmit it; the error is not thrown. The gas
+ * used, up to the limit, is charged to the caller. Throws `ErrOutOfGas` if the caller runs out of gas.
  */
 export function limitedSudo(
   context: Context,
@@ -136,7 +136,7 @@ export function limitedSudo(
     context.withGas(gas).atomically((inner) => contracts.sudo(inner, contract, message));
   } catch (error) {
     if (!(error instanceof ModuleError)) throw error;
-    // A message from the contract may reach a limit of its own, which is an ordinary error.
+    // A submessage that exceeds its own gas limit throws an ordinary error.
     const isOverLimit = error instanceof ChainPanic && isOutOfGas(error);
     storeFailure(context, contract, message, isOverLimit ? ErrSudoOutOfGas() : error);
   }
@@ -149,7 +149,7 @@ function storeFailure(context: Context, address: string, message: string, error:
   const failure = addFailure(context, {
     address,
     sudoPayload: utf8(message),
-    // Error texts may differ between nodes and must not enter the state.
+    // Do not store the error text, because it may differ between nodes.
     error: `codespace: ${codespace}, code: ${code}`,
   });
   context.emit(
@@ -161,13 +161,13 @@ function storeFailure(context: Context, address: string, message: string, error:
   );
 }
 
-/** The result of a packet that a contract sent. */
+/** The outcome of a packet that a contract sent. */
 type PacketOutcome =
   | { readonly kind: "result"; readonly result: Uint8Array }
   | { readonly kind: "error"; readonly error: string }
   | { readonly kind: "timeout" };
 
-/** Builds the sudo message `response`, `error` or `timeout`: compact JSON as Go prints it, with all digits of 64-bit numbers. */
+/** Builds the sudo message `response`, `error` or `timeout` as Go's compact JSON. 64-bit numbers keep all their digits. */
 export function packetCallback(packet: Packet, outcome: PacketOutcome): string {
   const request = ["request", packetJson(packet)] as const;
   switch (outcome.kind) {
@@ -184,7 +184,7 @@ function callback(name: string, members: readonly (readonly [name: string, json:
   return printGoObject([[name, printGoObject(members)]]);
 }
 
-/** Prints a packet as JSON, omitting all empty members except the height. */
+/** Prints a packet as JSON. Omits all empty fields except the timeout height. */
 function packetJson({ sequence, source, destination, data, timeout }: Packet): string {
   const members = [
     ["sequence", numberJson(sequence)],

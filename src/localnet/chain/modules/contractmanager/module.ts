@@ -17,15 +17,14 @@ import { asUintNumber, customMessages } from "../wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomMessageResult } from "../wasm/types.ts";
 import * as keeper from "./keeper.ts";
 
-/** The module and its middleware. */
+/** The module, its custom message for contracts, and its IBC middleware. */
 export interface ContractManagerModule extends ChainModule {
   /** Runs this module's custom message from a contract. Returns undefined for any other message. */
   readonly handleCustomMessage: CustomMessageHandler;
-  /** Calls contracts with the results of the transfers that they sent. */
+  /** Calls contracts with the results of their transfers. */
   readonly callbacksMiddleware: (inner: IBCModule) => IBCModule;
 }
 
-/** Creates the `contractmanager` module. */
 export function createContractManagerModule(
   options: ParamsModuleOptions,
   deps: keeper.ContractManagerDeps,
@@ -59,8 +58,8 @@ export function createContractManagerModule(
 }
 
 /**
- * MsgResubmitFailure, sent by the contract whose call failed: repeats the call with the transaction's gas and removes the
- * failure. If the contract fails again, the failure is kept.
+ * MsgResubmitFailure: repeats a failed call with the transaction's gas, and removes the failure if the call succeeds. Only the
+ * contract that was called may send this message.
  */
 function resubmitFailure(
   context: Context,
@@ -100,7 +99,7 @@ function runResubmission(
   errors.wrapErrors("failed to resubmitFailure", () =>
     resubmitFailure(context, { sender, failureId }, keepers),
   );
-  // The deployed binding responds with the failure.
+  // Like the deployed binding, return the failure in the response.
   const typeUrl = toChainTypeUrl("/neutron.contractmanager.QueryFailureResponse", keepers.chainName);
   return {
     data: utf8(`{"failure_id":${failureId}}`),
@@ -108,7 +107,7 @@ function runResubmission(
   };
 }
 
-/** Reads the failure in the same way as the query, whose error is a gRPC status rather than a registered error. */
+/** Reads a failure as the query does. The error text therefore contains a gRPC status instead of a registered error. */
 function requireFailure(
   context: Context,
   address: string,
@@ -127,7 +126,7 @@ function requireFailure(
 
 const MAX_LIMIT = 100n;
 
-/** Creates the handlers for the module's queries, whose paths start with the chain's own name. */
+/** Creates the query handlers. Their paths start with the chain's name. */
 function createQueryHandlers(options: ParamsModuleOptions): readonly QueryHandler[] {
   /** Lists a contract's failures, or the failures of all contracts if no address is given. */
   const listFailures = (context: Context, { address, pagination }: wire.QueryFailuresRequest) => {
@@ -176,8 +175,8 @@ function requireQueryAddress(address: string, text: string, { bech32Prefix }: Pa
 const SCHEMA = genesisSchema(keeper.MODULE_NAME, "neutron.contractmanager.GenesisState", GenesisState);
 
 /**
- * Stores params and failures. Throws `GenesisError` if a failure has no valid address, or if two failures of one contract share a
- * number. The numbers are kept, because contracts use them to identify their failures.
+ * Stores params and failures. Throws `GenesisError` if a failure's address is invalid, or if a contract has two failures with the
+ * same id. Failures keep their ids, because contracts use them in `MsgResubmitFailure`.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json);
@@ -192,7 +191,6 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
   }
 }
 
-/** Exports params and failures. */
 function exportGenesis(context: Context): JsonValue {
   const failuresList = [...keeper.failures.entries(context)].map(([, failure]) => failure);
   return SCHEMA.print({ params: keeper.moduleParams.get(context), failuresList });

@@ -13,7 +13,7 @@ import { printMessageJson } from "../wasm/message-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import { ErrInvalidOrderType } from "./errors.ts";
 
-/** Converts a contract's JSON message to one of the module's messages, and prints the response like Go. */
+/** Converts a contract's JSON message to one of the module's messages, and prints the response as Go does. */
 interface Binding<Message, Response> {
   readonly read: (fields: JsonField, creator: string) => Message;
   readonly print: (response: Response) => MessageJson;
@@ -29,7 +29,7 @@ type RunBinding = (
   deps: BindingDeps,
 ) => CustomMessageResult;
 
-/** Runs the converted message with the contract as its creator. */
+/** Creates a function that runs the converted message with the contract as its creator. */
 function binding<Message, Response>(
   method: {
     readonly typeUrl: string;
@@ -50,7 +50,7 @@ function binding<Message, Response>(
   };
 }
 
-/** Shared by the messages that withdraw or cancel an order in a tranche. The response lists the coins paid out. */
+/** Shared by the messages that cancel or withdraw from a limit order. Their responses contain the coins paid out. */
 const OF_TRANCHE = {
   read: (fields: JsonField, creator: string) => ({ creator, trancheKey: text(fields, "tranche_key") }),
   print: ({ takerCoinOut, makerCoinOut }: tx.MsgCancelLimitOrderResponse) => ({
@@ -59,7 +59,7 @@ const OF_TRANCHE = {
   }),
 };
 
-/** Bindings by member of `dex`. As in Go, if a message has several members, the first in this order wins. */
+/** Bindings by field of `dex`. As in Go, if a message sets several fields, only the first in this order is used. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding(tx.Msg.methods.Deposit, {
     read: (fields, creator) => ({
@@ -140,7 +140,7 @@ const BINDINGS: Readonly<Record<string, RunBinding>> = {
   }),
 };
 
-/** Runs a contract's message to the dex, e.g. `{"dex":{"deposit":{…}}}`. Returns undefined for other modules' messages. */
+/** Runs a contract's dex message, e.g. `{"dex":{"deposit":{…}}}`. Returns undefined for messages to other modules. */
 export function handleDexMessage(
   context: Context,
   sender: string,
@@ -167,7 +167,7 @@ function integers(fields: JsonField, name: string): string[] {
   return fields.member(name).elements().map(integer);
 }
 
-/** Reads a signed integer. JSON numbers are accepted too. */
+/** Reads a signed integer. Only JSON numbers are accepted, not strings. */
 function signed(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an integer");
   return field.asInt64();

@@ -26,7 +26,7 @@ const ORDER_TYPES = [
   "GOOD_TIL_TIME",
 ];
 
-/** Bech32 addresses of a message's sender and its result's receiver. */
+/** Bech32 addresses of a message's sender and of the receiver of its output. */
 export interface Parties {
   readonly creator: string;
   readonly receiver: string;
@@ -149,8 +149,8 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
 }
 
 /**
- * Event for a cancelled order. `AmountIn` is the returned maker amount, and `AmountOut` the taker amount. In the deployed module,
- * `AmountOut` lists both coins.
+ * Event for a cancelled order. `AmountIn` is the returned maker amount, and `AmountOut` is the taker amount. In the deployed
+ * module, `AmountOut` lists both coins.
  */
 export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
   const { makerDenom, takerDenom } = facts.tradePairId;
@@ -204,8 +204,8 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
   return { type: "message", attributes };
 }
 
-// The functions write out their attribute lists instead of using spreads, because V8 grows such a list step by step and events
-// account for much of a message's allocations.
+// The attribute lists are written out without spreads, because V8 grows a list with spreads step by step, and events account for
+// much of a message's allocations.
 
 type Attribute = ChainEvent["attributes"][number];
 
@@ -215,7 +215,7 @@ const MODULE_ATTRIBUTE: Attribute = attribute("module", types.MODULE_NAME);
 /** Attributes for one side of a pair: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
-/** Returns a side's attributes. Cached because each update event needs them and a side's records share a few id objects. */
+/** Returns a side's attributes. Cached because every update event needs them, and a side's records share a few id objects. */
 const attributesOf = cachedOn("attributes of the side", (tradePairId: types.TradePairId): SideAttributes => {
   const { token0, token1 } = types.pairOf(tradePairId);
   return [
@@ -234,7 +234,7 @@ export interface SwapAmounts {
   readonly amountOut: bigint;
 }
 
-/** A saved record, as its update event shows it. `identity` distinguishes it from other records at its tick. */
+/** The fields of a saved record that its update event contains. `identity` distinguishes the record from others at its tick. */
 interface SavedRecord {
   readonly key: { readonly tradePairId: types.TradePairId; readonly tick: bigint };
   readonly reserves: bigint;
@@ -296,7 +296,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** Event for the gas used by one swap. Like the next two events, its type is the chain's name. */
+/** Event for the gas used by a swap. Like the next two events, it uses the chain's name as its type. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
@@ -317,7 +317,7 @@ export interface CountChange {
   readonly action: "inc" | "dec";
   readonly kind: "lp" | "limit_order";
   readonly isExpiring: boolean;
-  /** The pair as text: {@link pairText}, {@link tradePairText} or empty. */
+  /** The pair formatted with {@link pairText} or {@link tradePairText}, or an empty string. */
   readonly pair: string;
 }
 

@@ -25,9 +25,9 @@ import { placeLimitOrder } from "./limit-orders.ts";
 const SCHEMA = genesisSchema(types.MODULE_NAME, "neutron.dex.GenesisState", GenesisState);
 
 /**
- * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. Creates the active
- * tranches' expirations that `limit_order_expiration_list` lacks. Ignores `deposit_record_list` and `pool_list`, because they
- * follow from the balances and the other lists. Throws `GenesisError`.
+ * Reads the module's genesis. Uses the default parameters if the genesis or its `params` are missing. Creates any expirations of
+ * active tranches that are missing from `limit_order_expiration_list`. Ignores `deposit_record_list` and `pool_list`, because
+ * they follow from the balances and the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
   const state = SCHEMA.read(json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
@@ -35,7 +35,7 @@ export function initGenesis(context: Context, json: JsonValue | undefined, bech3
   const ticks = readTicks(state);
   validate(params, ticks, state, bech32Prefix);
   store.poolCount.set(context, state.poolCount);
-  // Do not write 0: the deployed genesis has no count, and reading an absent count consumes less gas.
+  // Do not write 0: the deployed chain's genesis has no tranche count, and reading an absent count consumes less gas.
   if (state.trancheCount > 0n) store.trancheCount.set(context, state.trancheCount);
   moduleParams.set(context, params);
   for (const tick of ticks) initTick(context, tick);
@@ -108,7 +108,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${types.MODULE_NAME}`, text, cause);
 }
 
-/** Exports the module's entire state. {@link initGenesis} restores the same store from it. */
+/** Exports the module's entire state. Importing it with {@link initGenesis} restores an identical store. */
 export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balance" | "holders">): JsonValue {
   const poolMetadataList = store.poolMetadata.values(context);
   const state: GenesisState = {
@@ -131,10 +131,10 @@ export function exportGenesis(context: Context, bank: Pick<types.DexBank, "balan
   return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
 
-/** Genesis members that the deployed module lacks. They are derived from the other members. */
+/** Genesis fields that the deployed module lacks. They can be derived from the remaining state. */
 const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
-/** Returns one record per holder of a pool's shares, in address order. */
+/** Returns a deposit record for each holder of a pool's shares, in address order. */
 function depositsInto(
   context: Context,
   id: bigint,
@@ -152,18 +152,18 @@ interface SeedBalance {
   readonly coins: readonly Coin[];
 }
 
-/** Describes a genesis state by the messages that create it before the first block. */
+/** Options of {@link seedDex}: initial balances, and the messages to run before the first block. */
 interface SeedOptions extends types.DexOptions {
   /** Block time at which the messages run. */
   readonly timeNs: bigint;
-  /** Default: `specification`. */
+  /** Default: the `specification` profile. */
   readonly profile?: Profile;
   readonly balances: readonly SeedBalance[];
   readonly deposits: readonly MsgDeposit[];
   readonly orders: readonly MsgPlaceLimitOrder[];
 }
 
-/** The module's genesis state and everyone's balances, including the module account's, after the messages have run. */
+/** The module's genesis state and all balances, including the module account's, after the messages have run. */
 export interface SeededDex {
   readonly genesis: JsonValue;
   readonly balances: readonly SeedBalance[];
@@ -197,7 +197,7 @@ const EMPTY: KVStore = {
 
 interface Ledger {
   readonly bank: types.DexBank;
-  /** Returns the balances, ordered by address and denomination. */
+  /** Returns the balances, ordered by address and then by denomination. */
   readonly balances: () => readonly SeedBalance[];
 }
 

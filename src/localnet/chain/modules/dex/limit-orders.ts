@@ -17,7 +17,7 @@ import { swap, type SwapResult } from "./swap.ts";
 import * as tranches from "./tranche.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** Gas that an expiring order pays in advance for its purge. */
+/** Gas that an expiring order pays in advance for being purged. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
 /** An order's price limits. `price` is the tick's price, in units of token in per unit of token out. */
@@ -54,7 +54,7 @@ export function placeLimitOrder(
   };
 }
 
-/** Throws dex/1139. */
+/** Throws dex/1139 unless the expiration time is later than the block time. */
 function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: OrderRequest): void {
   if (expirationTimeNs === undefined || expirationTimeNs > timeNs) return;
   throw errors.ErrExpirationTimeInPast(
@@ -99,7 +99,7 @@ function requireTakerResult(result: SwapResult, orderType: tx.LimitOrderType, li
     throw errors.ErrLimitPriceNotSatisfied();
 }
 
-/** Throws if an order's average price is too low. The remainder that is placed on the book counts at the tick's price. */
+/** Throws if an order's average price is too low. The remainder placed on the book is valued at the tick's price. */
 function requireMakerResult(result: SwapResult, amountIn: bigint, limit: Limit): void {
   const makerOut = decimal.quoPrec(decimal.precFromInt(amountIn - result.amountIn), limit.price);
   const average = decimal.quoPrecInt(
@@ -116,8 +116,8 @@ interface MakerScope {
 }
 
 /**
- * Places an order's remainder. Returns undefined shares if nothing was placed. The order still gets a tranche then, or, in the
- * deployed module, only a tranche key.
+ * Places an order's remainder. If nothing is placed, the returned shares are undefined, but the order still gets a tranche key,
+ * as in the deployed module.
  */
 function makerPart(context: Context, chainName: string, { request, limit, taker }: MakerScope) {
   const { tokenIn, tokenOut, amountIn, orderType, receiver } = request;
@@ -145,7 +145,7 @@ function isMaker(orderType: tx.LimitOrderType): boolean {
   );
 }
 
-/** Returns the tranche for an order. Expiring orders get a new one; others join one that has not been traded against. */
+/** Returns an order's tranche. Expiring orders get a new tranche; others can join a tranche that has not been traded against. */
 function trancheFor(
   context: Context,
   chainName: string,
@@ -177,7 +177,7 @@ function addToTranche(context: Context, chainName: string, tranche: types.Tranch
   tranches.saveTranche(context, chainName, tranches.withAmounts(tranche, amounts));
 }
 
-/** Counts a JIT order. Throws dex/1156 at the limit. As in the deployed module, a count above a lowered limit passes. */
+/** Counts a JIT order. Throws dex/1156 at the limit. Like the deployed module, accepts a count above a lowered limit. */
 function countJit(context: Context): void {
   const count = store.getJitsInBlock(context);
   if (count === moduleParams.get(context).maxJitsPerBlock) throw errors.ErrOverJitPerBlockLimit();
@@ -228,7 +228,7 @@ export function withdrawFilled(
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 
-/** Withdraws a user's filled part. In an inactive tranche, closes the user's record even if dust remains in the tranche. */
+/** Withdraws a user's filled part. In an inactive tranche, withdraws everything and closes the position even if dust remains. */
 function takeFilled(context: Context, chainName: string, user: types.TrancheUser) {
   const found = tranches.findTranche(context, user);
   if (found === undefined) return { makerOut: 0n, takerOut: 0n, sharesWithdrawn: user.sharesWithdrawn };
@@ -246,7 +246,7 @@ function takeFilled(context: Context, chainName: string, user: types.TrancheUser
   return { makerOut, takerOut: amountOut, sharesWithdrawn: user.sharesOwned };
 }
 
-/** MsgCancelLimitOrder: pays out an order's unfilled part and the filled part that was not withdrawn yet. */
+/** MsgCancelLimitOrder: pays out an order's unfilled part, and the filled part that has not been withdrawn yet. */
 export function cancelLimitOrder(
   context: Context,
   { creator, trancheKey }: TrancheRequest,
@@ -274,8 +274,8 @@ export function cancelLimitOrder(
 }
 
 /**
- * Subtracts an order from its tranche's totals, as if it had never been placed. Earlier withdrawals are converted from shares to
- * taker units; due to rounding, a positive or negative remainder can stay in the total.
+ * Subtracts an order from its tranche's totals, as if the order had never been placed. Earlier withdrawals are converted from
+ * shares to taker units, so rounding can leave a positive or negative difference in the total.
  */
 function removeOrder(
   tranche: types.Tranche,

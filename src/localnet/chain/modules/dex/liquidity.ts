@@ -19,7 +19,7 @@ interface Position {
   readonly key: types.PoolKey;
   readonly amounts: pools.Amounts;
   readonly options: wire.DepositOptions;
-  /** True if the creator may use any fee because it is whitelisted. */
+  /** True if the creator is whitelisted and may therefore use any fee. */
   readonly anyFee: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Failed {
 
 type Outcome = Deposited | Failed;
 
-/** MsgDeposit: processes the positions one by one and drops the writes of those that fail (dex.md, "Messages", rule 1). */
+/** MsgDeposit: processes the positions one by one, and drops the writes of failed positions (dex.md, "Messages", rule 1). */
 export function deposit(
   context: Context,
   request: DepositRequest,
@@ -61,7 +61,7 @@ export function deposit(
   };
 }
 
-/** Behind enemy lines, the position's option decides. Any other failed position fails the message only in the deployed module. */
+/** Behind enemy lines, `failTxOnBel` decides. Any other failed position fails the message only in the deployed module. */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
   return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");
@@ -71,7 +71,7 @@ function depositedText(outcome: Outcome, token: 0 | 1): string {
   return "facts" in outcome ? outcome.facts.deposited[token].toString() : "0";
 }
 
-/** Returns a position with token0 first. If this swaps the tokens, it also swaps the amounts and negates the tick. */
+/** Returns a position with token0 first. If the message lists token1 first, swaps the amounts and negates the tick. */
 function toPosition({ tokenA, tokenB }: DepositRequest, entry: DepositEntry, anyFee: boolean): Position {
   const { amountA, amountB, tick, fee, options } = entry;
   const isSorted = tokenA < tokenB;
@@ -103,7 +103,7 @@ function depositPosition(context: Context, position: Position, keepers: types.De
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // Undo a swap that moved coins. On the deployed chain, every swap stays, so keep the events of a swap that moved none.
+    // Throw to undo a swap that moved coins, which the deployed chain does not undo. If no coins moved, keep the swap's events.
     if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
@@ -128,14 +128,14 @@ function depositPosition(context: Context, position: Position, keepers: types.De
   return { facts, shares: { denom, amount: shares } };
 }
 
-/** Throws dex/1148. */
+/** Throws dex/1148 if the fee is not one of the fee tiers. */
 function requireFeeTier(context: Context, fee: bigint): void {
   const { feeTiers } = moduleParams.get(context);
   if (feeTiers.includes(fee)) return;
   throw errors.ErrInvalidFee(`[${feeTiers.join(" ")}]`);
 }
 
-/** Returns whether an offered side would sell below the opposite side's best price. */
+/** Returns whether an offered token would sell below the opposite side's best price. */
 function isBehindEnemyLines(
   context: Context,
   { pairId, tick, fee }: types.PoolKey,
@@ -160,7 +160,7 @@ function tickOf(record: types.TickLiquidity): bigint {
   return record.kind === "pool" ? record.reserves.key.tick : record.tranche.key.tick;
 }
 
-/** Transfers a message's coins: first the payment in each token, then the shares, even if there are none. */
+/** Charges the payment in each token, then mints and sends the shares, even if there are none. */
 function transferCoins(
   context: Context,
   { request, deposited, shares }: Payments,
@@ -183,13 +183,13 @@ interface Payments {
   readonly shares: readonly Coin[];
 }
 
-/** What the creator pays, and what is left to deposit after the swaps. */
+/** The amounts that the creator pays, and the amounts left to deposit after the swaps. */
 interface SwappedOffer {
   readonly amountsIn: pools.Amounts;
   readonly offered: pools.Amounts;
 }
 
-/** Swaps each offered token against the liquidity that is better than the deposit's price. */
+/** Swaps each offered token against liquidity that is priced better than the deposit. */
 function swapOnDeposit(context: Context, chainName: string, position: Position): SwappedOffer {
   const { amounts } = position;
   const first = swapToken(context, chainName, position, 0);
@@ -217,7 +217,7 @@ function swapToken(
   return result;
 }
 
-/** Throws dex/1168. */
+/** Throws dex/1168 if the swap's average price exceeds the limit by the slop tolerance or more. */
 function requireWithinSlop(
   { amountIn, amountOut }: SwapResult,
   limit: decimal.PrecDec,
@@ -230,7 +230,7 @@ function requireWithinSlop(
     throw errors.ErrSwapOnDepositSlopTolerance();
 }
 
-/** Returns the offer after the swap of one token. The creator does not pay a remainder that is too small to buy anything. */
+/** Returns the offer after one token was swapped. The creator does not pay a remainder that is too small to buy anything. */
 function afterSwap(
   amounts: pools.Amounts,
   { amountIn, amountOut, filled }: SwapResult,
@@ -243,7 +243,7 @@ function afterSwap(
     : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
-/** At the lowest ticks, the limit price is out of range, and the deployed module panics. */
+/** Like {@link calcPrice}, but panics like the deployed module if the limit price is below the lowest tick's price. */
 function calcPriceOrPanic(tick: bigint): decimal.PrecDec {
   if (tick < -MAX_TICK) throw errors.panicked(errors.ErrTickOutsideRange().message);
   return calcPrice(tick);
@@ -263,7 +263,7 @@ export function withdraw(
   const { tokenA, tokenB } = request;
   const isSorted = tokenA < tokenB;
   const pairId = isSorted ? { token0: tokenA, token1: tokenB } : { token0: tokenB, token1: tokenA };
-  /** The shares to burn after the last position, by denomination. */
+  /** Shares requested so far, by denomination. They are burned after the last position. */
   const requested = new Map<string, bigint>();
   const withdrawn = request.entries.map((entry) => {
     const position = isSorted ? entry : { ...entry, tick: -entry.tick };
@@ -331,7 +331,7 @@ interface Payout {
   readonly receiver: string;
 }
 
-/** Pays token0 and then token1. */
+/** Pays out token0, then token1. */
 function payOut(
   context: Context,
   { pairId, totals, receiver }: Payout,

@@ -10,7 +10,7 @@ import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 
-/** One position in a deposit. Its amounts are in the order of the message's tokens. */
+/** One position in a deposit, with its amounts in the order of the message's tokens. */
 export interface DepositEntry {
   readonly amountA: bigint;
   readonly amountB: bigint;
@@ -19,7 +19,7 @@ export interface DepositEntry {
   readonly options: tx.DepositOptions;
 }
 
-/** A MsgDeposit or MsgWithdrawal that has passed its checks. */
+/** A MsgDeposit or MsgWithdrawal that has passed the stateless checks. */
 interface PositionsRequest<Entry> {
   readonly creator: string;
   readonly receiver: string;
@@ -67,7 +67,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (options.swapOnDepositSlopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
-/** One position in a withdrawal. Its tick follows the order of the message's tokens. */
+/** One position in a withdrawal, with its tick in the order of the message's tokens. */
 export interface WithdrawalEntry {
   readonly shares: bigint;
   readonly tick: bigint;
@@ -94,7 +94,7 @@ export function parseWithdrawal(message: tx.MsgWithdrawal, bech32Prefix: string)
   return { creator, receiver, tokenA, tokenB, entries };
 }
 
-/** A MsgPlaceLimitOrder that has passed its checks. */
+/** A MsgPlaceLimitOrder that has passed the stateless checks. */
 export interface OrderRequest {
   readonly creator: string;
   readonly receiver: string;
@@ -109,7 +109,7 @@ export interface OrderRequest {
   readonly minAverageSellPrice: PrecDec | undefined;
 }
 
-/** Returns whether an order of this type never reaches the book. */
+/** Returns whether orders of this type are never placed on the book. */
 export function isTakerOnly(orderType: tx.LimitOrderType): boolean {
   return orderType === tx.LimitOrderType.FILL_OR_KILL || orderType === tx.LimitOrderType.IMMEDIATE_OR_CANCEL;
 }
@@ -157,7 +157,7 @@ function checkOrderPrices({ tick, limitSellPrice, minAverageSellPrice }: OrderRe
   if (minAverageSellPrice === 0n) throw errors.ErrZeroMinAverageSellPrice();
 }
 
-/** A MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder that has passed its checks. */
+/** A MsgWithdrawFilledLimitOrder or MsgCancelLimitOrder that has passed the stateless checks. */
 export interface TrancheRequest {
   readonly creator: string;
   readonly trancheKey: string;
@@ -172,7 +172,7 @@ export function parseTrancheMessage(
   return message;
 }
 
-/** A MsgMultiHopSwap that has passed its checks. */
+/** A MsgMultiHopSwap that has passed the stateless checks. */
 export interface MultiHopRequest {
   readonly creator: string;
   readonly receiver: string;
@@ -210,7 +210,7 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** Checks each hop of a route. The deployed module limits the length of a denomination, but not the number of hops. */
+/** Checks each hop of a route. Like the deployed module, requires two characters per hop instead of two hops per route. */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {
@@ -234,7 +234,7 @@ function checkParties(
   checkAddress(receiver, "receiver", prefix);
 }
 
-/** Checks a bech32 address, called `role` in the error. */
+/** Checks a bech32 address. `role` names the address in the error text. */
 function checkAddress(text: string, role: string, bech32Prefix: string): void {
   try {
     parseAddress(bech32Prefix, text);
@@ -262,10 +262,10 @@ function parseDecimal(text: string): PrecDec {
   return orThrow(() => (text === "" ? 0n : parseWirePrecDec(text)), ErrTxDecode);
 }
 
-/** The usual spelling of a number that is valid for both types, so it needs no further check. */
+/** The usual spelling of a number. It is valid both as an integer and as a 27-digit decimal, so it needs no further check. */
 const USUAL_NUMBER = /^(?:0|[1-9]\d{0,75})$/;
 
-/** Checks a message's integers as Go does while decoding it. Throws a plain error with Go's text. */
+/** Checks a message's integers as Go does while decoding the message. Throws a plain error with Go's text. */
 export function checkAmountTexts(...texts: readonly string[]): void {
   for (const text of texts) if (text !== "" && !USUAL_NUMBER.test(text)) parseInt256(text);
 }

@@ -41,11 +41,12 @@ export function createDexModule(options: DexOptions, bank: DexBank): ChainModule
 
 /**
  * Removes expired orders from the book at the start of a block, even while the module is paused. Stops once the gas allowance is
- * used up. Orders that expire in the same second are in key order, so an order that has not expired yet can hide an expired one.
+ * used up. Within the same second, orders are sorted by key instead of expiration time, so the purge can stop at an order that
+ * has not expired yet before it reaches an expired order.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations.all(context);
-  // The gas allowance covers the read of the parameters, but not the creation of the iterator.
+  // The gas allowance covers reading the parameters, but not creating the iterator.
   let at = walk.next();
   const opened = context.gas.used();
   const cutoff = opened + moduleParams.get(context).goodTilPurgeAllowance;
@@ -74,7 +75,7 @@ function purgeJitOrders(context: Context, chainName: string): void {
   }
 }
 
-/** Moves a tranche off the book. Its funds stay in the inactive tranche until the owners withdraw or cancel. */
+/** Moves a tranche from the book to the inactive tranches. Its funds stay there until the owners withdraw or cancel. */
 function purge(context: Context, chainName: string, expiration: Expiration): void {
   const tranche = store.getActiveTrancheByRef(context, expiration.trancheRef);
   if (tranche !== undefined) {
@@ -87,14 +88,14 @@ function purge(context: Context, chainName: string, expiration: Expiration): voi
   context.emit(tickCount(chainName, { action: "dec", kind: "limit_order", isExpiring: true, pair }));
 }
 
-/** A message's stateless checks and its effects. */
+/** A message's stateless checks and its execution. */
 interface Operation<Message, Request, Response> {
   /** Throws `ModuleError`. */
   readonly parse: (message: Message, bech32Prefix: string) => Request;
   readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
-/** The six user messages' operations, which the simulations run too. */
+/** Operations of the six user messages. The simulations also run these operations. */
 const OPERATIONS = {
   deposit: { parse: messages.parseDeposit, run: deposit },
   withdrawal: { parse: messages.parseWithdrawal, run: withdraw },
@@ -135,8 +136,8 @@ function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * Creates a handler for a user message. `checkDecoded` checks the numbers given as text, in field order, and throws a plain
- * error. Go parses these numbers while decoding the transaction, so that CheckTx rejects malformed ones.
+ * Creates a handler for a user message. `checkDecoded` checks the numbers that are given as text, in field order, and throws a
+ * plain error. Go parses these numbers while decoding the transaction, so CheckTx rejects malformed numbers.
  */
 function userMessage<Message, Request, Response>(
   name: string,
@@ -168,12 +169,12 @@ function updateParams(
   if (message.params !== undefined) moduleParams.set(context, message.params);
 }
 
-// Simulations are queries that run the operations of the messages.
+// Simulations are queries that run the messages' operations.
 
 /** Creator and receiver of simulated deposits, orders and swaps (x/dex `DummyAddress`). No whitelist contains it. */
 const DUMMY_ADDRESS = fromHex("083d2d0bb414b1f8f3655d10927f3ccc231d2d8f");
 
-/** Creates the simulation queries. They take no payment, store nothing, emit no events and work while the module is paused. */
+/** Creates the simulation queries. They move no coins, store nothing, emit no events, and work while the module is paused. */
 function simulations(keepers: DexKeepers) {
   return {
     SimulateDeposit: simulation(OPERATIONS.deposit, keepers),
@@ -188,7 +189,7 @@ function simulations(keepers: DexKeepers) {
   } satisfies Queries;
 }
 
-/** Simulates an order. Unlike the message's response, the simulation's names the token even if nothing is charged. */
+/** Simulates an order. Unlike in the message's response, `coinIn` names the token even if nothing is charged. */
 function simulateOrder(
   context: Context,
   request: messages.OrderRequest,
@@ -200,7 +201,7 @@ function simulateOrder(
 
 /** A query that runs a message without applying its effects. */
 interface Simulation<Message, Request, Response> extends Operation<Message, Request, Response> {
-  /** True if the message needs its creator's own assets. The simulation then uses the message's creator. */
+  /** True if the message uses its creator's shares or orders. The simulation then runs as the message's creator. */
   readonly isOfOwner?: boolean;
 }
 
@@ -210,7 +211,7 @@ function simulation<Message, Request, Response>(
 ) {
   const { bech32Prefix, bank } = keepers;
   return (context: Context, { msg }: { readonly msg: Message | undefined }): { resp: Response } => {
-    // The deployed module panics here, because it reads the missing message's fields.
+    // The deployed module panics here, because it reads fields of the missing message.
     if (msg === undefined)
       throw new QueryError(
         GrpcCode.Internal,

@@ -31,7 +31,7 @@ export function buyingSide({ token0, token1 }: types.PairId, payment: 0 | 1): ty
     : { makerDenom: token0, takerDenom: token1 };
 }
 
-/** Caches the key of a pool's other side on the key object, because swaps visit the same pools repeatedly. */
+/** Caches the key of a pool's opposite side on the key object, because swaps visit the same pools repeatedly. */
 const counterparts = createObjectSlot<types.PoolReservesKey, types.PoolReservesKey>("other side");
 
 function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
@@ -44,7 +44,7 @@ function counterpartKey(key: types.PoolReservesKey): types.PoolReservesKey {
   return other;
 }
 
-/** Returns the pool with this key, rebuilding any side without reserves; undefined if the pool was never created. */
+/** Returns the pool with this key, or undefined if it was never created. Sides without reserves are rebuilt. */
 export function getPool(context: Context, key: types.PoolKey): types.Pool | undefined {
   const id = store.getPoolId(context, key);
   if (id === undefined) return undefined;
@@ -55,7 +55,7 @@ export function getPool(context: Context, key: types.PoolKey): types.Pool | unde
   return { id, ...completeSides(lower, upper) };
 }
 
-/** Returns the pool with this key, creating it without reserves if absent. */
+/** Returns the pool with this key, creating an empty pool if it does not exist. */
 export function getOrCreatePool(context: Context, chainName: string, key: types.PoolKey): types.Pool {
   return getPool(context, key) ?? createPool(context, chainName, key);
 }
@@ -64,7 +64,7 @@ function createPool(context: Context, chainName: string, key: types.PoolKey): ty
   const id = store.poolCount.get(context);
   const { token0, token1 } = key.pairId;
   store.setPoolMetadata(context, { id, tick: key.tick, fee: key.fee, pairId: { token0, token1 } });
-  // Go reads the count again before increasing it, and both reads consume gas.
+  // Like Go, read the count again before incrementing it, because both reads consume gas.
   store.poolCount.set(context, store.poolCount.get(context) + 1n);
   const pair = pairText(key.pairId);
   context.emit(tickCount(chainName, { action: "inc", kind: "lp", isExpiring: false, pair }));
@@ -82,7 +82,7 @@ export function isUpperSide({ makerDenom, takerDenom }: types.TradePairId): bool
   return takerDenom < makerDenom;
 }
 
-/** Adds missing sides. As in the deployed module, one takes its price from the other; a new pool starts with its token1 side. */
+/** Adds a missing side. As in the deployed module, the missing side takes its opposite price from the existing side. */
 function completeSides(
   lower: types.PoolReserves | undefined,
   upper: types.PoolReserves | undefined,
@@ -93,13 +93,14 @@ function completeSides(
   throw new Error("this is a bug: a pool without a side");
 }
 
+/** Creates empty sides. As in the deployed module, the token0 side takes its opposite price from the token1 side. */
 function newSides(key: types.PoolKey): PoolSides {
   const { upper: own } = types.poolPlace(key);
   const upper = emptyReserves(own, calcPrice(-counterpartKey(own).tick));
   return { lower: fromCounterpart(upper), upper };
 }
 
-/** Caches a pool's empty side on the key object of its other side. */
+/** Caches a pool's empty side on the key object of the opposite side. */
 const emptySides = createObjectSlot<types.PoolReservesKey, types.PoolReserves>("empty other side");
 
 function fromCounterpart(other: types.PoolReserves): types.PoolReserves {
@@ -116,24 +117,24 @@ function emptyReserves(key: types.PoolReservesKey, priceOppositeTakerToMaker: bi
   return { key, reserves: 0n, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** Returns a side with new reserves. Listing the fields is faster than a spread, and copies take much of a message's time. */
+/** Returns a copy with new reserves. Listing the fields is faster than a spread, and copies take much of a message's time. */
 export function withReserves(side: types.PoolReserves, reserves: bigint): types.PoolReserves {
   const { key, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice } = side;
   return { key, reserves, priceTakerToMaker, priceOppositeTakerToMaker, makerPrice };
 }
 
-/** The swap that changed a pool, and the side that it bought from. */
+/** The swap that changed a pool. `isUpper` is true if the swap bought from the token1 side. */
 export interface PoolSwap extends SwapAmounts {
   readonly isUpper: boolean;
 }
 
-/** Writes both sides, token0 first; a side without reserves is deleted. */
+/** Writes both sides, the token0 side first. A side without reserves is deleted. */
 export function savePool(context: Context, chainName: string, pool: PoolSides, swap?: PoolSwap): void {
   saveSide(context, chainName, pool.lower, swap?.isUpper === false ? swap : undefined);
   saveSide(context, chainName, pool.upper, swap?.isUpper === true ? swap : undefined);
 }
 
-/** Saves one side. As in the deployed module, saving an empty side decreases the count even if it was empty before. */
+/** Saves one side. As in the deployed module, saving an empty side decrements the count even if the side was already empty. */
 function saveSide(context: Context, chainName: string, side: types.PoolReserves, swap?: SwapAmounts): void {
   if (side.reserves > 0n) {
     store.setReserves(context, side);
@@ -148,7 +149,7 @@ function saveSide(context: Context, chainName: string, side: types.PoolReserves,
 /** Amounts of token0 and token1. */
 export type Amounts = readonly [amount0: bigint, amount1: bigint];
 
-/** A pool's values in the share formulas. `tick` is the normalized centre, and `supply` counts all its shares. */
+/** A pool's values in the share formulas. `tick` is the normalized centre, and `supply` is the pool's total number of shares. */
 interface PoolState {
   readonly reserves: Amounts;
   readonly tick: bigint;
@@ -157,8 +158,8 @@ interface PoolState {
 }
 
 /**
- * Calculates the amounts that a deposit adds to the reserves, and the shares issued for it. With autoswap, the whole offer is
- * deposited and its unmatched part pays a fee.
+ * Calculates the amounts that a deposit adds to the reserves, and the shares issued for them. With autoswap, the whole offer is
+ * deposited, and its unmatched part pays a fee.
  */
 export function calcDeposit(pool: PoolState, offered: Amounts, autoswap: boolean) {
   const price = calcPrice(-pool.tick);
@@ -190,15 +191,15 @@ function calcShares(
 
 function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: PrecDec): PrecDec {
   const residual = unmatched(reserves, offered, price);
-  // A swap in this pool costs a factor of 1.0001^-fee. An autoswap pays the same on the part that it would otherwise swap.
+  // A swap in this pool returns 1.0001^-fee of the value. An autoswap pays the same fee on the part that it would otherwise swap.
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
 /** Returns the part of an offer that does not match the reserves' ratio. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
-  // Use cross products instead of two ratios, because a side without reserves then needs no special case and fewer divisions are
-  // rounded. Above 0, too much token1 is offered; below 0, too much token0.
+  // Compare cross products instead of ratios, because a side without reserves then needs no special case and fewer divisions are
+  // rounded. If the excess is positive, too much token1 is offered; if it is negative, too much token0.
   const excess = subPrec(
     mulPrecInt(precFromInt(reserve0), offer1),
     mulPrecInt(precFromInt(reserve1), offer0),
@@ -209,7 +210,7 @@ function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, pri
   return [0n, 0n];
 }
 
-/** Returns the largest part of an offer that matches the reserves' ratio. A side without reserves does not limit the other. */
+/** Returns the largest part of an offer at the reserves' ratio. A side without reserves does not limit the other side. */
 export function matchReserves([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts): Amounts {
   return [
     reserve1 > 0n ? minInt(offer0, scaleLegacy(offer1, reserve0, reserve1)) : offer0,
@@ -223,7 +224,7 @@ const LEGACY_BOUND = 1n << 315n;
 
 /**
  * Calculates a * b / c with the SDK's 18-digit decimals: truncated at 36 digits, rounded half to even at 18, then truncated to an
- * integer. The result is the floor, or one more if the fraction is within half of 10^-18 below 1.
+ * integer. The result is the floor of the quotient, or one more if the quotient is within half of 10^-18 below the next integer.
  */
 function scaleLegacy(a: bigint, b: bigint, c: bigint): bigint {
   // Go multiplies decimals before dividing, and both steps are limited to 315 bits.
@@ -241,7 +242,7 @@ function checkLegacy(value: bigint): bigint {
   return value;
 }
 
-/** Calculates the amounts that the shares redeem, rounded down. */
+/** Calculates the amounts paid out for the shares, rounded down. */
 export function calcWithdrawal([reserve0, reserve1]: Amounts, shares: bigint, supply: bigint): Amounts {
   return [checkInt(reserve0 * shares) / supply, checkInt(reserve1 * shares) / supply];
 }

@@ -6,12 +6,12 @@ export const MAX_TICK = 559_680n;
 const MAX_INDEX = 559_680;
 const BASE = decimal.parsePrecDec("1.0001");
 const MIN_PRICE = decimal.parsePrecDec("0.000000000000000000000000495");
-/** The deployed module's literal for the maximum price. It is slightly above the last tick's price. */
+/** The maximum price, as written in the deployed module. It is slightly above the highest tick's price. */
 const MAX_PRICE = decimal.parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
- * Prices for the ticks from 0 up. Each is the previous price times 1.0001, rounded. The shared table grows when a higher tick is
- * first used, so that a chain only computes the ticks near its prices. It contains no chain state.
+ * Prices of the ticks from 0 up. Each price is the previous price times 1.0001, rounded. The table grows on demand, so a chain
+ * only computes the ticks up to its highest price. All chains share the table, because it contains no chain state.
  */
 const table: decimal.PrecDec[] = [decimal.PREC_ONE];
 
@@ -23,14 +23,14 @@ function tablePrice(index: number): decimal.PrecDec {
   return table[index] ?? decimal.PREC_ONE;
 }
 
-/** Returns 1.0001^tick as in the deployed table. Throws dex/1117 outside the range -559680 to 559680. */
+/** Returns 1.0001^tick as in the deployed table. Throws dex/1117 for ticks outside the range -559680 to 559680. */
 export function calcPrice(tick: bigint): decimal.PrecDec {
   if (tick > MAX_TICK || tick < -MAX_TICK) throw ErrTickOutsideRange();
   const index = Number(tick);
   return index >= 0 ? tablePrice(index) : inversePrice(-index);
 }
 
-/** Prices for ticks below 0, cached because a division costs more than a lookup. */
+/** Prices of the ticks below 0, cached because a division costs more than a lookup. */
 const inverseOf = new Map<number, decimal.PrecDec>();
 
 function inversePrice(index: number): decimal.PrecDec {
@@ -46,7 +46,7 @@ export function isPriceInRange(price: decimal.PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }
 
-/** Returns the tick for a price. Throws dex/1160 outside the price bounds. */
+/** Returns the tick for a price. Throws dex/1160 if the price is out of bounds. */
 export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
   if (!isPriceInRange(price)) throw ErrPriceOutsideRange();
   return price < decimal.PREC_ONE
@@ -55,9 +55,8 @@ export function calcTickIndexFromPrice(price: decimal.PrecDec): bigint {
 }
 
 /**
- * Repeats the deployed binary search step by step because, for a price between two ticks, the search path determines the result
- * instead of the nearer tick. Once a table price exceeds `price`, the table need not grow, because all later prices exceed it
- * too.
+ * Follows the deployed module's binary search step by step: for a price between two ticks, the search path determines the result,
+ * not the nearer tick. The table only grows until one of its prices exceeds `price`, because all later prices exceed it too.
  */
 function search(price: decimal.PrecDec): number {
   const bound = firstAbove(price);
@@ -73,7 +72,7 @@ function search(price: decimal.PrecDec): number {
   return right;
 }
 
-/** Returns an index from which all prices in the table exceed `price`, or an index beyond the table if none do. */
+/** Returns an index from which all table prices exceed `price`, or an index beyond the table if no price does. */
 function firstAbove(price: decimal.PrecDec): number {
   while ((table[table.length - 1] ?? decimal.PREC_ONE) <= price) {
     if (table.length > MAX_INDEX) return table.length;
@@ -82,14 +81,14 @@ function firstAbove(price: decimal.PrecDec): number {
   return table.length - 1;
 }
 
-/** Checks a centre tick and a fee. Throws dex/1148 or dex/1117. */
+/** Throws dex/1148 if the fee is too high, and dex/1117 if a side of the pool would be outside the tick range. */
 export function validateTickFee(tick: bigint, fee: bigint): void {
   if (fee >= MAX_TICK) throw ErrInvalidFee();
   const magnitude = tick < 0n ? -tick : tick;
   if (magnitude > MAX_TICK - fee) throw ErrTickOutsideRange();
 }
 
-/** Rejects a trade that buys less than one unit. Throws dex/1159. */
+/** Throws dex/1159 if a trade would buy less than one unit. */
 export function requireFairOutput(amountIn: bigint, price: decimal.PrecDec): void {
   const output = decimal.quoPrec(decimal.precFromInt(amountIn), price);
   if (output < decimal.PREC_ONE)

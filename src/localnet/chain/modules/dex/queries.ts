@@ -135,7 +135,7 @@ function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): types.Tra
 
 export type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Returns a query's result. Throws QueryError 5 if it is undefined. */
+/** Returns the value. Throws QueryError 5 (not found) if it is undefined. */
 function found<T>(value: T | undefined, text = "not found"): T {
   if (value === undefined) throw notFound(text);
   return value;
@@ -150,7 +150,7 @@ interface PagedRequest {
   readonly pagination: PageRequest | undefined;
 }
 
-/** The protobuf type of the records below a prefix. */
+/** The protobuf type of the records under a prefix. */
 interface RecordType<T> {
   /** The type's canonical full name. */
   readonly name: string;
@@ -176,7 +176,7 @@ function pageRecords<T>(
   return { records, pagination };
 }
 
-/** Pages through the store below `prefix`. As in Go, every paging error becomes Internal. */
+/** Pages through the store under `prefix`. As in Go, every pagination error becomes Internal. */
 function page(
   context: Context,
   prefix: Uint8Array,
@@ -198,12 +198,12 @@ function parsePairId(text: string): types.PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/** Returns the side of the pair that sells `makerDenom`. If the pair lacks that denomination, the taker pays token0. */
+/** Returns the side of the pair that sells `makerDenom`. If the pair does not contain `makerDenom`, the taker pays token0. */
 function sideSelling({ token0, token1 }: types.PairId, makerDenom: string): types.TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/** Encodes a query's response with the profile's field numbers, and converts errors to those of the deployed module. */
+/** Wraps a query to encode its response with the profile's field numbers, and to return the deployed module's errors. */
 export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
   const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
   return {
@@ -215,7 +215,7 @@ export function asDeployed({ path, query }: QueryHandler, chainName: string): Qu
   };
 }
 
-/** Runs `work`. As in Go, errors without a registered code stay unchanged, and a panic becomes Internal. */
+/** Runs `work`. As in Go, an unregistered error becomes Unknown with the same text, and a panic becomes Internal. */
 function withGoErrors<T>(work: () => T): T {
   try {
     return errors.orPanic(work);
@@ -230,14 +230,14 @@ function withGoErrors<T>(work: () => T): T {
 const POOL_DENOM = /^neutron\/pool\/(\d{1,20})$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** Returns the pool id from a pool share denomination, or undefined for any other denomination. */
+/** Returns the pool id in a pool share denomination, or undefined for any other denomination. */
 function parsePoolDenom(denom: string): bigint | undefined {
   const digits = POOL_DENOM.exec(denom)?.[1];
   const id = digits === undefined ? undefined : BigInt(digits);
   return id !== undefined && id <= MAX_UINT64 ? id : undefined;
 }
 
-/** Builds a deposit record from a pool's shares. Since shares are coins, deposits have no record in the store. */
+/** Builds a deposit record from a pool's shares. Deposits are not stored as records, because shares are coins. */
 export function toDepositRecord(context: Context, id: bigint, shares: bigint): DepositRecord {
   const { tick, fee, pairId } =
     store.poolMetadata.get(context, id) ?? unreachable(`shares of pool ${id} without its metadata`);
@@ -253,7 +253,7 @@ export function toDepositRecord(context: Context, id: bigint, shares: bigint): D
   };
 }
 
-/** Adds the pool and its total shares to a record. */
+/** Adds the pool and its total shares to a deposit record. */
 function withPoolData(
   context: Context,
   record: DepositRecord,
@@ -273,8 +273,8 @@ interface PoolShares {
 const DEFAULT_LIMIT = 100n;
 
 /**
- * Pages through the pool shares in an address's balances by x/dex's own rules. Page keys are denominations. A page requested by
- * key has no total, and its next key can be any coin. Throws QueryError 13.
+ * Pages through the pool shares in an address's balances, with x/dex's own pagination rules. Page keys are denominations. A page
+ * requested by key has no total, and its next key can be any coin's denomination. Throws QueryError 13.
  */
 function pagePoolShares(coins: Iterable<Coin>, request: PageRequest | undefined) {
   const { key, offset, limit, countTotal, reverse } = request ?? NO_PAGE;

@@ -15,7 +15,7 @@ import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, Tra
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** Room for the largest record, with denominations and addresses of 128 bytes and six numbers of up to 105 digits. */
+/** Buffer size. The largest record has denominations and addresses of 128 bytes, and six numbers of up to 105 digits. */
 const CAPACITY = 4096;
 
 /**
@@ -47,7 +47,7 @@ function createProtoWriter() {
       for (let index = 0; index < text.length; index++) buffer[start + index] = text.charCodeAt(index);
       at = start + text.length;
     },
-    /** Writes an integer field. Omits it if it is 0. */
+    /** Writes an integer field, unless the value is 0. */
     int64: (field: number, value: bigint): void => {
       if (value === 0n) return;
       buffer[at++] = field * 8 + VARINT;
@@ -60,7 +60,7 @@ function createProtoWriter() {
       const start = ++at;
       write();
       const length = at - start;
-      // One byte is reserved for the length, so a longer length has to shift the message.
+      // Only one byte is reserved for the length, so a length of two bytes shifts the message.
       if (length > 0x7f) {
         buffer.copyWithin(start + 1, start, at);
         buffer[start] = length >> 7;
@@ -77,7 +77,7 @@ function createProtoWriter() {
   };
 }
 
-/** Returns whether a text is encoded as one byte per character and fits into a record. */
+/** Returns whether a text is ASCII (one byte per character) and short enough for the buffer. */
 function isAscii(text: string): boolean {
   if (text.length > 256) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
@@ -87,8 +87,8 @@ function isAscii(text: string): boolean {
 const writer = createProtoWriter();
 
 /**
- * Caches the decoded record with its byte array. A store returns the same array for a value until the value is written again, so
- * a decoded record is never older than its bytes. Records are never modified.
+ * Caches the decoded record on its byte array. A store returns the same array until the value is written again, so a decoded
+ * record is never older than its bytes. Records are never modified.
  */
 function remembering<T extends object>(codec: Codec<T>): Codec<T> {
   const decoded = createObjectSlot<Uint8Array, T>("decoded record");
@@ -124,7 +124,6 @@ const trancheCodec: Codec<Tranche> = {
   decode: (bytes) => records.fromWireTranche(LimitOrderTranche.decode(bytes)),
 };
 
-/** Codec for users' parts of tranches. */
 const trancheUserCodec: Codec<TrancheUser> = {
   encode: (user) => {
     if (!isPlain(user.tradePairId, user.trancheKey, user.address))
@@ -177,12 +176,12 @@ export const expirationCodec: Codec<Expiration> = {
   },
 };
 
-/** Returns whether the fast writer can encode the texts. In a genesis document, they may be empty, long or not ASCII. */
+/** Returns whether the fast writer can encode these texts. Texts from a genesis document can be empty, long or non-ASCII. */
 function isPlain({ makerDenom, takerDenom }: TradePairId, ...others: readonly string[]): boolean {
   return isAscii(makerDenom) && isAscii(takerDenom) && others.every((text) => text !== "" && isAscii(text));
 }
 
-/** The encoded bytes before and after a pool side's reserves, and the prices that they encode. */
+/** The encoded bytes before and after a pool side's reserves, and the prices encoded in these bytes. */
 interface EncodedSide {
   readonly head: Uint8Array;
   readonly tail: Uint8Array;
@@ -191,7 +190,7 @@ interface EncodedSide {
   readonly priceOppositeTakerToMaker: bigint;
 }
 
-/** Cached on the key object, which all versions of a side share, because a swap changes the reserves but rarely the prices. */
+/** Cached on the key object, which all versions of a side share. A swap changes the reserves but rarely the prices. */
 const encodedSides = createObjectSlot<PoolReserves["key"], EncodedSide>("encoded side");
 
 function encodePool(side: PoolReserves): Uint8Array {
@@ -277,7 +276,7 @@ function writeTime(timeNs: bigint): void {
   });
 }
 
-/** Writes a pair. Empty texts are omitted from the message. */
+/** Writes a pair, omitting empty denominations. */
 function writePair({ makerDenom, takerDenom }: TradePairId): void {
   writer.message(1, () => {
     if (makerDenom !== "") writer.text(1, makerDenom);

@@ -23,7 +23,7 @@ export function toWireReserves(record: types.PoolReserves): WirePoolReserves {
   };
 }
 
-/** Converts a message to one side of a pool. Throws for malformed numbers. */
+/** Converts one side of a pool from protobuf. Throws if a number is malformed. */
 function fromWireReserves(wire: WirePoolReserves): types.PoolReserves {
   return {
     key: {
@@ -57,7 +57,7 @@ export function toWireTranche(record: types.Tranche): LimitOrderTranche {
   };
 }
 
-/** Converts a message to a tranche. Throws for malformed numbers. */
+/** Converts a tranche from protobuf. Throws if a number is malformed. */
 export function fromWireTranche(wire: LimitOrderTranche): types.Tranche {
   return {
     key: {
@@ -88,7 +88,7 @@ export function toWireTrancheUser(record: types.TrancheUser): LimitOrderTrancheU
   };
 }
 
-/** Converts a message to a user's part of a tranche. Throws for malformed numbers. */
+/** Converts a user's position in a tranche from protobuf. Throws if a number is malformed. */
 export function fromWireTrancheUser(wire: LimitOrderTrancheUser): types.TrancheUser {
   return {
     tradePairId: wire.tradePairId ?? NO_PAIR,
@@ -107,7 +107,7 @@ export function toWireTick(record: types.TickLiquidity): WireTickLiquidity {
     : { record: { $case: "limitOrderTranche", value: toWireTranche(record.tranche) } };
 }
 
-/** Converts a message to an order book record. Throws if the message contains neither a pool nor a tranche. */
+/** Converts an order book record from protobuf. Throws if it contains neither a pool nor a tranche. */
 export function fromWireTick({ record }: WireTickLiquidity): types.TickLiquidity {
   if (record === undefined) return unreachable("a tick record without liquidity");
   return record.$case === "liquidity"
@@ -124,7 +124,7 @@ export function timestampNs({ seconds, nanos }: Timestamp): bigint {
   return seconds * NS_PER_SECOND + BigInt(nanos);
 }
 
-/** Parses a number. An unset number is 0. */
+/** Parses a number. An empty text is 0. */
 function parseNumber(text: string): bigint {
   return text === "" ? 0n : parseGoBigInt(text);
 }

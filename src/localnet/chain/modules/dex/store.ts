@@ -14,7 +14,7 @@ export const poolCount = createItemOr(MODULE_NAME, types.POOL_COUNT_KEY, uint64C
 /** Number of tranche keys ever assigned. */
 export const trancheCount = createItemOr(MODULE_NAME, types.TRANCHE_COUNT_KEY, uint64Codec, 0n);
 
-/** Metadata of all pools, by id. */
+/** Pool metadata, keyed by pool id. */
 export const poolMetadata = createMap(
   MODULE_NAME,
   types.POOL_METADATA_PREFIX,
@@ -61,7 +61,7 @@ export function deleteActiveTranche(context: Context, key: types.TrancheKey): vo
   context.store(MODULE_NAME).delete(types.activeTranchePath(key));
 }
 
-/** Iterates over a tick's active tranches in the byte order of their keys. */
+/** Iterates over a tick's active tranches in byte order of their keys. */
 export function* activeTranchesAtTick(
   context: Context,
   tradePairId: types.TradePairId,
@@ -71,7 +71,7 @@ export function* activeTranchesAtTick(
     if (record.kind === "tranche") yield record.tranche;
 }
 
-/** Iterates over a snapshot of the records that a taker reaches: by ascending tick, pools (by fee) before tranches (by key). */
+/** Iterates over a snapshot of the records that a taker reaches, by ascending tick. Pools (by fee) precede tranches (by key). */
 export function ticksOfSide(
   context: Context,
   tradePairId: types.TradePairId,
@@ -102,7 +102,7 @@ interface Records<K, V> {
   readonly all: (context: Context) => IterableIterator<V>;
 }
 
-/** Declares records below a prefix. `path` returns a record's complete key. */
+/** Creates the accessors for records under a prefix. `path` returns a record's complete key. */
 function createRecords<K, V>(
   prefix: Uint8Array,
   path: (key: K) => Uint8Array,
@@ -133,14 +133,14 @@ function inactivePath(key: types.TrancheKey): Uint8Array {
   return concat(types.INACTIVE_TRANCHE_PREFIX, types.trancheRef(key));
 }
 
-/** Users' parts of tranches. */
+/** Users' positions in tranches. */
 export const trancheUsers = createRecords(
   types.TRANCHE_USER_PREFIX,
   types.trancheUserPath,
   (context) => recordCodecs(context).trancheUser,
 );
 
-/** Expirations by time and, within the same second, by tranche key. JIT orders come first. */
+/** Expirations, ordered by time and, within the same second, by tranche key. JIT orders come first. */
 export const expirations = createRecords(types.EXPIRATION_PREFIX, expirationPath, () => expirationCodec);
 
 export function setExpiration(context: Context, expiration: types.Expiration): void {
@@ -166,8 +166,8 @@ export function setPoolMetadata(context: Context, metadata: PoolMetadata): void 
 }
 
 /**
- * Assigns a tranche key. Keys have the same length and sort order as the deployed `tk-N`; the specification joins their parts
- * with "||". Like the pool count, the tranche count is read twice.
+ * Assigns a tranche key. Keys have the same length and sort order as the deployed module's `tk-N`, but the specification
+ * separates the parts of a key with "||". Like the pool count, the tranche count is read twice.
  */
 export function nextTrancheKey(context: Context): string {
   const count = trancheCount.get(context);
@@ -175,7 +175,7 @@ export function nextTrancheKey(context: Context): string {
   return context.profile.deployed("dexTrancheKeys") ? `tk-${count}` : `t||${count}`;
 }
 
-// The deployed module counts in a transient store, which has its own gas prices.
+// The deployed module stores this count in a transient store, which has its own gas costs.
 const TRANSIENT_READ_COST = 100;
 const TRANSIENT_WRITE_COST_FLAT = 200;
 const TRANSIENT_WRITE_COST_PER_BYTE = 3;

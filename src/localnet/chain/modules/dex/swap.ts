@@ -22,18 +22,18 @@ interface SwapRequest {
   readonly limitPrice?: decimal.PrecDec | undefined;
 }
 
-/** A swap's result. `filled` is true if the remainder is too small to buy anything or the maximum has been reached. */
+/** A swap's result. `filled` is true if the remainder is too small to buy anything, or if the maximum output is reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
 
-/** A pool or tranche with reserves. A pool includes its other side's current state. */
+/** A pool side or tranche with reserves. For a pool side, `pool` also contains the current state of the opposite side. */
 type Liquidity =
   | { readonly kind: "pool"; readonly reserves: types.PoolReserves; readonly pool: PoolSides }
   | { readonly kind: "tranche"; readonly tranche: types.Tranche };
 
 /**
- * Swaps against the book, best price first, and emits the gas used. The deployed module swaps on a branch that it always writes.
+ * Swaps against the book, best price first, and emits the gas used. The deployed module swaps on a branch that it always commits.
  * Here, a failure drops the branch of the message or route.
  */
 export function swap(context: Context, chainName: string, request: SwapRequest): SwapResult {
@@ -53,7 +53,7 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
     const price = priceOf(liquidity);
     if (limitPrice !== undefined && price > limitPrice) break;
     const amounts = take(context, chainName, liquidity, { remaining, remainingOut });
-    // Because it is rounded up, the last input can exceed the remainder by one unit.
+    // The input is rounded up, so the last input can exceed the remainder by one unit.
     remaining -= amounts.amountIn;
     amountOut += amounts.amountOut;
     filled = decimal.quoPrec(decimal.precFromInt(remaining), price) < decimal.PREC_ONE;
@@ -67,8 +67,8 @@ function fill(context: Context, chainName: string, request: SwapRequest): SwapRe
 }
 
 /**
- * Iterates over the liquidity that a taker reaches, as stored at the start. The iterator advances past a record before yielding
- * it, because the deployed iterator charges the gas for the step at that point.
+ * Iterates over a snapshot of the liquidity that a taker reaches. Advances past a record before yielding it, because that is when
+ * the deployed iterator charges the gas for the step.
  */
 function* walkLiquidity(context: Context, tradePairId: types.TradePairId): IterableIterator<Liquidity> {
   const ticks = store.ticksOfSide(context, tradePairId);
@@ -119,7 +119,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** Swaps against a pool. Its other side receives the input; the distance between the two sides' ticks is the fee. */
+/** Swaps against a pool. The input is added to the opposite side; the distance between the two sides' ticks is the fee. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);
@@ -160,7 +160,7 @@ interface RouteResult {
   readonly dust: readonly Coin[];
 }
 
-/** MsgMultiHopSwap: uses the first route that succeeds or, if requested, the one with the largest output. */
+/** MsgMultiHopSwap: uses the first route that succeeds or, if requested, the route with the largest output. */
 export function multiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -174,7 +174,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** Simulates MsgMultiHopSwap. It succeeds even for a route with one token, which yields no coin, because nothing is paid out. */
+/** Simulates MsgMultiHopSwap. Since nothing is paid out, a route with one token can succeed and yields no coin. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -197,7 +197,7 @@ function chooseRoute(
 /** State shared by all routes of a message. */
 interface RouteScope {
   readonly request: MultiHopRequest;
-  /** Route prefixes whose swaps have been charged. Other routes with the same prefix do not pay again. */
+  /** Route prefixes whose swaps have been charged. Other routes with the same prefix are not charged for them again. */
   readonly paid: Set<string>;
 }
 
@@ -212,7 +212,7 @@ function firstRoute(context: Context, chainName: string, request: MultiHopReques
   throw allFailed(failures);
 }
 
-/** Dry-runs every route, then runs the best one again without charging its gas twice. */
+/** Dry-runs every route, then runs the best route again without charging its gas twice. */
 function bestRoute(context: Context, chainName: string, request: MultiHopRequest): RouteResult {
   const failures: ModuleError[] = [];
   const scope = { request, paid: new Set<string>() };
@@ -236,7 +236,7 @@ function tryRoute(run: () => RouteResult): RouteResult | ModuleError {
   }
 }
 
-/** Creates the error if all routes fail. It lacks code 1141, because the deployed module uses Go's `errors.Join`. */
+/** Creates the error for when all routes fail. It lacks code 1141, because the deployed module uses Go's `errors.Join`. */
 function allFailed(failures: readonly ModuleError[]): ModuleError {
   const texts = failures.map(({ message }) => message);
   return unregisteredError(
@@ -244,7 +244,7 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Returns a route's coin. Throws for a one-token route, because Go dereferences the missing coin. */
+/** Returns a route's output. Throws for a one-token route, because Go dereferences a nil pointer there. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;

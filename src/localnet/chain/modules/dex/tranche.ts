@@ -20,8 +20,8 @@ export function isExpired(context: Context, tranche: Tranche): boolean {
 }
 
 /**
- * Returns whether an expiration has passed, i.e. the block time is later (spec 001: valid while block time <= expiration_time).
- * In the deployed module, an equal time has passed too.
+ * Returns whether an expiration time has passed: an order is valid while block time <= expiration_time (spec 001). In the
+ * deployed module, an order is no longer valid if the two times are equal.
  */
 export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
   return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));
@@ -67,7 +67,7 @@ export function findTranche(context: Context, key: TrancheKey) {
   return inactive === undefined ? undefined : { tranche: inactive, isActive: false };
 }
 
-/** Writes a tranche on the book. A tranche without maker reserves becomes inactive; one without any reserves is deleted. */
+/** Saves an active tranche. A tranche without maker reserves becomes inactive, and a tranche without any reserves is deleted. */
 export function saveTranche(
   context: Context,
   chainName: string,
@@ -108,7 +108,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
     decimal.mulPrecInt(filledRatio(tranche), user.sharesOwned),
     decimal.precFromInt(user.sharesWithdrawn),
   );
-  // Round the shares up and the coins down, so that the sum of all users' parts never exceeds the reserves.
+  // Round the shares up and the coins down, so that all users together can never withdraw more than the reserves.
   if (unclaimed <= 0n) return { shares: 0n, amountOut: 0n };
   return {
     shares: decimal.ceilPrec(unclaimed),
@@ -120,7 +120,7 @@ export function calcWithdrawable(tranche: Tranche, user: TrancheUser) {
 export function calcRefund(tranche: Tranche, user: TrancheUser): bigint {
   const { totalMaker } = tranche;
   const unfilled = decimal.subPrec(decimal.precFromInt(totalMaker), filledAmount(tranche));
-  // Due to rounding, takers can fill slightly more than the tranche offered. Nothing is left to refund then.
+  // Due to rounding, takers can fill slightly more than the tranche offered, which leaves nothing to refund.
   if (unfilled <= 0n) return 0n;
   return decimal.truncatePrec(decimal.quoPrecInt(decimal.mulPrecInt(unfilled, user.sharesOwned), totalMaker));
 }
@@ -133,7 +133,7 @@ function filledRatio(tranche: Tranche): decimal.PrecDec {
   return minInt(decimal.quoPrecInt(filledAmount(tranche), tranche.totalMaker), decimal.PREC_ONE);
 }
 
-/** Removes reserves from a tranche. Throws dex/1170 if it has less than that. */
+/** Removes reserves from a tranche. Throws dex/1170 if the tranche does not have enough. */
 export function takeReserves(
   tranche: Tranche,
   out: { readonly maker: bigint; readonly taker: bigint },
@@ -145,7 +145,7 @@ export function takeReserves(
   return withAmounts(tranche, { reservesMaker, reservesTaker, totalMaker, totalTaker });
 }
 
-/** Returns a tranche with new amounts. Listing the fields is faster than a spread, and copies take much of a message's time. */
+/** Returns a copy with new amounts. Listing the fields is faster than a spread, and copies take much of a message's time. */
 export function withAmounts(
   { key, expirationTimeNs, priceTakerToMaker, makerPrice }: Tranche,
   amounts: Pick<Tranche, "reservesMaker" | "reservesTaker" | "totalMaker" | "totalTaker">,
@@ -163,7 +163,7 @@ export function withAmounts(
   };
 }
 
-/** Returns a user's part of a tranche, or creates one. Throws dex/1171 if the key belongs to another pair or tick. */
+/** Returns or creates a user's position in a tranche. Throws dex/1171 if the tranche key belongs to another pair or tick. */
 export function getOrNewTrancheUser(
   context: Context,
   address: string,
@@ -190,7 +190,7 @@ function newTrancheUser(
   return { tradePairId, tick, trancheKey, address, sharesOwned: 0n, sharesWithdrawn: 0n, orderType };
 }
 
-/** Writes a user's part of a tranche, or deletes it once everything has been withdrawn. */
+/** Writes a user's position in a tranche, or deletes the position once everything has been withdrawn. */
 export function saveTrancheUser(context: Context, user: TrancheUser): void {
   if (user.sharesOwned === user.sharesWithdrawn) store.trancheUsers.delete(context, user);
   else store.trancheUsers.set(context, user, user);

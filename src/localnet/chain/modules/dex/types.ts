@@ -85,7 +85,7 @@ export type TickLiquidity =
   | { readonly kind: "pool"; readonly reserves: PoolReserves }
   | { readonly kind: "tranche"; readonly tranche: Tranche };
 
-/** When a tranche expires. `trancheRef` is the active tranche's store key without its prefix. */
+/** A tranche's expiration. `trancheRef` is the active tranche's store key without its prefix. */
 export interface Expiration {
   readonly timeNs: bigint;
   readonly trancheRef: Uint8Array;
@@ -93,7 +93,7 @@ export interface Expiration {
 
 export type DexOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** The bank methods that the dex uses. A payment throws `ModuleError` if coins are missing or the recipient is blocked. */
+/** The bank methods that the dex uses. A payment throws `ModuleError` if funds are insufficient or the recipient is blocked. */
 export type DexBank = Pick<
   BankKeeper,
   "balance" | "balances" | "holders" | "supply" | "sendToModule" | "sendFromModule" | "mint" | "burn"
@@ -106,24 +106,24 @@ export interface DexKeepers extends DexOptions {
 /** Name of the module and its store. */
 export const MODULE_NAME = "dex";
 
-/** Active records on the order book, `TickLiquidity`. */
+/** Active records on the order book (`TickLiquidity`). */
 export const TICK_LIQUIDITY_PREFIX = utf8("TickLiquidity/value//");
-/** Users' parts of tranches, `LimitOrderTrancheUser`. */
+/** Users' positions in tranches (`LimitOrderTrancheUser`). */
 export const TRANCHE_USER_PREFIX = utf8("LimitOrderTrancheUser/value/");
-/** Filled, cancelled and expired tranches, `LimitOrderTranche`. */
+/** Filled, cancelled and expired tranches (`LimitOrderTranche`). */
 export const INACTIVE_TRANCHE_PREFIX = utf8("InactiveLimitOrderTranche/value//");
-/** Tranche expirations, `LimitOrderExpiration`. */
+/** Tranche expirations (`LimitOrderExpiration`). */
 export const EXPIRATION_PREFIX = utf8("LimitOrderExpiration/value//");
 /** Pool ids, 8 bytes big-endian. */
 export const POOL_ID_PREFIX = utf8("Pool/id//");
-/** Each pool's tick, fee and pair, `PoolMetadata`. */
+/** Each pool's tick, fee and pair (`PoolMetadata`). */
 export const POOL_METADATA_PREFIX = utf8("PoolMetadata/value//");
 /** Number of pools ever created, 8 bytes big-endian. */
 export const POOL_COUNT_KEY = utf8("Pool/count//");
 export const PARAMS_KEY = utf8("Params/value//");
 /** Number of tranche keys ever assigned, 8 bytes big-endian. */
 export const TRANCHE_COUNT_KEY = utf8("Tranche/count//");
-/** Number of JIT orders in the block, 8 bytes big-endian. */
+/** Number of JIT orders in the current block, 8 bytes big-endian. */
 export const JITS_IN_BLOCK_KEY = utf8("JITsInBlock/count//");
 
 const POOL_MARK = utf8("/A_PoolDeposit/");
@@ -151,15 +151,15 @@ function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
 
-/** Keys for one side of a pair, and the range of its active records. */
+/** Keys for one side of a pair, and the key range of its active records. */
 interface SideKeys {
   readonly key: Uint8Array;
-  /** The key below {@link TICK_LIQUIDITY_PREFIX}. */
+  /** The key, including {@link TICK_LIQUIDITY_PREFIX}. */
   readonly path: Uint8Array;
   readonly end: Uint8Array | undefined;
 }
 
-/** Caches the keys of each side, so that the few id objects of a side's records share them. The keys depend only on the pair. */
+/** Caches each side's keys, which depend only on the pair, so that the few id objects of a side's records share them. */
 const sides = createRecentCache<string, SideKeys>(4_096);
 
 const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKeys => {
@@ -173,7 +173,7 @@ const sideKeys = cachedOn("keys of the side", (tradePairId: TradePairId): SideKe
   return sides.get(`${makerDenom} ${takerDenom}`, create) ?? create();
 });
 
-/** Returns the part that one side's keys share, without the store prefix. Do not modify the array. */
+/** Returns the common part of one side's keys, without the store prefix. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
@@ -184,22 +184,22 @@ export function sideRange(tradePairId: TradePairId): KeyRange {
   return [path, end];
 }
 
-/** Returns the key for a pool side, below {@link TICK_LIQUIDITY_PREFIX}. */
+/** Returns a pool side's key, without {@link TICK_LIQUIDITY_PREFIX}. */
 export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
 
-/** Returns the complete key for a pool side, cached on the key object, which all versions share. Do not modify the array. */
+/** Returns a pool side's complete key, cached on the key object, which all versions share. Do not modify the array. */
 export const poolReservesPath = cachedOn("path of a side", (key: PoolReservesKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, poolReservesKey(key))),
 );
 
-/** Returns the key for a tranche, below {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
+/** Returns a tranche's key, without {@link TICK_LIQUIDITY_PREFIX} or {@link INACTIVE_TRANCHE_PREFIX}. */
 export function trancheRef({ tradePairId, tick, trancheKey }: TrancheKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), TRANCHE_MARK, utf8(`${trancheKey}/`));
 }
 
-/** Returns the complete key for an active tranche, cached on the key object. Do not modify the array. */
+/** Returns an active tranche's complete key, cached on the key object. Do not modify the array. */
 export const activeTranchePath = cachedOn("path of a tranche", (key: TrancheKey) =>
   cacheKeyText(concat(TICK_LIQUIDITY_PREFIX, trancheRef(key))),
 );
@@ -221,15 +221,15 @@ export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
 
 type TrancheUserKey = Pick<TrancheUser, "address" | "trancheKey">;
 
-/** Returns the key for a user's part of a tranche, below {@link TRANCHE_USER_PREFIX}. */
+/** Returns the key of a user's position in a tranche, without {@link TRANCHE_USER_PREFIX}. */
 export function trancheUserKey(address: string, trancheKey: string): Uint8Array {
   return utf8(`${address}/${trancheKey}/`);
 }
 
-/** Caches the last path, because a message first reads a user's part and then writes it. */
+/** Caches the last path, because a message reads a user's position and then writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
-/** Returns the complete key for a user's part of a tranche. Do not modify the array. */
+/** Returns the complete key of a user's position in a tranche. Do not modify the array. */
 export function trancheUserPath({ address, trancheKey }: TrancheUserKey): Uint8Array {
   if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
   const path = cacheKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
@@ -237,17 +237,17 @@ export function trancheUserPath({ address, trancheKey }: TrancheUserKey): Uint8A
   return path;
 }
 
-/** Returns the common prefix of a user's tranche keys. */
+/** Returns the common prefix of a user's keys, without {@link TRANCHE_USER_PREFIX}. */
 export function trancheUserPrefix(address: string): Uint8Array {
   return utf8(`${address}/`);
 }
 
-/** Returns the key for an expiration, below {@link EXPIRATION_PREFIX}. */
+/** Returns an expiration's key, without {@link EXPIRATION_PREFIX}. */
 export function expirationKey(timeNs: bigint, ref: Uint8Array): Uint8Array {
   return concat(utf8(`${timeKey(timeNs)}/`), ref, SLASH);
 }
 
-/** Returns the key for a pool's id, below {@link POOL_ID_PREFIX}. */
+/** Returns the key of a pool's id, without {@link POOL_ID_PREFIX}. */
 export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
   return concat(utf8(`${formatPair(pairId)}/`), encodeTick(tick), SLASH, uint64BigEndian(fee), SLASH);
 }
@@ -255,7 +255,7 @@ export function poolIdKey({ pairId, tick, fee }: PoolKey): Uint8Array {
 interface PoolPlace {
   /** The complete key for the pool's id. */
   readonly idPath: Uint8Array;
-  /** The pool's token1 side. The path and the other side are cached on this object. */
+  /** The key of the pool's token1 side. The side's path and the opposite side's key are cached on this object. */
   readonly upper: PoolReservesKey;
 }
 
@@ -272,7 +272,7 @@ export const poolPlace = cachedOn("place of the pool", (key: PoolKey): PoolPlace
   return places.get(`${pairId.token0} ${pairId.token1} ${tick} ${fee}`, create) ?? create();
 });
 
-/** Formats whole seconds in base 36, preceded by the number of digits. The zero time becomes "10". */
+/** Formats a time's whole seconds in base 36, preceded by the number of digits. Go's zero time becomes "10". */
 function timeKey(timeNs: bigint): string {
   return sortableNumber(timeNs === GO_ZERO_TIME_NS ? 0n : BigInt.asUintN(64, splitNs(timeNs).seconds));
 }

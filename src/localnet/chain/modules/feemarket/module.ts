@@ -23,10 +23,10 @@ import * as money from "../../runtime/coins.ts";
 /** Name of the module and its store. */
 const MODULE_NAME = "feemarket";
 
-/** Module account that holds a transaction's fee between the ante step and the post step. */
+/** Module account that holds a transaction's fee from the ante step until the post step. */
 export const ESCROW_NAME = "feemarket-fee-collector";
 
-/** Returns the deployed chain's parameters. */
+/** Returns the deployed chain's parameters with the given fee denomination. */
 export function defaultParams(feeDenom: string): market.Params {
   return {
     ...market.DEPLOYED_MARKET,
@@ -45,7 +45,7 @@ export const storedParams = collections.createRequiredItem(
   ),
 );
 
-/** Returns the first invalid field and the reason, or undefined. The rules, their order and the texts match the Go module. */
+/** Returns the first invalid field with the reason, or undefined if all are valid. Rules, order and texts match the Go module. */
 export function findParamsError(
   params: market.Params,
 ): { readonly field: string; readonly text: string } | undefined {
@@ -71,9 +71,9 @@ export function findParamsError(
 }
 
 interface FeemarketOptions {
-  /** Fee denomination if the genesis has no parameters. */
+  /** Fee denomination to use if the genesis has no parameters. */
   readonly feeDenom: string;
-  /** Prices that the node's mempool requires while the market is disabled. Default: none. */
+  /** Minimum gas prices that the node's mempool enforces while the market is disabled. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
 }
 
@@ -89,7 +89,7 @@ export interface FeemarketModule extends ChainModule {
   readonly maxTxGas: (context: Context) => bigint | undefined;
 }
 
-/** Upper bound of the gas for a fee's payout, which comes after the gas is added to the block's utilization. */
+/** Upper bound of the gas for paying out a fee. This gas is not included in the block's utilization. */
 const PAYOUT_GAS = 200_000n;
 
 /** Creates the `feemarket` module: gas price, fee escrow and settlement. */
@@ -118,8 +118,8 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
 const SCHEMA = genesisSchema(MODULE_NAME, "feemarket.feemarket.v1.GenesisState", GenesisState);
 
 /**
- * Reads parameters and state. Without parameters, the deployed chain's are used with `feeDenom`; without a state, the market
- * starts at the minimum price.
+ * Reads parameters and state. The default parameters are the deployed chain's, with `feeDenom`. By default, the market starts at
+ * the minimum price.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, feeDenom: string): void {
   const genesis = SCHEMA.read(json);
@@ -165,14 +165,14 @@ interface FeeDeps {
 const FEE_COLLECTOR = "fee_collector";
 
 /**
- * Creates the ante step that checks the offered fee against the price of the gas limit and moves the complete offer into escrow
- * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The messages' gas is not known yet, so the post step splits the offer into fee
- * and tip.
+ * Creates the ante step that checks the offered fee against the price of the gas limit and moves the entire offer into escrow
+ * (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The messages' gas usage is not known yet, so the post step splits the offer
+ * into fee and tip.
  *
- * The read of the gas price at the end is there because Go does it too and each read consumes gas.
+ * Like Go, reads the gas price again at the end, because each read consumes gas.
  *
- * If the market is disabled, the SDK's step {@link deductFee} takes the fee. `minGasPrices` are the node's prices, which only its
- * mempool requires.
+ * If the market is disabled, the SDK's step {@link deductFee} takes the fee. `minGasPrices` are the node's minimum prices, which
+ * only its mempool enforces.
  */
 function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
@@ -202,7 +202,7 @@ function requirePrice(context: Context, { denom }: money.Coin): GasPrice {
   );
 }
 
-/** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if below the node's price. */
+/** Moves the offer to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 if it is below the node's price. */
 function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
   const { gasLimit, amount } = feeOf(tx);
   const isSimulation = context.mode === "simulate";
@@ -232,7 +232,7 @@ function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices:
   context.emit(event("tx", { fee: money.formatCoins(offered), fee_payer: feePayerOf(tx) }));
 }
 
-/** Returns the fee's only coin, with amount 0 in a simulation. Throws feemarket/1 and feemarket/2. */
+/** Returns the fee's only coin; in a simulation, its amount is 0. Throws feemarket/1 for no coin and feemarket/2 for several. */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): money.Coin {
   const coins = money.parseCoins(feeOf(tx).amount);
   const [offered] = coins;
@@ -247,7 +247,7 @@ function escrow(context: Context, tx: DecodedTx, offered: money.Coin, deps: FeeD
   deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
 }
 
-/** Returns the account that pays the fee. Throws if the account does not exist or if the fee names a granter. */
+/** Returns the account that pays the fee. Throws if the account does not exist, or if another account grants the fee. */
 function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Array {
   const payer = parseSigner(deps.accounts, feePayerOf(tx));
   const granter = feeOf(tx).granter;
@@ -257,7 +257,7 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   return payer;
 }
 
-/** Rejects a fee grant, because this chain has none. The text is Go's for a missing grant, with both addresses as raw bytes. */
+/** Rejects a fee grant, because this chain has none. Go's text for a missing grant contains both addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw errors.ErrNotFound("fee-grant not found").wrap(text);
@@ -276,7 +276,7 @@ interface SettleDeps extends FeeDeps {
 
 /**
  * Creates the post step that pays the fee out of escrow. The fee recipient gets the fee for the gas used, and the proposer gets
- * the rest as a tip. It also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
+ * the remainder as a tip. Also adds the gas to the block's total (x/feemarket v1.1.1 `FeeMarketDeductDecorator`).
  */
 function createSettleFee(deps: SettleDeps): AnteStep {
   return (context, tx, environment) => {
@@ -287,11 +287,11 @@ function createSettleFee(deps: SettleDeps): AnteStep {
     const params = storedParams.get(context);
     if (!params.enabled || context.height <= (enabledHeight.get(context) ?? -1n)) return;
     const state = storedState.get(context);
-    // Read the gas before the payouts, because the block's total does not include theirs.
+    // Read the gas before the payouts, because the block's total does not include the payouts' gas.
     const used = context.gas.used();
     const offered = offeredFee(tx, params.feeDenom, isSimulation);
     const price = requirePrice(context, offered);
-    // Splits the offer according to the gas used so far, including the settlement's first reads.
+    // Split the offer based on the gas used so far, which includes the settlement's first reads.
     const charged = context.gas.used();
     const split = isSimulation
       ? { fee: offered, tip: { denom: offered.denom, amount: 0n } }
@@ -321,7 +321,7 @@ function positive(coin: money.Coin): readonly money.Coin[] {
   return coin.amount > 0n ? [coin] : [];
 }
 
-/** Adds the gas to the current block's total. Fails the transaction if the block would exceed its maximum. */
+/** Adds the gas to the current block's total. Fails the transaction if the total would exceed the block's maximum. */
 function countGas(context: Context, state: market.State, gas: bigint, params: market.Params): void {
   const next = market.addUtilization(state, gas, params);
   if ("exceeded" in next) {
@@ -349,7 +349,7 @@ export interface GasPrice {
 
 /** Returns the gas price in a denomination. Throws dynamicfees/1100 unless it is the fee denomination. */
 function gasPriceIn(context: Context, denom: string): GasPrice {
-  // Read the state before the parameters like Go, because the order determines the gas used if a later read fails.
+  // Like Go, read the state before the parameters, because the order determines the gas used if a later read fails.
   const { baseGasPrice } = storedState.get(context);
   if (storedParams.get(context).feeDenom !== denom) throw ErrUnknownDenom();
   return { denom, amount: baseGasPrice };
@@ -361,8 +361,8 @@ function priceOf(gas: bigint, price: GasPrice): bigint {
 }
 
 /**
- * Splits an offer into fee and tip. The offer must cover `gas.limit`, and the fee pays for `gas.charged`. The error text reports
- * `gas.used`. Throws sdk/13.
+ * Splits an offer into fee and tip. The fee pays for `gas.charged`. Throws sdk/13 if the offer does not cover `gas.limit`; the
+ * error text reports `gas.used`.
  */
 function splitFee(
   offered: money.Coin,
@@ -380,12 +380,12 @@ function splitFee(
   return { fee: { denom, amount: fee }, tip: { denom, amount: offered.amount - fee } };
 }
 
-// Errors of codespace "feemarket" by their Go names (x/feemarket v1.1.1 types/errors.go).
+// Errors in the codespace "feemarket", under their Go names (x/feemarket v1.1.1 types/errors.go).
 const feemarketError = errors.errorsOf("feemarket");
 const ErrNoFeeCoins = feemarketError(1, "no fee coin provided. Must provide one.");
 const ErrTooManyFeeCoins = feemarketError(
   2,
   "too many fee coins provided.  Only one fee coin may be provided",
 );
-/** For a fee in a denomination without a price. The deployed chain looks up prices in its `dynamicfees` module. */
+/** Thrown for a denomination without a price. The deployed chain looks up prices in its `dynamicfees` module. */
 const ErrUnknownDenom = errors.registerError("dynamicfees", 1100, "unknown denom");

@@ -5,13 +5,13 @@ import { AuthInfo, Tx, TxBody, TxRaw } from "../../../../cosmos/proto/gen/cosmos
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { atPath, GenesisError } from "../../runtime/genesis.ts";
 
-/** Name of the module and of its member in the genesis document. The module has no store. */
+/** Name of the module and its key in `app_state`. The module has no store. */
 const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**
- * Creates the `genutil` module, which runs the genesis document's transactions. They create a chain's first validators, and run
- * after the genesis of all modules, without a fee or a gas limit.
+ * Creates the `genutil` module, which runs the transactions in the genesis document. The transactions create a chain's first
+ * validators, and run after InitGenesis of all modules, without a fee or gas limit.
  */
 export function createGenutilModule(
   { chainName }: Pick<ChainNames, "chainName">,
@@ -34,7 +34,7 @@ export function createGenutilModule(
   };
 }
 
-/** Returns the transactions as JSON. Throws `GenesisError` for anything else. */
+/** Returns the genesis transactions as JSON. Throws `GenesisError` if the module's genesis is malformed. */
 function genesisTxs(json: JsonValue | undefined): readonly unknown[] {
   if (json === undefined) return [];
   if (!isRecord(json)) throw new GenesisError(PATH, "expected an object");
@@ -53,7 +53,7 @@ function deliverTx(json: unknown, index: number, chainName: string, deliver: Del
   if (code !== 0) throw new GenesisError(path, log);
 }
 
-/** Encodes a transaction exactly as its signer did: the protobuf encoding that the SDK signs is deterministic. */
+/** Encodes a transaction exactly as its signer did. This works because the SDK signs a deterministic protobuf encoding. */
 function encodeTx(json: unknown, chainName: string): Uint8Array {
   const { body, authInfo, signatures } = Tx.decode(messageFromJson("cosmos.tx.v1beta1.Tx", json, chainName));
   if (body === undefined || authInfo === undefined) throw new Error("expected body and auth_info");

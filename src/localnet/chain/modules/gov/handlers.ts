@@ -36,11 +36,11 @@ function currentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
       const canceledTime = nsToTimestamp(context.timeNs);
       return { proposalId, canceledTime, canceledHeight: context.height };
     },
-    // Only proposals can send the messages below.
+    // The messages below can only be sent by a proposal.
     ExecLegacyContent: (_context, message) => {
       if (message.authority !== authority)
         throw errors.ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
-      // A text proposal has no effect on the chain, and this chain has no other kind.
+      // Text proposals have no effect on the chain, and this chain supports no other legacy content.
       readContent(message.content);
     },
     UpdateParams: keys.moduleParams.update({
@@ -75,7 +75,7 @@ function legacyHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   });
 }
 
-/** Converts the digits of a decimal on the wire to decimal text. */
+/** Converts a decimal from its wire encoding (the digits without a point) to decimal text. */
 function decimalText(digits: string): string {
   return formatDec18(parseWireInt(digits));
 }
@@ -93,7 +93,7 @@ function readContent(content: Any | undefined): TextProposal | undefined {
 const MAX_TITLE_BYTES = 140;
 const MAX_DESCRIPTION_BYTES = 10_000;
 
-/** MsgSubmitProposal (v1beta1): wraps the content in a message of the proposal. */
+/** MsgSubmitProposal (v1beta1): submits a v1 proposal that wraps the content in a MsgExecLegacyContent. */
 function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers: keeper.Keepers): bigint {
   const { proposer, initialDeposit } = message;
   const content = readContent(message.content);
@@ -119,7 +119,7 @@ function requireText(name: string, text: string, maxBytes: number): void {
     throw keys.ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
-/** Gas per proposal byte in addition to the store's gas. It is three times the price of writing a byte. */
+/** Gas charged per byte of a proposal, in addition to the store's gas. It is three times the gas for writing a byte. */
 const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(

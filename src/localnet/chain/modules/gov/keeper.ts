@@ -78,7 +78,7 @@ export function deleteProposal(context: Context, proposal: gov.Proposal): void {
   proposals.delete(context, proposal.id);
 }
 
-/** A proposal before it gets its id. */
+/** A proposal that has no id yet. */
 export interface Draft {
   readonly messages: readonly Any[];
   readonly metadata: string;
@@ -91,7 +91,7 @@ export interface Draft {
 const MAX_METADATA_BYTES = 255;
 const MAX_SUMMARY_BYTES = 40 * MAX_METADATA_BYTES;
 
-/** Stores a proposal in its deposit period. Throws `ModuleError` if a text is too long or a message's signer is not x/gov. */
+/** Stores a new proposal in its deposit period. Throws `ModuleError` if a text is too long or x/gov cannot run a message. */
 export function addProposal(context: Context, draft: Draft, keepers: Keepers): gov.Proposal {
   const { messages, metadata, title, summary, proposer, expedited } = draft;
   requireLength(metadata);
@@ -133,7 +133,7 @@ function requireLength(text: string): void {
   if (length > MAX_METADATA_BYTES) throw keys.ErrMetadataTooLong(`got metadata with length ${length}`);
 }
 
-/** Requires the message to have a handler and the module's account as its only signer. Legacy content first runs on a branch. */
+/** Requires the message to have a handler and the module's account as its only signer. Also dry-runs legacy content. */
 function requireRunnable(
   context: Context,
   { typeUrl, value }: Any,
@@ -151,7 +151,7 @@ function requireRunnable(
   );
 }
 
-/** Checks a new proposal's deposit. Throws `ModuleError`. */
+/** Checks a new proposal's initial deposit. Throws `ModuleError`. */
 export function checkInitialDeposit(
   params: gov.Params,
   deposit: readonly money.Coin[],
@@ -189,7 +189,7 @@ interface Payment {
   readonly amount: readonly money.Coin[];
 }
 
-/** Adds a deposit. Returns whether it started the vote. Throws `ModuleError`. */
+/** Adds a deposit and returns whether the deposit started the vote. Throws `ModuleError`. */
 export function addDeposit(context: Context, { id, depositor, amount }: Payment, keepers: Keepers): boolean {
   const { bank, bech32Prefix } = keepers;
   const proposal = requireProposal(context, id);
@@ -220,7 +220,7 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   return starts;
 }
 
-/** Requires at least one coin to reach the minimum fraction of the deposit that starts the vote. */
+/** Requires at least one coin to reach the fraction `min_deposit_ratio` of the deposit that starts the vote. */
 function requireRatioOf(
   params: gov.Params,
   least: readonly money.Coin[],

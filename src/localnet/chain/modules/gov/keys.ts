@@ -8,7 +8,7 @@ import { joinNs } from "../../../../platform/base/time.ts";
 import { arePositive, type Coin, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
-/** Name of the module, its store and its account, and the error codespace. */
+/** Name of the module, its store, its account and its error codespace. */
 export const MODULE_NAME = "gov";
 
 /** Encodes the key of a deposit or vote, without its prefix: `id | lp(address)`. */
@@ -37,7 +37,7 @@ export const ErrInvalidDepositDenom = govError(23, "invalid deposit denom");
 
 const MIN_DEPOSIT = 10_000_000n;
 
-/** Returns the SDK's defaults with the chain's denomination. Ratios are decimal strings, where 1 means 100 %. */
+/** Returns the SDK's default parameters with the chain's denomination. Ratios are decimal strings, where 1 means 100 %. */
 export function defaultParams(denom: string): Params {
   return {
     minDeposit: [{ denom, amount: MIN_DEPOSIT.toString() }],
@@ -59,7 +59,7 @@ export function defaultParams(denom: string): Params {
   };
 }
 
-/** Deposits, periods and vote shares. Genesis stores {@link defaultParams} with the chain's denomination. */
+/** Deposits, periods and vote thresholds. By default, genesis stores {@link defaultParams} with the chain's denomination. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(0x30),
@@ -73,14 +73,14 @@ export function minDepositOf(params: Params, expedited: boolean): readonly Coin[
   return parseCoins(expedited ? params.expeditedMinDeposit : params.minDeposit);
 }
 
-/** Reads a ratio from the params. Throws `ModuleError` if the text is not a decimal. */
+/** Parses a ratio. Throws `ModuleError` if the text is not a decimal. */
 export function ratioOf(text: string, name = "ratio"): Dec18 {
   const refuse = (): Error =>
     unregisteredError(`invalid ${name} string: ${JSON.stringify(text.slice(0, 40))} is not a decimal`);
   return orThrow(() => parseDec18(text), refuse);
 }
 
-/** Throws an unregistered error for parameters that would break the module. */
+/** Throws an unregistered error if a parameter is invalid. */
 function validateParams(params: Params): void {
   const least = requireCoins("minimum deposit", params.minDeposit);
   const expedited = requireCoins("expedited minimum deposit", params.expeditedMinDeposit);

@@ -24,7 +24,7 @@ import * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
 
-/** Creates the `gov` module: proposals whose messages run as the chain's authority if stakeholders vote for them. */
+/** Creates the `gov` module: proposals whose messages run as the chain's authority if the stakers approve them. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
   const queries = createQueries(keepers);
@@ -89,7 +89,7 @@ function proposalOf(context: Context, id: bigint): v1.Proposal {
   return proposal;
 }
 
-/** Returns the stored result if the vote has ended, or else the result as if the vote ended now. */
+/** Returns the current tally during the voting period, and the stored result otherwise. */
 function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): v1.Proposal["finalTallyResult"] {
   const proposal = proposalOf(context, id);
   if (proposal.status === v1.ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
@@ -113,7 +113,7 @@ function queryProposals(
   return { proposals: page.items, pagination: page.pagination };
 }
 
-/** `params` always contains all parameters; the separate parts from earlier releases are added on request. */
+/** `params` always contains all parameters. The separate parts from earlier SDK releases are only set on request. */
 function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
   const params = moduleParams.get(context);
   const { minDeposit, maxDepositPeriod, votingPeriod, quorum, threshold, vetoThreshold } = params;
@@ -193,7 +193,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields in both. */
+/** Creates the `cosmos.gov.v1beta1` queries from the v1 queries. Requests and deposit responses have the same fields. */
 function legacyQueries(queries: ServedQueries<typeof wire.Query>): QueryFunctions<typeof legacy.Query> {
   return {
     Proposal: (context, request) => {
@@ -231,7 +231,7 @@ function toLegacy({ id, finalTallyResult: tally, ...proposal }: v1.Proposal): go
   };
 }
 
-/** Returns the legacy content that a proposal executes, or else its first message, as on the deployed chain. */
+/** Returns a proposal's legacy content or, as on the deployed chain, its first message if there is no legacy content. */
 function contentOf({ messages }: Pick<v1.Proposal, "messages">): gov.Proposal["content"] {
   const [exec] = messages.filter(({ typeUrl }) => typeUrl === "/cosmos.gov.v1.MsgExecLegacyContent");
   return exec === undefined ? messages[0] : MsgExecLegacyContent.decode(exec.value).content;
@@ -242,7 +242,7 @@ function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
   return { yes, abstain, no, noWithVeto };
 }
 
-/** Converts a v1 vote, whose weights are decimals with a point. */
+/** Converts a v1 vote. Its weights are decimals with a point; legacy weights have none. */
 function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
   return {
     ...vote,
@@ -264,7 +264,7 @@ function toLegacyParams(params: wire.QueryParamsResponse): legacy.QueryParamsRes
   };
 }
 
-/** Returns a decimal as protobuf encodes it: its digits, without a point. */
+/** Returns a decimal in its wire encoding: the digits without a point. */
 function digitsOf(decimal: string): string {
   return parseDec18(decimal).toString();
 }

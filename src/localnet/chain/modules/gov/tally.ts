@@ -11,7 +11,7 @@ import * as keeper from "./keeper.ts";
 import { queueKey, moduleParams, ratioOf } from "./keys.ts";
 import * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 
-/** Drops proposals whose deposit is insufficient at the end of the deposit period, and ends votes whose period has ended. */
+/** Drops proposals that miss the minimum deposit by the end of their deposit period, and ends votes whose period is over. */
 export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
     Buffer.compare(key.subarray(0, timeKey(context.timeNs).length), timeKey(context.timeNs)) <= 0;
@@ -52,7 +52,7 @@ function endVote(context: Context, proposal: gov.Proposal, keepers: keeper.Keepe
 
 type Outcome = readonly [proposal: gov.Proposal, result: string, log: string];
 
-/** Runs the messages of a proposal that passed. If one message fails, all their writes are dropped. */
+/** Runs the messages of a passed proposal. If a message fails, the writes of all messages are dropped. */
 function runProposal(context: Context, proposal: gov.Proposal, { findMessage }: keeper.Keepers): Outcome {
   let at = 0;
   try {
@@ -90,14 +90,15 @@ function rejected(proposal: gov.Proposal): Outcome {
 
 interface Tally {
   readonly passes: boolean;
-  /** True if the deposits are burned. */
+  /** True if the deposits must be burned. */
   readonly burns: boolean;
   readonly result: gov.TallyResult;
 }
 
 /**
- * Counts the votes by stake. A voter's delegations count for its own vote. Delegations whose owners did not vote count for the
- * vote of their bonded validator, if it voted. `removesVotes` deletes the counted votes.
+ * Counts the votes, weighted by stake. A voter's delegations are counted with the voter's own vote. If a delegator did not vote,
+ * its delegations follow the vote of their bonded validator, if the validator voted. If `removesVotes` is true, deletes the
+ * counted votes.
  */
 export function tally(
   context: Context,
@@ -134,7 +135,7 @@ interface Candidate extends ValidatorStake {
   ballot: Ballot;
 }
 
-/** Returns the voting power by option and in total, and the tokens of all bonded validators. */
+/** Returns the voting power per option and in total, and the bonded validators' total tokens. */
 function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, removesVotes: boolean) {
   const validators = new Map<string, Candidate>();
   for (const each of keepers.staking.bonded(context))

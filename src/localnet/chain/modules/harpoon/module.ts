@@ -12,7 +12,7 @@ import { utf8 } from "../../../../platform/base/bytes.ts";
 import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
 import * as errors from "../../runtime/errors.ts";
 
-/** Name of the module and its store, and the error codespace. */
+/** Name of the module, its store and its error codespace. */
 const MODULE_NAME = "harpoon";
 
 export interface HarpoonModule extends ChainModule {
@@ -51,7 +51,7 @@ export function createHarpoonModule(
 }
 
 /**
- * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"), accepted only from the authority. As in Go,
+ * MsgManageHookSubscription (chain-extension-modules.md, "Hook subscription module"). Only the authority may send it. As in Go,
  * the contract address is checked before the authority.
  */
 function manageHookSubscription(
@@ -68,7 +68,7 @@ function manageHookSubscription(
 }
 
 /**
- * Checks MsgManageHookSubscription in Go's order and returns its subscription. If the subscription is missing, Go panics; here,
+ * Checks MsgManageHookSubscription in Go's order and returns its subscription. Go panics if the subscription is missing; here,
  * the message fails with an error.
  */
 function validateManageHookSubscription(
@@ -102,8 +102,8 @@ function requireUnique(hooks: readonly HookType[]): void {
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.harpoon.GenesisState", GenesisState);
 
 /**
- * Stores the subscriptions from a genesis document. Throws `GenesisError` if a contract is invalid, repeated or missing, or if a
- * hook type is invalid or repeated.
+ * Stores the subscriptions from a genesis document. Throws `GenesisError` if a contract address is invalid or repeated, if no
+ * contract exists at an address, or if a hook type is invalid or repeated.
  */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const records = SCHEMA.read(json)?.hookSubscriptions ?? [];
@@ -190,7 +190,7 @@ const subscriptions = createMap(
   messageCodec(HookSubscriptions),
 );
 
-/** Finds a hook type's record. As in Go, checks that it exists before reading it; both accesses consume gas. */
+/** Finds a hook type's record. As in Go, checks that the record exists before reading it; both accesses consume gas. */
 function findRecord(context: Context, hookType: HookType): HookSubscriptions | undefined {
   return subscriptions.has(context, hookType) ? subscriptions.get(context, hookType) : undefined;
 }
@@ -206,7 +206,7 @@ export function setSubscriptions(context: Context, record: HookSubscriptions): v
 
 /**
  * Replaces the hook types to which a contract subscribes (chain-extension-modules.md, "States and transitions"). An existing
- * subscription keeps its place in the call order; a new one is added at the end.
+ * subscription keeps its place in the call order; a new subscription is added at the end.
  */
 function replaceSubscriptions(context: Context, contract: string, hooks: readonly HookType[]): void {
   for (const hook of hooks) subscribe(context, contract, hook);
@@ -215,14 +215,14 @@ function replaceSubscriptions(context: Context, contract: string, hooks: readonl
   }
 }
 
-/** Always writes the record, as Go does, so a message's gas does not depend on earlier subscriptions. */
+/** Like Go, writes the record even if the contract is already subscribed, because the write consumes gas. */
 function subscribe(context: Context, contract: string, hookType: HookType): void {
   const present = subscribedContracts(context, hookType);
   const contractAddresses = present.includes(contract) ? [...present] : [...present, contract];
   setSubscriptions(context, { hookType, contractAddresses });
 }
 
-/** Deletes the record if it becomes empty; otherwise writes it, as Go does. */
+/** Deletes the record if no contracts are left; otherwise, writes the record even if it is unchanged, as Go does. */
 function unsubscribe(context: Context, contract: string, hookType: HookType): void {
   const record = findRecord(context, hookType);
   if (record === undefined) return;
@@ -234,12 +234,12 @@ function unsubscribe(context: Context, contract: string, hookType: HookType): vo
 /** Prefix of hook type names. The rest of the name, in lower case, is the key in the sudo message. */
 const NAME_PREFIX = "HOOK_TYPE_";
 
-/** The hooks that the staking module calls. Addresses are bytes. If a contract fails, the hook throws its error. */
+/** The hooks that the staking module calls. Addresses are raw bytes. If a contract fails, the hook throws its error. */
 export type HarpoonHooks = ReturnType<typeof createHooks>;
 
 /**
- * Creates the hooks. Each hook sends one sudo message, as JSON text in the style of Go's `encoding/json`, to the contracts
- * subscribed to its type (chain-extension-modules.md, "Hook subscription module").
+ * Creates the hooks. Each hook sends one sudo message, formatted as by Go's `encoding/json`, to the contracts subscribed to its
+ * type (chain-extension-modules.md, "Hook subscription module").
  */
 export function createHooks(keepers: Keepers) {
   const { bech32Prefix } = keepers;
@@ -282,7 +282,7 @@ export function createHooks(keepers: Keepers) {
         tokens_to_burn: tokensToBurn.toString(),
       }),
     afterUnbondingInitiated: (context: Context, id: bigint): void => {
-      // The id is a JSON number up to 2^64 - 1, which JSON.stringify would round.
+      // The id can be as large as 2^64 - 1, which JSON.stringify cannot print exactly.
       const body = `{"id":${id}}`;
       callSubscribers(context, keepers.contracts, HookType.HOOK_TYPE_AFTER_UNBONDING_INITIATED, body);
     },
@@ -290,8 +290,9 @@ export function createHooks(keepers: Keepers) {
 }
 
 /**
- * Calls the contracts subscribed to a hook type in order, in the caller's context: without a cache layer or gas limit of their
- * own. The first error ends the calls and keeps its codespace and code. `body` is the message's value as JSON.
+ * Calls the contracts subscribed to a hook type, in order. The calls run in the caller's context, without a cache layer or gas
+ * limit of their own. The first error stops the calls and keeps its codespace and code. `body` is the JSON value in the sudo
+ * message.
  */
 function callSubscribers(context: Context, contracts: ContractKeeper, hook: HookType, body: string): void {
   const name = nameOfHook(hook);
