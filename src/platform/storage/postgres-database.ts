@@ -12,7 +12,7 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** PostgreSQL schema of the tables, so that they can share a database with other tables. */
+/** PostgreSQL schema for the tables, so that they can share a database with other tables. */
 const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
@@ -84,7 +84,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
     throw error;
   } finally {
     client.off("error", onError);
-    // If it gets an error, the pool closes the connection instead of reusing it.
+    // Given an error, the pool closes the connection instead of reusing it.
     client.release(broken);
   }
 }
