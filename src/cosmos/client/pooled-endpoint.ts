@@ -170,7 +170,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
 
   /** Reads the status and checks the chain id. Parallel callers share one request. */
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
-    // The shared request runs under `life`, so one caller's abort does not fail the others.
+    // The shared request runs under `life`, so one caller's abort does not fail the other callers.
     verifying ??= readStatus();
     return raceAbort(verifying, signal);
   };

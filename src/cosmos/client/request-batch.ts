@@ -80,7 +80,7 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
-    // Reject before aborting, because the abort makes `exchange` fail and only a call's first rejection counts.
+    // Reject before aborting, because the abort makes `exchange` fail and only a call's first rejection takes effect.
     for (const call of batch) call.reject(timeoutError(call, target));
     stop.abort(new Error("deadline"));
   }, target.deadlineMs);
@@ -217,8 +217,8 @@ function parseResponses(body: string, facts: HttpFacts, endpoint: string): reado
 }
 
 /**
- * Settles each call with the response that carries its id; JSON-RPC allows responses in any order. Returns the batched calls that
- * got no response or were refused because of the batch. A lone call rejects with `bad-answer`.
+ * Settles each call with the response that has its id; JSON-RPC allows responses in any order. Returns the batched calls that got
+ * no response or were refused because of the batch. A lone call rejects with `bad-answer`.
  */
 function deliver(
   batch: readonly PendingCall[],

@@ -42,8 +42,8 @@ export function variableName(
 const FILE_SUFFIX = "_FILE";
 
 /**
- * Reads a daemon's configuration. Environment variables take precedence over `source`, and both over the defaults. If there is no
- * `source`, the variables are the whole configuration. Throws `ConfigError` with all errors.
+ * Reads a daemon's configuration. Environment variables take precedence over `source`, and both take precedence over the
+ * defaults. If there is no `source`, the variables are the whole configuration. Throws `ConfigError` with all errors.
  */
 export function readDaemonConfig<Config>(
   kind: ConfigKind<Config>,

@@ -86,7 +86,7 @@ export function createRemoteConnections(
       if (proxy === undefined) return direct;
       return getOrCreate(proxies, proxy.href, () => through(proxy));
     },
-    /** Closes all connections, including those in use. */
+    /** Closes all connections, including connections in use. */
     close: async (): Promise<void> =>
       void (await Promise.all([direct, ...proxies.values()].map((agent) => agent.destroy()))),
   };

@@ -22,7 +22,7 @@ export interface LoggerOptions {
   readonly keys?: LogConfig["keys"];
 }
 
-/** Field names in a line, unless the configuration sets others. */
+/** Default field names in a line, which the configuration can change. */
 const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message: "msg" };
 
 /**

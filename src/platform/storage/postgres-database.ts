@@ -113,7 +113,7 @@ const UPGRADE_LOCK = 7_208_965_143;
 
 /**
  * Upgrades a PostgreSQL database to the newest version in one transaction, with the SQLite migrations (`migrateSchema`). Several
- * processes may call it in parallel. If it throws `NewerSchemaError`, it has changed nothing.
+ * processes may call it in parallel. If it throws `NewerSchemaError`, the database is unchanged.
  */
 export async function migratePostgres(database: SqlDatabase, migrations: readonly string[]): Promise<void> {
   await database.transaction(async (session) => {

@@ -132,7 +132,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
   return {
     /** Appends a write that must not be lost. The caller limits the number of these writes by waiting for `flushed`. */
     push: (write: Write): void => add({ write, mayDrop: false }),
-    /** Appends a write that may be lost. A full queue drops and counts it. */
+    /** Appends a write that may be lost. If the queue is full, the write is dropped and counted. */
     offer: (write: Write): void => {
       const offered = writes.reduce((sum, { mayDrop }) => sum + (mayDrop ? 1 : 0), 0);
       if (offered < MAX_OFFERED) add({ write, mayDrop: true });

@@ -214,7 +214,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     if (frame.kind === "response") pending?.resolve(frame.result);
     else if (frame.kind !== "error") handleEvent(frame);
     else if (pending !== undefined) pending.reject(refused(options.endpoint, frame.rpcCode, frame.data));
-    // An error frame without a pending request is about the subscription that the request with this id made.
+    // An error frame without a pending request concerns the subscription that the request with this id created.
     else renew(frame.id, frame.data);
   };
 

@@ -279,8 +279,8 @@ function recordOutcomes(
 
 /**
  * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier
- * process. The mempool counts their sequences, and a simulation with the sequence from the last block reveals the sequence that
- * the mempool expects. Takes two reads. Rejects with `ClientError`.
+ * process. The sequence that the mempool expects includes these transactions, and a simulation with the sequence from the last
+ * block reveals the expected sequence. Takes two reads. Rejects with `ClientError`.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

@@ -23,7 +23,7 @@ export interface Flight {
   readonly checkedAt: bigint;
   /** Last block searched; used if there is no transaction index. Absent if no block has been searched. */
   readonly searchedTo?: bigint;
-  /** Since when nodes have refused rebroadcasts, and why. */
+  /** When nodes started to refuse rebroadcasts, and why. */
   readonly refused: Refusal | undefined;
 }
 
@@ -112,8 +112,8 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 }
 
 /**
- * Broadcasts the bytes again. A mempool that still has them responds that they are in its cache. A mempool that has lost them
- * accepts them again or reports why it cannot. `lost` is the reason if no block will include them.
+ * Broadcasts the bytes again. A mempool that still contains the bytes responds that they are in its cache. A mempool that has
+ * lost the bytes accepts them again or reports why it cannot. `lost` is the reason if no block will include them.
  */
 async function checkFlight(
   flight: Flight,

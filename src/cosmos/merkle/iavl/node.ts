@@ -260,8 +260,8 @@ function broken(what: string): IavlError {
 }
 
 /**
- * A byte buffer that is reused for many small encodings. Committing a tree makes thousands of them, and an allocation for each
- * part would cost more than the hashing.
+ * A byte buffer that is reused for many small encodings. Committing a tree produces thousands of encodings, and an allocation for
+ * each part would cost more than the hashing.
  */
 class ByteWriter {
   private memory = new Uint8Array(1024);

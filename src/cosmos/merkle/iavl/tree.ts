@@ -17,7 +17,7 @@ import {
 } from "./node.ts";
 import { createIavlReader, createIavlView, type IavlView, rootHashOf } from "./view.ts";
 
-/** Number of versions, up to the latest one, whose nodes a tree with storage holds in memory. */
+/** Number of latest versions whose nodes a tree with storage keeps in memory. */
 const RECENT_VERSIONS = 16;
 
 export interface IavlStorage {
@@ -159,7 +159,7 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
-    // Parents take their nonce first (pre-order), but their hash needs the hashes of the children.
+    // Parents get their nonces first (pre-order), but their hashes require the children's hashes.
     if (node.kind === "inner") saveChildren(node, save);
     node.id = id;
     node.hash = hashNode(node, version, read);

@@ -21,7 +21,7 @@ export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<Has
 
 /**
  * Computes the root of an existence proof and checks the proof against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
- * `Calculate`, in one pass). The key and value must not be empty. The error has Go's message.
+ * `Calculate`, in one pass). The key and value must not be empty. The error message is the same as in Go.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
   // The decoder followed the path and checked every step.

@@ -114,7 +114,7 @@ export const VAR_PROTO = 1;
  * - `wrong-root`: the proof is valid for a different root.
  *
  * ICS-23 cannot prove the three `empty-` cases: ics23 does not hash a leaf with an empty value, and a tree without leaves has no
- * path. No node can return a valid proof while the chain is in such a state.
+ * path. No node can return a valid proof while the chain is in one of these states.
  */
 export type ProofFailureCode =
   | "malformed-proof"
