@@ -9,7 +9,7 @@ export type ClientErrorFacts =
   /** No connection, or the connection broke before the response was complete; `reason` is a code such as ECONNREFUSED. */
   | At<"unreachable", { reason: string; method?: string }>
   | At<"timeout", { method: string; afterMs: number }>
-  /** A status other than 200 with a body that is not JSON-RPC. */
+  /** An HTTP status other than 200, with a body that is not JSON-RPC. */
   | At<"http-status", { status: number; retryAfterMs?: number | undefined; method?: string }>
   /** The response exceeds the transport's limit. */
   | At<"too-large", { limitBytes: number }>
@@ -52,7 +52,7 @@ export function heightUnavailable(endpoint: string, height: bigint, text: string
   return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
 }
 
-/** Throws `wrong-chain` if an endpoint serves another chain than `expected`; undefined: any chain. */
+/** Throws `wrong-chain` if an endpoint serves a chain other than `expected`. Undefined accepts any chain. */
 export function requireChain(endpoint: string, expected: string | undefined, found: string): void {
   if (expected === undefined || found === expected) return;
   throw new ClientError(
@@ -61,7 +61,7 @@ export function requireChain(endpoint: string, expected: string | undefined, fou
   );
 }
 
-/** Creates the error for a call that reaches no endpoint, because the client is closed or has none. */
+/** Creates the error for a call that reaches no endpoint, because the client is closed or has no endpoints. */
 export function closedError(text = "the client is closed"): ClientError {
   return new ClientError({ code: "closed" }, text);
 }
@@ -71,7 +71,7 @@ export function badKeyring(reason: string): ClientError {
   return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
 }
 
-/** Returns the log of an application that refused a query; undefined for any other error. */
+/** Returns the application's log if the application refused a query; undefined for any other error. */
 export function refusalLog(error: unknown): string | undefined {
   return error instanceof ClientError && error.facts.code === "abci" ? error.facts.log : undefined;
 }

@@ -22,12 +22,12 @@ import { TYPE_URL } from "../proto/registry.ts";
 
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
-  /** Home directory of the SDK program. */
+  /** Home directory of the SDK application. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }
 
-/** Adds the {@link KeyringOptions} options except the backend. */
+/** Adds all {@link KeyringOptions} options except the backend. */
 export function addKeyringFolderOptions(command: Command): Command {
   return command
     .addOption(
@@ -42,7 +42,7 @@ export function addKeyringFolderOptions(command: Command): Command {
     );
 }
 
-/** Returns the location of a file keyring, with its password from the password file or the prompt. */
+/** Returns the location of a file keyring and its password, which comes from the password file or the prompt. */
 export async function keyringPlace(
   options: KeyringOptions & { readonly keyringBackend: KeyringPlace["backend"] },
   prompt: Prompt,
@@ -53,7 +53,7 @@ export async function keyringPlace(
   return { backend, home, password: await secretFrom(given, prompt, "Password of the keyring: ") };
 }
 
-/** Reads a secret from the file that an option names. Prompts for it if there is no file. */
+/** Reads a secret from the file that an option names, or prompts for the secret if no file is given. */
 export async function secretFrom(
   { file, option }: { readonly file: string | undefined; readonly option: string },
   prompt: Prompt,
@@ -111,7 +111,7 @@ export function addPrefixOption(command: Command): Command {
   );
 }
 
-/** Opens the keyring that the options name and passes it to `work`. */
+/** Opens the keyring named by the options and passes it to `work`. */
 export async function withKeyring(
   options: KeyringOptions,
   context: CliContext,
@@ -138,7 +138,7 @@ export function keyJson({ name, type, publicKey }: KeyRecord, prefix: string): K
   };
 }
 
-/** A public key as one line of proto JSON. */
+/** Encodes a public key as one line of proto JSON. */
 export function publicKeyText(publicKey: Uint8Array): string {
   return stringifyJson({ "@type": TYPE_URL.secp256k1PubKey, key: toBase64(publicKey) });
 }

@@ -58,7 +58,7 @@ function listCommand(context: CliContext): Command {
     );
 }
 
-/** The kinds of addresses for one key, each with the suffix that it adds to the prefix. */
+/** The kinds of addresses that a key has, each with the suffix for the bech32 prefix. */
 const KINDS = { acc: "", val: "valoper", cons: "valcons" } as const;
 
 interface ShowOptions extends KeyOptions {
@@ -119,7 +119,7 @@ function parseCommand(context: CliContext): Command {
   );
 }
 
-/** Like the SDK, returns the parts of a bech32 string, or every bech32 form of hex bytes. */
+/** Like the SDK, splits a bech32 string into its parts, or encodes hex bytes in every bech32 format. */
 function parseAddress(text: string, prefix: string): JsonObject {
   if (/^([0-9a-fA-F]{2}){1,64}$/.test(text)) {
     const ends = Object.values(KINDS).flatMap((end) => [end, `${end}pub`]);
@@ -209,9 +209,7 @@ function mnemonicCommand(context: CliContext): Command {
     });
 }
 
-/**
- * Requires that a key's mnemonic is shown or backed up, unless the user explicitly wants the key to exist only in its keyring.
- */
+/** Requires that a key's mnemonic is shown or backed up, unless the user explicitly asks to keep the key only in its keyring. */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
   { isTerminal }: CliContext,

@@ -3,7 +3,7 @@ import { ClientError, type ClientErrorFacts } from "../client-error.ts";
 
 /** What an endpoint's error means. README.md, "Errors", describes what the client does in each case. */
 export type AnswerClass =
-  /** The request caused the error, so every honest node responds the same. */
+  /** The request caused the error, so every honest node would return the same error. */
   | "final"
   /** This node cannot serve the call. */
   | "not-here"
@@ -31,9 +31,9 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 
 export interface Answer {
   readonly class: AnswerClass;
-  /** What the endpoint lacks; undefined if nothing, or if its error text is unknown. */
+  /** What the endpoint lacks; undefined if it lacks nothing, or if its error text is not recognized. */
   readonly lack?: Lack | undefined;
-  /** How long the endpoint asked the client to wait. Undefined if not specified. */
+  /** How long the endpoint asked the client to wait; undefined if it did not ask. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A table row. It applies if all given columns match; the first such row counts. */
+/** A table row. A row matches if all of its columns match, and the first matching row applies. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -72,9 +72,9 @@ const HEIGHT_LACKING = new RegExp(
   "i",
 );
 
-/** Classifies errors by method, JSON-RPC code and text, which is a JSON-RPC error's message and data or an application's log. */
+/** Classifies errors by method, JSON-RPC code and text: a JSON-RPC error's message and data, or an application's log. */
 const TEXTS: readonly Row[] = [
-  // The mempool's cache contains the bytes from an earlier broadcast.
+  // The mempool's cache already contains the bytes from an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
   perhapsDone(/confirmation not received|waiting for tx to be included/i),
   { ...final(/tx too large/i), lack: "request-size" },
@@ -102,7 +102,7 @@ const TEXTS: readonly Row[] = [
   final(/height must be (?:greater than|positive|non-?negative)|negative height|prov\w+ when height <= ?1/i),
   notHere("height", HEIGHT_LACKING),
   { ...notHere("transaction", /not found/i), methods: /^tx$/ },
-  // -32005 and the others are limit codes of gateways.
+  // Gateways use -32005 and the codes after it for their limits.
   { class: "not-now", codes: [429, -32005, -32007, -32008, -32011, -32012, -32016, -32029, -32097] },
   notNow(
     /rate.{0,3}limit|request rate|too many|throttl|quota|slow down|credits?\b|compute units|capacity|(?:requests?|limit|usage|plan|allowance)\b.*(?:exceeded|reached|exhausted)|(?:exceeded|reached|over)\b.*(?:requests?|limit)\b/is,
@@ -144,7 +144,8 @@ function perhapsDone(text: RegExp): Row {
 }
 
 /**
- * Classifies by HTTP status if the text is inconclusive. 200 and 500 say nothing either, because nodes send 500 with every error.
+ * Classifies errors by HTTP status if the text is inconclusive. 200 and 500 are inconclusive too, because nodes send 500 with
+ * every error.
  */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
@@ -175,12 +176,12 @@ const CODES: {
   closed: { class: "final" },
 };
 
-/** Returns an error's class. Errors that the client did not throw are final. */
+/** Returns an error's class. Errors not thrown by the client are final. */
 export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
 
-/** Returns true if a broadcast that ended with this error may have arrived. If the status call before it failed, it has not. */
+/** Returns true if a broadcast that failed with this error may have arrived. False if the status call before it failed. */
 export function mayHaveArrived(error: ClientError): boolean {
   const { facts } = error;
   const { class: plain, mayBeDone } = rowOf(facts);
@@ -205,7 +206,7 @@ export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
 }
 
-/** Classifies an error. An unknown text or code counts against the endpoint, not against the request. */
+/** Classifies an error. An unknown text or code is attributed to the endpoint, not to the request. */
 export function readAnswer(error: unknown): Answer {
   if (!(error instanceof ClientError)) return { class: "final" };
   const { facts } = error;
@@ -221,7 +222,7 @@ function rowOf(facts: ClientErrorFacts): Meaning {
   }
   if (facts.code === "http-status") return statusRow(facts.status);
   if (facts.code === "abci") return logRow(facts.log.slice(0, MAX_TEXT));
-  // A web page instead of a response comes from a gateway, while a response that lacks a field comes from the node itself.
+  // An HTML page instead of a response comes from a gateway, but a response with a missing field comes from the node itself.
   const isPage = facts.code === "bad-answer" && facts.where === "body";
   return isPage ? { class: "not-now", mayBeDone: true } : CODES[facts.code];
 }
@@ -240,7 +241,7 @@ export function isHeightLog(log: string): boolean {
   return STATE_LACKING.test(log.slice(0, MAX_TEXT));
 }
 
-/** Classifies an application's refusal. Every node would refuse too, unless this one lacks the height or is not ready. */
+/** Classifies an application's refusal. Unless this node lacks the height or is not ready, every node would refuse. */
 function logRow(log: string): Answer {
   if (/is not ready|wait for (?:the )?first block/i.test(log)) return { class: "not-now" };
   if (/query gas limit/i.test(log)) return { class: "not-here", lack: "method" };
@@ -256,7 +257,7 @@ function methodOf(facts: ClientErrorFacts): string {
   return facts.code === "bad-answer" ? facts.where : "";
 }
 
-/** Returns true if no connection was made, so that no bytes of a broadcast were sent. */
+/** Returns true if no connection was made, so no bytes of a broadcast were sent. */
 function wasNeverSent(facts: ClientErrorFacts): boolean {
   return (
     facts.code === "unreachable" &&
@@ -266,11 +267,11 @@ function wasNeverSent(facts: ClientErrorFacts): boolean {
   );
 }
 
-/** The longest wait that an endpoint can ask for. */
+/** The longest wait that an endpoint can request. */
 const MAX_RETRY_AFTER_MS = 600_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 
-/** Reads the wait from the `Retry-After` header, or from a text such as "retry in 10s". */
+/** Reads the requested wait from the `Retry-After` header, or from a text such as "retry in 10s". */
 function retryAfterOf(facts: ClientErrorFacts): number | undefined {
   if (facts.code !== "rpc" && facts.code !== "http-status") return undefined;
   const text = facts.code === "rpc" ? `${facts.message ?? ""} ${facts.data}`.slice(0, MAX_TEXT) : "";

@@ -57,7 +57,7 @@ export function createBatchingRpcClient({ maxBatch, clock, ...given }: BatchingO
     queue.push(created);
   };
 
-  // The batch size that the endpoint accepts: a refused batch is halved, and the smaller size is kept.
+  // Batch size that the endpoint accepts. When it refuses a batch, the batch is halved, and later batches keep the smaller size.
   let batchSize = maxBatch;
   const onRefused = (size: number): void => {
     batchSize = Math.min(batchSize, size);
@@ -153,14 +153,14 @@ function redirected(endpoint: string, status: number, target: string): ClientErr
   );
 }
 
-/** Reads `Retry-After`: seconds or a date. */
+/** Parses `Retry-After`, which is a number of seconds or a date. */
 function retryAfterMs(header: string | string[] | undefined): number | undefined {
   if (typeof header !== "string") return undefined;
   const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
   return ms > 0 ? ms : undefined;
 }
 
-/** Decompresses a response, because some gateways compress responses unasked. */
+/** Decompresses a response, because some gateways compress responses without being asked. */
 function decoded(bytes: Buffer, encoding: string | string[] | undefined, maxOutputLength: number): string {
   const inflate = encoding === "gzip" ? gunzipSync : encoding === "br" ? brotliDecompressSync : undefined;
   return (inflate?.(bytes, { maxOutputLength }) ?? bytes).toString("utf8");

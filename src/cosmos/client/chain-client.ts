@@ -30,9 +30,9 @@ export interface StoreResponse {
   readonly endpoint: string;
 }
 
-/** An endpoint that is more than this many blocks behind the best one is used last. Smaller lags occur by chance. */
+/** An endpoint more than this many blocks behind the best endpoint is used last. Smaller lags occur by chance. */
 export const MAX_LAG = 5n;
-/** If the height drops by more than this, the chain was reset. A smaller drop is an endpoint that lags behind. */
+/** If the height drops by more than this, the chain has been reset. A smaller drop means that an endpoint lags behind. */
 export const RESET_DISTANCE = 20n;
 
 /** The parts of a node's status that the client uses. */
@@ -84,7 +84,7 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS's reads, plus block and transaction readers that ignore fields they do not need. None of them takes a signal. */
+/** CosmJS's reads, plus block and transaction readers that ignore fields they do not need. No method takes a signal. */
 export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
@@ -93,13 +93,13 @@ export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
     ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
   };
 
-/** Reads one chain over CometBFT RPC. Calls have a deadline and reject with `ClientError`, or the signal's reason on abort. */
+/** Reads one chain over CometBFT RPC. Calls have a deadline and reject with `ClientError` or, on abort, the signal's reason. */
 export interface ChainClient {
   readonly comet: CometReads;
   /**
-   * Returns a searcher that only asks endpoints with all of these blocks, because a node that is behind or has pruned blocks does
-   * not say what is missing. It rejects with `height-unavailable` if no endpoint has them all. `check` describes what is wrong
-   * with a page, so that the next endpoint is tried, or returns undefined.
+   * Returns a searcher that queries only endpoints with all of these blocks, because a node that is behind or has pruned blocks
+   * does not report which blocks are missing. The searcher rejects with `height-unavailable` if no endpoint has all the blocks.
+   * If `check` returns what is wrong with a page, the next endpoint is tried; if the page is valid, `check` returns undefined.
    */
   readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
   /** Reads the number of transactions in each of up to 20 blocks. */
@@ -128,8 +128,8 @@ export interface ChainClient {
     validators?: Promise<Uint8Array | undefined>,
   ) => Promise<LightBlockBytes>;
   /**
-   * Reports that this endpoint returned a provably wrong response. For some time, reads then prefer other endpoints and use this
-   * one only if there is no other. Unknown names have no effect.
+   * Reports that this endpoint returned a provably wrong response. For some time, reads then use the endpoint only if there is no
+   * other. Unknown names have no effect.
    */
   readonly distrust: (endpoint: string, reason: string) => void;
   /** Rejects all pending and later calls with `closed`. */

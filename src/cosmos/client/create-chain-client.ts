@@ -31,7 +31,7 @@ import { isHeightLog } from "./answers.ts";
 interface ChainClientOptions {
   /** At least one endpoint, in order of preference. */
   readonly endpoints: readonly Endpoint[];
-  /** Id of the chain that every endpoint must serve; undefined: any chain. */
+  /** Id of the chain that every endpoint must serve. Undefined accepts any chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<typeof DEFAULT_LIMITS>;
   readonly network?: NetworkOptions;
@@ -63,14 +63,15 @@ export interface ChainClientDeps {
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * Default: loaded on the first such read, because it pulls in signature verification. This delay moves its calls out of the
-   * HTTP request of the other calls made in the same turn, so a relayer passes it in.
+   * Default: a function loaded on first use, because it brings in signature verification. While it loads, other calls from the
+   * same turn of the event loop are already sent. A relayer passes the function in, so that all these calls share one HTTP
+   * request.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
 
 export interface PooledChainClient extends ChainClient {
-  /** The endpoint pool, for startup checks, health, and calls that have no method of their own. */
+  /** The endpoint pool, for startup checks, health, and calls without a method of their own. */
   readonly pool: EndpointPool;
 }
 
@@ -132,7 +133,7 @@ export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, sign
       return pool.read({ method, params: { height: height.toString() }, decode: read }, signal);
     };
   let opened: Promise<Comet38Client> | undefined;
-  // Load it on first use, because loading takes longer than a query and most commands read no block.
+  // Load CosmJS on first use, because loading takes longer than a query and most commands read no block.
   const cosmjs = (): Promise<Comet38Client> =>
     (opened ??= import("@cosmjs/tendermint-rpc").then((module) =>
       module.Comet38Client.create(createCosmjsRpcClient(pool, signal)),
@@ -178,7 +179,7 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 /** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/** Reads a store key with proof. Throws `height-unavailable` if the node lacks the height; the pool tries the next one. */
+/** Reads a store key with proof. Throws `height-unavailable` if the node lacks the height; the pool then tries the next node. */
 function storeRead({ store, key, height }: StoreRead): RpcRead<StoreResponse> {
   return {
     method: "abci_query",
@@ -209,8 +210,8 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   const value = response.member("value");
   const code = response.member("code").asUint32();
   const proof = response.member("proofOps").orEmpty().member("ops").elements().map(decodeProofOp);
-  // A node whose application runs behind an ABCI socket prints null for an absent key and for an empty value. The kind of the
-  // first proof tells them apart.
+  // A node whose application runs behind an ABCI socket returns null both for an absent key and for an empty value. The type of
+  // the first proof distinguishes the two.
   const exists = value.isPresent() || (code === 0 && proof[0]?.data[0] === EXISTENCE_TAG);
   return {
     code,

@@ -11,7 +11,7 @@ export type EndpointCheck =
   | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
   | { readonly name: string; readonly ok: false; readonly error: unknown };
 
-/** Several endpoints of one chain that can be used like a single one. */
+/** Several endpoints for one chain, used like a single endpoint. */
 export interface EndpointPool extends RpcCaller {
   /** Calls a method and decodes the result. A result that cannot be decoded is treated as an endpoint error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
@@ -28,7 +28,7 @@ export interface EndpointPool extends RpcCaller {
 
 /** An endpoint's current state, compared with the chain's other endpoints. */
 export interface PoolEndpointHealth extends EndpointHealth {
-  /** Blocks behind the best endpoint at the last check of all endpoints; undefined before that or if this one did not respond. */
+  /** Blocks behind the best endpoint at the last check of all; undefined before that or if this endpoint did not respond. */
   readonly lagBlocks: bigint | undefined;
 }
 
@@ -54,7 +54,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (answerOf(thrown) === "final") throw thrown;
         error =
           error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
-        // Ask a lone endpoint again after a broken connection or for a missing block, because several nodes may be behind it.
+        // Ask a lone endpoint again after a broken connection or for a missing block, because several nodes may share its
+        // address.
         if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
@@ -92,7 +93,7 @@ function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 
-/** A read fails with the least conclusive error, because an endpoint that is down may have what another one lacks. */
+/** A read fails with the least conclusive error, because an endpoint that is down may have what another endpoint lacks. */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
   "not-now": 1,
@@ -110,9 +111,9 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
   }
 }
 
-/** An endpoint from which a read can choose. */
+/** An endpoint that a read may use. */
 type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks" | "lagBlocks"> & {
-  /** How long the endpoint still rests after failures. */
+  /** Remaining rest time after failures. */
   readonly restMs: number;
 };
 
@@ -120,9 +121,9 @@ type Candidate = Pick<PoolEndpointHealth, "status" | "latencyMs" | "distrusted" 
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. After them come endpoints that have
- * pruned the requested height, are behind or catching up, cannot serve the method, or are resting after failures, in this order;
- * distrusted endpoints come last. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
+ * Returns the endpoints' indexes in the order of attempts. Healthy endpoints come first. Then come, in this order, endpoints that
+ * have pruned the requested height, are behind or catching up, cannot serve the method, or are resting after failures. Distrusted
+ * endpoints come last. Among healthy endpoints, clearly faster ones come first; otherwise, the configured order applies.
  */
 export function planAttempts(
   candidates: readonly Candidate[],

@@ -18,7 +18,7 @@ const PER_PAGE = 100;
 /**
  * Reads the header, commit and all validators at a height from one endpoint and encodes them for a light client. Height 0 means
  * the latest height. `validators` is the hash of the block's expected validator set, if known. Throws `wrong-answer` if the parts
- * do not belong together, or if the header is not signed by validators with more than two thirds of the power.
+ * do not belong together, or if the header is not signed by validators with more than two thirds of the voting power.
  */
 export async function readLightBlock(
   height: bigint,

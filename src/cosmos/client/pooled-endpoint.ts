@@ -23,9 +23,9 @@ export interface EndpointHealth {
   readonly status: NodeStatus | undefined;
   /** Duration of the last status request; undefined before the first one. */
   readonly latencyMs: number | undefined;
-  /** Which wrong response makes reads prefer other endpoints for some time; undefined if there is none. */
+  /** The wrong response that makes reads prefer other endpoints for some time; undefined if there was none. */
   readonly distrusted: string | undefined;
-  /** The endpoint's recent failures by RPC method or "response size", with the reason. Absent if there were none. */
+  /** What the endpoint recently failed to serve, by RPC method or "response size", with the reason. Absent if nothing. */
   readonly lacks?: ReadonlyMap<string, string> | undefined;
   /** Maximum number of calls that the endpoint accepts in one request; absent if unknown. */
   readonly batchSize?: number | undefined;
@@ -35,7 +35,7 @@ export type PooledEndpoint = ReturnType<typeof createPooledEndpoint>;
 
 export interface PooledEndpointOptions {
   readonly name: string;
-  /** Expected chain id; undefined: any chain. */
+  /** Expected chain id. Undefined accepts any chain. */
   readonly chainId: string | undefined;
   /** Rest after a failure; it grows with consecutive failures. */
   readonly rest: BackoffOptions;
@@ -50,14 +50,14 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * How long other endpoints are preferred after a provably wrong response. Unlike an outage, a wrong response leaves no trace in the
- * next response, so the distrust ends only with time.
+ * How long other endpoints are preferred after a provably wrong response. Unlike an outage, a wrong response leaves no trace in
+ * the next response, so the distrust ends only after this time.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
 /** How long other endpoints are preferred for a method that this endpoint could not serve. */
 const LACK_MS = 600_000;
-/** An endpoint with a good status that refuses other calls becomes good again after this time without a refusal. */
+/** An endpoint whose status is good but that refuses other calls becomes good again after this long without a refusal. */
 const REFUSAL_MS = 60_000;
 
 /** What an endpoint may lack for one request although it can serve other requests with the same method. */
@@ -67,7 +67,7 @@ const LACKS_OF_REQUEST: readonly (Lack | undefined)[] = ["height", "transaction"
 export function createPooledEndpoint(options: PooledEndpointOptions, deps: PooledEndpointDeps) {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /** Until this time, a good status does not end the last failure, because the endpoint refused another method. */
+  /** Until this time, a good status does not end the last failure, because the endpoint has refused another method. */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -86,8 +86,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
   const recordFailure = (error: ClientError, retryAfterMs = 0): void => {
-    // One outage fails all calls in flight. Only the first failure counts, because a burst of calls would otherwise raise the
-    // backoff to its maximum.
+    // One outage fails all calls in flight. Only the first failure is recorded, because a burst of calls would otherwise raise
+    // the backoff to its maximum.
     if (life.signal.aborted || restMs() > 0) return;
     const lastError = errorText(error);
     if (health.failures === 0)
@@ -104,7 +104,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
 
   const isDistrusted = (): boolean => deps.clock.monotonicMs() < distrust.untilMs;
 
-  /** Makes reads prefer other endpoints for a period, longer each time. Neither a success nor a call in that period changes it. */
+  /** Makes reads prefer other endpoints for a period, which gets longer each time. No response during the period changes it. */
   const recordWrongResponse = (reason: string): void => {
     if (isDistrusted()) return;
     deps.logger.warn("endpoint returned a wrong response, it is used after all others", {
@@ -125,7 +125,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
     else if (answer === "not-here" && !LACKS_OF_REQUEST.includes(lack)) {
-      // Note an oversized response under its own name, because it says nothing about other responses of this method.
+      // Record an oversized response separately, because it says nothing about the method's other responses.
       const what = lack === "response-size" ? "response size" : method;
       const reason = lackText(error, "add an endpoint that can");
       if (!lacks.has(what))
@@ -170,7 +170,7 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
 
   /** Reads the status and checks the chain id. Parallel callers share one request. */
   const verify = (signal: AbortSignal): Promise<NodeStatus> => {
-    // The shared request runs under `life`, so one caller's abort does not fail the others.
+    // The shared request runs under `life`, so one caller's abort does not fail the other callers.
     verifying ??= readStatus();
     return raceAbort(verifying, signal);
   };
@@ -185,8 +185,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
     // After a failure, another node may be listening at this address, e.g. after a restart with another configuration. Check the
-    // chain id, because most responses do not contain it. If the node changes without a failure, the first response with a chain
-    // id shows it.
+    // chain id, because most responses do not contain it. If the node changes without a failure, the first response that contains
+    // a chain id reveals the change.
     if (!isVerified) await verify(signal);
     try {
       let value: T;
@@ -196,8 +196,8 @@ export function createPooledEndpoint(options: PooledEndpointOptions, deps: Poole
         value = await request.run(call, options.name);
       } else {
         const { blocks, decode } = request;
-        // Call the status first, and both in the same turn of the event loop, so that they share an HTTP request and the same
-        // process responds to both even if several are behind one address.
+        // Request the status first, in the same turn of the event loop as the call. Both then share an HTTP request, so the same
+        // process responds to both even if several processes share one address.
         const status = blocks === undefined ? undefined : verify(signal);
         const called = deps.caller.call(method, params, signal);
         if (blocks !== undefined && status !== undefined)

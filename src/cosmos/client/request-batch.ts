@@ -11,7 +11,7 @@ import { badResponse, parseRpcResponses, type RpcFailure, type RpcResponse } fro
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;
-  /** The wait that the `Retry-After` header asks for. */
+  /** Wait requested by the `Retry-After` header. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -23,11 +23,11 @@ export interface HttpTransport {
   readonly close: () => void;
 }
 
-/** An endpoint that gets batches of calls. */
+/** The endpoint that receives batches of calls. */
 export interface BatchTarget {
   /** The endpoint's name in errors and metrics. */
   readonly endpoint: string;
-  /** Time after which a request's calls that have no response are rejected. */
+  /** Time after which a request's unanswered calls are rejected. */
   readonly deadlineMs: number;
   readonly transport: HttpTransport;
   readonly observer: RpcObserver;
@@ -46,8 +46,8 @@ const MAX_SHARED_CHARACTERS = 90_000;
  * `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
  * A broadcast gets its own request, because an error that another call causes for the whole request would hide whether the node
- * accepted the transaction. So does a call with large parameters, such as a simulation, because two of them could exceed the
- * node's request limit together.
+ * accepted the transaction. So does a call with large parameters, such as a simulation, because two such calls could together
+ * exceed the node's request limit.
  */
 export function planRequests(
   calls: readonly PendingCall[],
@@ -80,7 +80,7 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   const stop = new AbortController();
   // One timer serves the batch, because its calls were made in the same turn of the event loop.
   const timer = setTimeout(() => {
-    // Reject before aborting, because the abort makes `exchange` fail and only a call's first rejection counts.
+    // Reject before aborting, because the abort makes `exchange` fail and only a call's first rejection takes effect.
     for (const call of batch) call.reject(timeoutError(call, target));
     stop.abort(new Error("deadline"));
   }, target.deadlineMs);
@@ -93,7 +93,7 @@ export async function sendBatch(batch: readonly PendingCall[], target: BatchTarg
   }
 }
 
-/** The reason with which every request ends. Created only once, because capturing its stack trace is slow. */
+/** The abort reason with which every request ends. Created only once, because capturing its stack trace is slow. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
 /**
@@ -141,7 +141,7 @@ function isOfOneCall(error: Error): boolean {
   );
 }
 
-/** The limit that a smaller request may stay below, on batches or on size. Undefined if there is none, e.g. for a rate limit. */
+/** Which limit a smaller request might satisfy: on batches or on size. Undefined if neither, e.g. for a rate limit. */
 type Refusal = "batch" | "size" | undefined;
 
 /** Endpoints refuse batches with an HTTP status, an HTML page, one error for all calls, or a closed connection. */
@@ -149,7 +149,7 @@ function refusalOf(error: unknown): Refusal {
   if (!(error instanceof ClientError)) return undefined;
   const { facts } = error;
   if (facts.code === "too-large") return "size";
-  // Don't remember the smaller size, because often the node has only closed an idle connection.
+  // Don't remember the smaller size, because the node has often only closed an idle connection.
   if (facts.code === "unreachable") return CUT.test(facts.reason) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
@@ -157,7 +157,7 @@ function refusalOf(error: unknown): Refusal {
 }
 
 const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
-/** Statuses that may refuse a batch: the ones that are not about credentials, rate limits or gateways. */
+/** Statuses that may mean a refused batch. Statuses about credentials, rate limits and gateways are excluded. */
 const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 async function post(
@@ -217,8 +217,8 @@ function parseResponses(body: string, facts: HttpFacts, endpoint: string): reado
 }
 
 /**
- * Settles each call with the response that carries its id; JSON-RPC allows responses in any order. Returns the batched calls that
- * got no response or were refused because of the batch. A lone call rejects with `bad-answer`.
+ * Settles each call with the response that has its id; JSON-RPC allows responses in any order. Returns the batched calls that got
+ * no response or were refused because of the batch. A lone call rejects with `bad-answer`.
  */
 function deliver(
   batch: readonly PendingCall[],
@@ -298,7 +298,7 @@ export function createPendingCall(
   let isSettled = false;
   let unwatch: (() => void) | undefined;
   const end = (outcome: string, finish: () => void): void => {
-    // The first of response, deadline and abort counts.
+    // Only the first of response, deadline and abort settles the call.
     if (isSettled) return;
     isSettled = true;
     unwatch?.();

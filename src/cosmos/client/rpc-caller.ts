@@ -23,7 +23,7 @@ export interface RpcRead<T> {
   readonly params: JsonObject;
   /** `endpoint` is the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
-  /** Blocks that an endpoint must have to respond; absent if none. Costs a status call, which is made together with the call. */
+  /** Blocks that an endpoint must have to respond; absent if none. Adds a status call, which is made together with the call. */
   readonly blocks?: BlockRange | undefined;
   /** Receives the error of each endpoint tried. Returning a value ends the read. */
   readonly onFailed?: (error: unknown) => T | undefined;

@@ -38,7 +38,7 @@ export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse 
   return { id, result: value["result"] };
 }
 
-/** Maximum number of characters of an error's text in errors and logs, because a node can send a trace of any length. */
+/** Maximum number of characters of error text in errors and logs, because a node can send a trace of any length. */
 const MAX_ERROR_TEXT = 8_192;
 
 function parseRpcError(error: unknown, endpoint: string): RpcFailure {

@@ -21,8 +21,8 @@ import {
 import { keyTypeOf } from "./validator-key.ts";
 
 /**
- * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is
- * encoded in protobuf; a scalar is field 1 of a message. Returns no bytes if `validatorsHash` is empty, as in Go.
+ * Computes the hash of a header: the Merkle root over its fields in order (CometBFT `Header.Hash`). Each field is encoded in
+ * protobuf; a scalar is wrapped in a message as field 1. Like Go, returns no bytes if `validatorsHash` is empty.
  */
 export function headerHash(header: Header): Uint8Array {
   if (header.validatorsHash.length === 0) return new Uint8Array(0);
@@ -133,7 +133,7 @@ export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Arr
 /** Computes `evidence_hash`: the Merkle root over encoded `DuplicateVoteEvidence` and `LightClientAttackEvidence`. */
 export const evidenceHash: (evidence: readonly Uint8Array[]) => Uint8Array = simpleRoot;
 
-/** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty input gives no parts. */
+/** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty input has no parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const total = Math.ceil(block.length / PART_SIZE);
   const parts = Array.from({ length: total }, (_, index) =>
@@ -157,8 +157,8 @@ export function consensusHash(params: { readonly maxBytes: bigint; readonly maxG
 }
 
 /*
- * Protobuf encoding of what CometBFT hashes and signs, written by hand. These bytes must be exact and must not depend
- * on how a code generator treats default values. A field function returns an empty array for the default value.
+ * The protobuf encoding of the data that CometBFT hashes and signs is written by hand, because the bytes must be exact and must
+ * not depend on how a code generator treats default values. Field functions return an empty array for the default value.
  */
 
 const EMPTY = new Uint8Array(0);

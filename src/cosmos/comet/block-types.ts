@@ -1,6 +1,6 @@
 /*
- * Values of a block. Times are nanoseconds since the Unix epoch, as bigint: a number is exact only up to 2^53 ns, which
- * is 104 days, and times are hashed and signed to the nanosecond.
+ * Types for block data. Times are nanoseconds since the Unix epoch, as bigint: a number is exact only up to 2^53 ns, which is 104
+ * days, and times are hashed and signed to the nanosecond.
  */
 
 /** Number and Merkle root of a block's parts. */

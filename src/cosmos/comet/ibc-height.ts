@@ -4,7 +4,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
  * Returns the revision number at the end of a chain id, as IBC reads it: 2 for "test-2". Returns 0 for a chain id without a
- * revision, and for a number above 64 bits, on which ibc-go panics.
+ * revision, and for a number of more than 64 bits, on which ibc-go panics.
  */
 export function revisionOfChainId(chainId: string): bigint {
   if (!REVISION_FORMAT.test(chainId)) return 0n;

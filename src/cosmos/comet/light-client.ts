@@ -12,7 +12,7 @@ import {
   verifyCommitLightTrusting,
 } from "./verify-commit.ts";
 
-/** A trusted header, and the validators whose signatures count towards the trust level of a header that is not the next one. */
+/** A trusted header, and the validators whose signatures count toward the trust level when verifying a non-adjacent header. */
 export interface TrustedHeader {
   readonly header: Pick<Header, "chainId" | "height" | "timeNs" | "nextValidatorsHash">;
   readonly validators: ValidatorSet;
@@ -35,9 +35,9 @@ export interface TrustOptions {
 
 /**
  * Verifies a header against a trusted one, like CometBFT's `light.Verify`. If the header is adjacent (next height), its
- * validators must be the trusted header's next validators. Otherwise, more than `trustLevel` of the trusted power must have
- * signed it. In both cases, more than 2/3 of the new header's own power must have signed. Throws `CometError` with CometBFT's
- * message.
+ * validators must be the trusted header's next validators. Otherwise, validators with more than `trustLevel` of the trusted power
+ * must have signed it. In both cases, more than 2/3 of the header's own power must have signed it. Throws `CometError` with
+ * CometBFT's message.
  */
 export function verifyHeader(
   trusted: TrustedHeader,
@@ -70,8 +70,8 @@ export function verifyHeader(
 }
 
 /**
- * Returns whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so a header
- * signed by more than 1/3 has an honest signer; a lower level would not ensure that. As with Go's uint64, the tripled numerator
+ * Returns true if a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest, so a header
+ * signed by more than 1/3 has an honest signer, which a lower level would not ensure. As with Go's uint64, the tripled numerator
  * wraps around at 2^64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {

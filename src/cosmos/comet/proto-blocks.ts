@@ -46,7 +46,7 @@ export function commitFromProto(message: Proto.Commit): Commit {
   const commit: Commit = {
     height: message.height,
     round: message.round,
-    // As in Go, check both before the height, and without a prefix for their errors.
+    // As in Go, check both fields before the height, and add no prefix to their errors.
     blockId: blockIdFromProto(message.blockId),
     signatures: message.signatures.map(commitSigFromProto),
   };
@@ -65,7 +65,7 @@ function commitSigFromProto(message: Proto.CommitSig): CommitSig {
   return signature;
 }
 
-/** Converts and validates a block id. If absent, returns the empty block id. */
+/** Converts and validates a block id. Returns the empty block id if `message` is absent. */
 export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   if (message === undefined) return NO_BLOCK_ID;
   const parts = message.partSetHeader ?? NO_BLOCK_ID.parts;

@@ -9,7 +9,7 @@ export interface TextEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** The parts of a transaction's result covered by `last_results_hash`, and its events. */
+/** A transaction's result. `last_results_hash` does not cover the codespace, log and events. */
 interface TxResult {
   readonly code: number;
   readonly codespace?: string;
@@ -24,7 +24,7 @@ interface TxResult {
 export interface BlockResults {
   /** Results, in the order of the block's transactions. */
   readonly results: readonly TxResult[];
-  /** The block's own events: from its start and end, or from its finalization. */
+  /** The block's own events, from BeginBlock and EndBlock or from FinalizeBlock. */
   readonly finalizeBlockEvents: readonly TextEvent[];
 }
 
@@ -98,7 +98,7 @@ function decodeProof(field: JsonField, data: Uint8Array) {
   return { data, rootHash, proof: { total, index, leafHash, aunts } };
 }
 
-/** Decodes a transaction's result. `events` reads its events. */
+/** Decodes a transaction's result. The reader `events` decodes its events. */
 export function decodeTxResult(result: JsonField, events: EventReader = textEvent): TxResult {
   return {
     code: result.member("code").asUint32(),
@@ -155,7 +155,7 @@ export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
   return events.elements().map(textEvent);
 }
 
-/** Decodes base64 to text; empty if it is not base64. */
+/** Decodes base64 to text. Returns an empty string if `text` is not base64. */
 function fromBase64Text(text: string): string {
   return attempt(() => new TextDecoder().decode(fromBase64(text))) ?? "";
 }

@@ -38,7 +38,7 @@ function headerOf(field: JsonField): Header {
   const version = field.member("version");
   const hash = (name: string): Uint8Array => hex(field.member(name));
   return {
-    // CometBFT omits version numbers that are zero, and an empty version.
+    // CometBFT omits version numbers that are zero, and the whole version if it is empty.
     version: {
       block: version.isPresent() ? int64OrZero(version.member("block")) : 0n,
       app: version.isPresent() ? int64OrZero(version.member("app")) : 0n,
@@ -130,7 +130,7 @@ function string(field: JsonField): string {
   return bounded(field).asText();
 }
 
-/** Parses a 64-bit integer. CometBFT prints them as strings and refuses JSON numbers, which are inexact above 2^53. */
+/** Parses a 64-bit integer. CometBFT prints 64-bit integers as strings and refuses JSON numbers, which are inexact above 2^53. */
 function int64(field: JsonField): bigint {
   return bounded(field).asInt64();
 }
@@ -139,7 +139,7 @@ function int64OrZero(field: JsonField): bigint {
   return field.isPresent() ? int64(field) : 0n;
 }
 
-/** Parses a 32-bit integer. CometBFT prints them as JSON numbers. */
+/** Parses a 32-bit integer, which CometBFT prints as a JSON number. */
 function uint32(field: JsonField): number {
   if (typeof field.value !== "number") throw field.error(field.path, "a 32-bit unsigned integer");
   return field.asUint32();

@@ -1,7 +1,7 @@
 import { GO_ZERO_TIME_NS, NS_PER_SECOND, splitNs } from "../../platform/base/time.ts";
 import { malformed } from "./comet-error.ts";
 
-/** A `google.protobuf.Timestamp`. When received, it may have negative parts. */
+/** A `google.protobuf.Timestamp` as received, so its parts may be negative. */
 interface WireTimestamp {
   readonly seconds: bigint;
   readonly nanos: number;
@@ -11,8 +11,8 @@ interface WireTimestamp {
 const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
 
 /**
- * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. If absent, returns Go's zero time, as in the
- * signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
+ * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. Returns Go's zero time for an absent timestamp, as
+ * in the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
  */
 export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   if (timestamp === undefined) return GO_ZERO_TIME_NS;

@@ -4,9 +4,7 @@ import { concat, fromHex, sha256, toHex, upperHex } from "../../platform/base/by
 import { attempt } from "../../platform/base/errors.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
 
-/*
- * Public keys of validators: ed25519 (32 bytes) or secp256k1 (33 bytes, compressed). The length tells the type.
- */
+/* Public keys of validators: ed25519 (32 bytes) or secp256k1 (33 bytes, compressed). The length identifies the type. */
 
 /** Length of an address in bytes. */
 export const ADDRESS_SIZE = 20;
@@ -17,7 +15,7 @@ export const SECP256K1_KEY_SIZE = 33;
 
 /** Creates a key type. `hashPrefix` precedes the key in field 1 of a `SimpleValidator`, a length-prefixed `PublicKey`. */
 function keyType(name: string, size: number, hashPrefix: string) {
-  // CometBFT's errors and RPC JSON have different names.
+  // CometBFT uses different names in its errors and in its RPC JSON.
   return {
     goName: `PubKey${name}`,
     jsonType: `tendermint/PubKey${name}`,
@@ -60,12 +58,12 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can tell, which takes 1 to 2 ms, about 20
+ * Verifies a signature with OpenSSL. Returns undefined if only {@link verifyZip215} can decide, which takes 1 to 2 ms, about 20
  * times as long.
  *
  * CometBFT uses the ZIP-215 rules. OpenSSL is stricter, because it checks the equation without the cofactor. Every signature that
- * satisfies this equation also satisfies ZIP-215's cofactored equation, so if OpenSSL accepts it, it is valid. Otherwise the
- * ZIP-215 verifier decides, because nodes that disagree on a signature would fork.
+ * satisfies this equation also satisfies ZIP-215's cofactored equation, so a signature that OpenSSL accepts is valid. Otherwise,
+ * the ZIP-215 verifier decides, because nodes that disagree on a signature would fork.
  */
 export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
   if (keyTypeOf(publicKey) === KEY_TYPES.secp256k1) return verifySecp256k1(publicKey, message, signature);
@@ -88,7 +86,7 @@ const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 const SECP256K1_SPKI_PREFIX = fromHex("3036301006072a8648ce3d020106052b8104000a032200");
 
 // Recently imported keys, by hex. An import costs about as much as a verification, and the same accounts and validators sign
-// often. Entries never expire, because the result depends only on the key, whose length tells its type.
+// often. Entries never expire, because the result depends only on the key, whose length identifies its type.
 const keys = createRecentCache<string, KeyObject>(4096);
 
 /** Imports a key for `node:crypto`. Returns undefined if OpenSSL refuses it, for example for a point that is not on the curve. */

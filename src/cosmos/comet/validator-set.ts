@@ -211,9 +211,9 @@ function clip(value: bigint): bigint {
 }
 
 /**
- * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT `MedianTime`).
- * `validators` is the set that signed, in any order. Votes for nil are included, but absent votes are not. Returns undefined
- * without votes.
+ * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT
+ * `MedianTime`). `validators` is the set that signed, in any order. Votes for nil are included, but absent votes are not. Returns
+ * undefined if there are no votes.
  */
 export function medianTimeNs(
   commit: Pick<Commit, "signatures">,

@@ -19,7 +19,7 @@ export interface TrustLevel {
   readonly denominator: bigint;
 }
 
-/** A commit, and the chain, block and height for which it should be. */
+/** A commit, and the chain, block and height that it should be for. */
 export interface ExpectedCommit {
   readonly chainId: string;
   readonly blockId: BlockId;
@@ -35,8 +35,8 @@ export interface SignatureChecks {
    */
   readonly verified: Map<number, Uint8Array>;
   /**
-   * Runs for each signature that only the slow ZIP-215 verifier can decide; for a batch, it runs for all of them before the first
-   * is decided. May throw to stop.
+   * Runs for each signature that only the slow ZIP-215 verifier can decide. In a batch, runs for all of these signatures before
+   * the first is decided. May throw to stop.
    */
   readonly beforeSlow?: (() => void) | undefined;
 }
@@ -45,7 +45,7 @@ export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks 
   return { verified: new Map(), beforeSlow };
 }
 
-/** Minimum number of signatures that CometBFT verifies in a batch. It then counts power first, and its error messages differ. */
+/** Minimum number of signatures for CometBFT's batch verifier, which counts power first and has different error messages. */
 const BATCH_THRESHOLD = 2;
 
 const ED25519_SIGNATURE_SIZE = 64;
@@ -104,8 +104,8 @@ export function verifyCommitLightTrusting(
   checks: SignatureChecks = createSignatureChecks(),
 ): void {
   if (level.denominator === 0n) throw malformed("trust level", "trustLevel has zero Denominator");
-  // A bigint does not overflow, but Go's int64 does. Go rejects such a level, so reject it here too. Go also reads both numbers of
-  // the level as int64, so 2^63 and above are negative.
+  // Unlike bigint, Go's int64 can overflow. Go rejects a level that overflows, so reject it here too. Go also reads both numbers
+  // of the level as int64, so 2^63 and above are negative.
   const [numerator, denominator] = [BigInt.asIntN(64, level.numerator), BigInt.asIntN(64, level.denominator)];
   const product = totalPower(trusted.validators) * numerator;
   if ((product < 0n ? -product : product) > 2n ** 63n - 1n) {
@@ -120,13 +120,13 @@ export function verifyCommitLightTrusting(
 }
 
 function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim> {
-  // Iterate in reverse, so that the first of two equal addresses stays, as in Go.
+  // Iterate in reverse, so that the first of two equal addresses is kept, as in Go.
   const byAddress = new Map(trusted.validators.toReversed().map((one) => [toHex(one.address), one]));
   const voteIndex = new Map<Validator, number>();
   for (const [index, sig] of commit.signatures.entries()) {
     const validator = byAddress.get(toHex(sig.validatorAddress));
     if (sig.flag !== BLOCK_ID_FLAG.commit || validator === undefined) continue;
-    // Otherwise, a commit could repeat one vote, and its power would be counted several times.
+    // Otherwise, a commit could repeat one vote to have its power counted several times.
     const first = voteIndex.get(validator);
     if (first !== undefined) {
       throw badVote(`double vote from ${validatorText(validator)} (${first} and ${index})`);

@@ -7,11 +7,11 @@ import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/gen
 export interface MarketParams {
   /** Added to the learning rate if the window is nearly empty or nearly full. */
   readonly alpha: Dec18;
-  /** Otherwise, the learning rate is multiplied by this. */
+  /** Multiplier for the learning rate if the window is neither nearly empty nor nearly full. */
   readonly beta: Dec18;
-  /** Distance from empty or full that is treated as "nearly" empty or full, as a share of the maximum. */
+  /** Distance from empty or full, as a share of the maximum, within which the window is nearly empty or nearly full. */
   readonly gamma: Dec18;
-  /** Price change per unit of gas by which the window differs from its target. */
+  /** Price change per unit of gas by which the window is above or below its target. */
   readonly delta: Dec18;
   readonly minBaseGasPrice: Dec18;
   readonly minLearningRate: Dec18;
@@ -46,7 +46,7 @@ export interface Params extends MarketParams {
   readonly sendTipToProposer: boolean;
 }
 
-/** Converts from protobuf, which writes a decimal as the number times 10^18. Throws `SyntaxError` if a text is not an integer. */
+/** Converts from protobuf, where decimals are integers in units of 10^-18. Throws `SyntaxError` if a text is not an integer. */
 export function paramsFromWire(wire: WireParams): Params {
   return {
     ...wire,
@@ -123,11 +123,10 @@ export function addUtilization(
 
 /** Computes the state for the next block (Go `UpdateFeeMarket`). Runs at the end of a block. */
 export function closeBlock(state: State, params: MarketParams): State {
-  // The learning rate comes first, because the price of the same block uses the new rate. Then the window advances: its
-  // oldest entry becomes the empty entry of the next block.
+  // Compute the learning rate first, because the price of the same block uses the new rate.
   const learningRate = nextLearningRate(state, params);
   const baseGasPrice = nextPrice({ ...state, learningRate }, params);
-  // The window is a ring buffer, so the oldest block's slot is reused.
+  // The window is a ring buffer, so the next block reuses the oldest block's slot.
   const index = (state.index + 1n) % BigInt(state.window.length);
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
@@ -203,8 +202,8 @@ function nextLearningRate({ window, learningRate }: State, params: MarketParams)
 
 /**
  * Computes the price: EIP-1559 with the learning rate as the step, plus `delta` times the window's net utilization, but at least
- * the minimum. Each quotient and product is rounded half to even where `LegacyDec` rounds; a different order of operations gives
- * a different last digit.
+ * the minimum. Each quotient and product is rounded half to even where `LegacyDec` rounds; a different order of operations would
+ * change the last digit.
  */
 function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);

@@ -11,7 +11,7 @@ import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/proces
 import { badKeyring } from "../client-error.ts";
 
 export interface KeyringPlace {
-  /** Home directory of the SDK program, which contains `keyring-test` or `keyring-file`, or the path of that folder itself. */
+  /** Home directory of the SDK application, which contains `keyring-test` or `keyring-file`, or the path of that folder. */
   readonly home: string;
   readonly backend: "test" | "file";
   /** Password for the `file` backend. The password of the `test` backend is public. */
@@ -129,7 +129,7 @@ function decrypt(token: string, password: string, name: string): Uint8Array | un
   }
 }
 
-/** Returns the content of an item of Go's `keyring` library, which is JSON with `Data` in base64. */
+/** Returns the data in an item of Go's `keyring` library, which is JSON with base64 in `Data`. */
 function dataOf(item: Uint8Array, name: string): Uint8Array {
   try {
     const json = parseJson(fromUtf8(item));
@@ -154,7 +154,7 @@ const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
  * Encrypts bytes with a password as a compact JWE, using PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3): the file format
- * of an SDK keyring. `created` is the time in the header, which is never read.
+ * of an SDK keyring. `created` is the time for the header; nothing reads it.
  */
 function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
   const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];
@@ -167,7 +167,7 @@ function encryptJwe(bytes: Uint8Array, password: string, created: string): strin
   return [header, ...[key, iv, text, cipher.getAuthTag()].map(toUrl)].join(".");
 }
 
-/** Decrypts a JWE of this kind. Returns undefined if the password is wrong or the token was changed. Throws for other formats. */
+/** Decrypts a JWE in this format; throws for others. Returns undefined if the password is wrong or the token was changed. */
 function decryptJwe(token: string, password: string): Uint8Array | undefined {
   const parts = token.trim().split(".");
   const [header = "", key = "", iv = "", text = "", tag = ""] = parts;

@@ -26,7 +26,7 @@ export function openKeyring(store: KeyStore) {
     return data === undefined ? undefined : decodeKeyRecord(data, name);
   };
   return {
-    /** Returns all keys by name. Throws `bad-key` if one cannot be read. */
+    /** Returns all keys, sorted by name. Throws `bad-key` if any key cannot be read. */
     list: (): readonly KeyRecord[] => names().flatMap((name) => read(name) ?? []),
     /** Finds a key by name or bech32 address. If there is no such key, throws `bad-key` with the available names. */
     find: (nameOrAddress: string): KeyRecord => {

@@ -15,14 +15,14 @@ export interface LightClientState {
   readonly chainId: string;
   readonly latestHeight: RemoteHeight;
   readonly trustingPeriodNs: bigint;
-  /** If a header is not the next one, more than this share of the trusted validators' power must have signed it. */
+  /** A non-adjacent header must be signed by more than this share of the trusted validators' power. */
   readonly trustLevel: TrustLevel;
 }
 
 export type LightClientQueries = ReturnType<typeof createLightClientQueries>;
 
 const PAGE_LIMIT = 100n;
-/** Maximum number of pages, enough for 100,000 entries. It protects the relayer from a node whose list never ends. */
+/** Maximum number of pages, enough for 100,000 entries. Protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
 /**
@@ -79,7 +79,7 @@ export function page(key: Uint8Array): PageRequest {
   return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
 
-/** Reads a list page by page. Rejects with `LightClientError` "too-many-pages" if it does not end. */
+/** Reads a list page by page. Rejects with `LightClientError` "too-many-pages" if the list does not end. */
 export async function allPages<T>(
   read: (key: Uint8Array) => Promise<{ readonly items: readonly T[]; readonly next: Uint8Array | undefined }>,
 ): Promise<readonly T[]> {
@@ -103,7 +103,7 @@ function toRemoteHeight(
   return { revision: height?.revisionNumber ?? 0n, height: height?.revisionHeight ?? 0n };
 }
 
-/** Returns a client's trust level; CometBFT's default if the client does not specify one. */
+/** Returns a client's trust level, or CometBFT's default if the client does not specify one. */
 function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
   return level === undefined || level.denominator === 0n ? { numerator: 1n, denominator: 3n } : level;
 }

@@ -15,7 +15,7 @@ import { memoize } from "../../platform/base/caches.ts";
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** A trusted height must not expire within this time, because the update must be included before that. */
+/** A trusted height must not expire within this time, because the update must be included before the height expires. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
 /** Returns the margin: at most a tenth of the trusting period, so that clients with short periods can be updated too. */
@@ -39,8 +39,8 @@ export interface TrustDeps {
 export type TrustFinder = ReturnType<typeof createTrustFinder>;
 
 /**
- * Creates a finder, which chooses trusted heights for one client. It reads each height once, so create one finder per cycle.
- * `signal` aborts all its requests.
+ * Creates a finder that chooses trusted heights for one client. The finder reads each height only once, so create one finder per
+ * cycle. `signal` aborts all its requests.
  */
 export function createTrustFinder(deps: TrustDeps, client: LightClientState, signal: AbortSignal) {
   const consensusOf = memoize(
@@ -48,7 +48,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
     keyOf,
   );
   const trustAt = memoize(async (height: RemoteHeight): Promise<Trust> => {
-    // A local-chain error has nothing to do with the remote endpoint, so it is thrown below.
+    // An error on the local chain is unrelated to the remote endpoint, so it is thrown below.
     const validators = consensusOf(height).then(
       ({ nextValidatorsHash }) => nextValidatorsHash,
       () => undefined,
@@ -82,8 +82,8 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
   };
   return {
     /**
-     * Returns the greatest height below `at` that has a consensus state with the same revision and whose next header some
-     * endpoint has. Throws `LightClientError` "no-trusted-height" if there is none or it expires soon, or
+     * Returns the greatest height below `at` that has the same revision and a consensus state, and whose next header is available
+     * from an endpoint. Throws `LightClientError`: "no-trusted-height" if there is no such height or it expires soon, or
      * "trusted-headers-missing".
      */
     below: async (at: RemoteHeight): Promise<Trust> => {
@@ -109,7 +109,7 @@ export function createTrustFinder(deps: TrustDeps, client: LightClientState, sig
 /** Maximum number of trusted heights to try. If an endpoint has pruned this many headers, it has pruned the lower ones too. */
 const MAX_TRUSTED_HEIGHTS = 4;
 
-/** Returns true if the state was not found, because the client state came from a node that is ahead of this one. */
+/** Returns true if the state was not found. This happens if the client state came from a node that is ahead of this one. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
 }

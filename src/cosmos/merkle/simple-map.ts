@@ -13,8 +13,8 @@ const LEAF_PREFIX = Uint8Array.of(0);
 const INNER_PREFIX = Uint8Array.of(1);
 
 /**
- * Computes a multistore's app hash: the root of a simple tree with one leaf per store, ordered by name. A leaf holds the name and
- * the SHA-256 of the store's root, each length-prefixed (SDK `store/internal/maps`).
+ * Computes a multistore's app hash: the root of a simple tree with one leaf per store, ordered by name. A leaf contains the name
+ * and the SHA-256 of the store's root, each length-prefixed (SDK `store/internal/maps`).
  */
 export function simpleMapRoot(stores: readonly StoreRoot[]): Uint8Array {
   return simpleRoot(sorted(stores).map(leafOf));

@@ -30,7 +30,7 @@ import {
   timestampToText,
 } from "./field-formats.ts";
 
-/** Limit of the recursion through Any, because every Any starts its own decoding. */
+/** Maximum nesting through Any. The decoder's own limit is not enough, because it starts again for each Any. */
 const MAX_DEPTH = 100;
 /** Maximum duration, because Go stores durations as int64 nanoseconds. */
 const MAX_DURATION_SECONDS = 9_223_372_035n;
@@ -83,7 +83,7 @@ function printFields(message: ReflectMessage, context: AminoContext): JsonObject
   const inner = { ...context, depth: context.depth + 1 };
   const entries: [string, JsonValue][] = [];
   for (const field of message.fields) {
-    // The SDK needs an option for every member of a oneof, and none of the routed messages has it.
+    // The SDK requires an option for every member of a oneof, and no routed message sets that option.
     if (field.oneof !== undefined) throw noAminoJson(message.desc.typeName, `${field.name} is in a oneof`);
     const { name, always } = formatOf(field).amino;
     if (!message.isSet(field) && !always) continue;
@@ -129,7 +129,7 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
   return toJsonValue(parseGoJson(fromUtf8(value)));
 }
 
-/** Converts inline JSON. Like Go's floats and maps, it loses digits of long integers and keeps the last duplicate name. */
+/** Converts inline JSON. Like Go's floats and maps, loses digits of long integers and keeps only the last of duplicate names. */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {
     case "null":
@@ -154,7 +154,7 @@ function finite(value: number): number {
 function printMessage(message: ReflectMessage, context: AminoContext): JsonValue {
   switch (message.desc.typeName) {
     case "google.protobuf.Timestamp":
-      // Go trims the zeros at the end of the fraction here.
+      // Go trims trailing zeros from the fraction here.
       return timestampToText(timeIn(message)).replace(/(\.\d*[1-9])0+Z$/, "$1Z");
     case "google.protobuf.Duration":
       return printDuration(timeIn(message));

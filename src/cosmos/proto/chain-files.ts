@@ -5,7 +5,7 @@ import { type FileInfo, CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } 
 
 /**
  * Returns a definition file as served to gRPC reflection by a chain called `chainName`. The package, type names and paths of the
- * chain's own files carry that name. REST options use the canonical name.
+ * chain's own files contain that name. REST options use the canonical name.
  */
 export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   if (chainName === CANONICAL_CHAIN_NAME) return file;
@@ -42,7 +42,7 @@ function renameItems(
 
 /**
  * Renames one string in a descriptor. A type reference starts with a dot (`.neutron.x.Y`); a package or file path does not. Other
- * strings pass unchanged, since a field name contains neither a dot nor a slash.
+ * strings are left unchanged, because a field name contains neither a dot nor a slash.
  */
 function toChainName(value: string, chainName: string): string {
   if (value.startsWith(".")) return `.${toChainTypeUrl(value.slice(1), chainName)}`;

@@ -1,24 +1,24 @@
-// Part of generate.mjs: rewrites the codecs of ts-proto, so that all decode in the same way, as a Go node does.
+// Part of generate.mjs: rewrites the codecs from ts-proto so that they all decode messages as a Go node does.
 
-/** Go's types of these fields are plain values: a field that occurs again is replaced, not merged. */
+/** In Go, fields of these types are plain values: a field that occurs again is replaced, not merged. */
 const REPLACED = ["Timestamp", "Duration"];
 
-/** ts-proto declares the type of all codecs in each file. */
+/** ts-proto declares the codecs' common type in every file. */
 const MESSAGE_FNS = /\nexport interface MessageFns<T> \{\n[^}]*\}\n/;
-/** ts-proto indents the codec of a long name by one more level. */
+/** ts-proto indents a codec with a long name by one more level. */
 const INDENTED_CODEC = /^(export const \w+: MessageFns<\w+> =)\n {2}\{\n([\s\S]*?)^ {2}\};\n/gm;
-/** The method `decode`: the message's type, its initial value, and the fields' cases. */
+/** Matches the method `decode`. Captures the message's type, its initial value, and the cases for its fields. */
 const DECODE =
   /^ {2}decode\(input: [^)]*\): (\w+) \{\n[\s\S]*?const message = (\w+\(\));\n[\s\S]*?switch \(tag >>> 3\) \{\n([\s\S]*?)^ {8}\}\n[\s\S]*?^ {2}\},\n/gm;
 const FIELD = /^ {10}case \d+: \{\n([\s\S]*?)^ {10}\}\n/gm;
 const ONE_TAG = /^ {12}if \(tag !== (\d+)\) \{\n {14}break;\n {12}\}\n\n([\s\S]*)^ {12}continue;\n/m;
-/** A repeated number has two tags: one of a single number, and one of many. */
+/** A repeated number field has two tags: one for a single number and one for a packed list. */
 const TAG_OF_NUMBERS = /^ {12}if \(tag === (\d+)\) \{\n([\s\S]*?)\n {14}continue;\n {12}\}\n/gm;
 const NESTED_MESSAGE = /(message\.\w+) = (\w+)\.decode\(reader, reader\.uint32\(\)\);/g;
 
 /**
- * Returns a file of ts-proto in which messages are decoded by `decodeFields` of message-fns.ts. A message field that occurs again is
- * merged, as protobuf says and gogoproto does: ts-proto's is replaced. Throws on a form that it does not know.
+ * Rewrites a file from ts-proto so that `decodeFields` in message-fns.ts decodes its messages. A message field that occurs again
+ * is merged, as protobuf requires and gogoproto does; ts-proto would replace it. Throws if the code has an unexpected form.
  */
 export function rewriteCodecs(source) {
   const codecs = source

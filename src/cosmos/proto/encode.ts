@@ -5,7 +5,7 @@ export interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }
 
-/** The buffer is not reused after a larger message, so that one large message does not keep its memory allocated. */
+/** After a larger message, the buffer is not reused, so that one large message does not keep its memory allocated. */
 const MAX_REUSED_BYTES = 65_536;
 
 let idle: BinaryWriter | undefined;

@@ -88,8 +88,8 @@ function isMarked(described: DescField | DescMessage, name: string): boolean {
 }
 
 /**
- * Returns an option's value, or undefined if it is not set. This saves time, because few options are set and `getOption` would
- * build a message for each default.
+ * Returns an option's value, or undefined if the option is not set. The check saves time, because few options are set and
+ * `getOption` would build a message for each default.
  */
 function optionOf(described: DescEnumValue | DescField | DescMessage, name: string): unknown {
   const option = extensionOf(name);
@@ -124,7 +124,7 @@ export function checkNumber(wire: string, format: NumberFormat): void {
 }
 
 /**
- * Converts digits on the wire to a JSON string, e.g. `500000000000000000` as "dec" to "0.500000000000000000". Empty input gives
+ * Converts digits on the wire to a JSON string, e.g. `500000000000000000` as "dec" to "0.500000000000000000". Empty input yields
  * "0". Integers follow Go's notations, so "010" is 8. Throws if the input is not an integer.
  */
 export function numberToJson(wire: string, format: NumberFormat): string {
@@ -231,7 +231,7 @@ const UNITS_NS: Readonly<Record<string, bigint>> = {
 };
 const WHOLE_UNITS = /^(\d{1,12}(?:ns|us|µs|ms|h|m|s))+$/;
 
-/** Parses a duration in whole numbers with Go's units, such as "1h30m". Returns undefined for any other format. */
+/** Parses a duration of whole numbers with Go's units, such as "1h30m". Returns undefined for any other format. */
 function durationFromUnits(text: string): SecondsAndNanos | undefined {
   if (!WHOLE_UNITS.test(text)) return undefined;
   let sum = 0n;

@@ -15,7 +15,7 @@ export interface HttpRule {
   readonly rpc: string;
   readonly requestType: string;
   readonly responseType: string;
-  /** "": the request is read from path and query. "*": the JSON body is the request. */
+  /** "": the request is read from the path and query. "*": the JSON body is the request. */
   readonly body: "" | "*";
 }
 

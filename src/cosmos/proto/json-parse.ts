@@ -30,7 +30,7 @@ const MAX_DEPTH = 100;
 /** Messages with their own JSON format. Inside an Any, their JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
-/** Throws ProtoError `too-deep` if a message is inside too many others. */
+/** Throws ProtoError `too-deep` if a message is nested too deeply. */
 export function requireDepth(depth: number): void {
   if (depth <= MAX_DEPTH) return;
   throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} levels deep`);

@@ -31,8 +31,8 @@ import { parseMessage, requireDepth } from "./json-parse.ts";
  * declaration order. 64-bit integers are strings, bytes are base64, enums are names, and decimals have 18 digits. Absent messages
  * and absent bytes are null.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The bytes use the field numbers of `variant`, and the JSON
- * uses its names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
+ * `typeName` is canonical. Type URLs inside an Any use `chainName`. The bytes use the field numbers of `variant`, and the JSON
+ * uses the variant's names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
@@ -52,8 +52,8 @@ export function messageToJson(
  * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamel, integers as numbers or strings, enums as
  * names or numbers, and null for absent values. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The JSON uses the names of `variant`, and the bytes use its
- * field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`, `unknown-message` or
+ * `typeName` is canonical. Type URLs inside an Any use `chainName`. The JSON uses the names of `variant`, and the bytes use the
+ * variant's field numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`, `unknown-message` or
  * `too-deep`.
  */
 export function messageFromJson(
@@ -102,7 +102,7 @@ function printFields(message: ReflectMessage, context: PrintContext): JsonObject
   const inner = { chainName: context.chainName, depth: context.depth + 1, asGo };
   const entries: [string, JsonValue][] = [];
   for (const field of message.fields) {
-    // Go prints a oneof as the one member that is set, and no member when none is set.
+    // Go prints only the member of a oneof that is set, if any.
     if (field.oneof !== undefined && message.oneofCase(field.oneof) !== field) continue;
     if (asGo && isLeftOut(message, field)) continue;
     entries.push([field.name, printField(message, field, inner)]);
@@ -203,7 +203,7 @@ function printAny(any: ReflectMessage, context: PrintContext): JsonValue {
     ...context,
     depth: context.depth + 1,
   });
-  // A time or duration prints as a string, and a nested Any has its own "@type", so these go under "value" (Go's `isWkt`).
+  // A time or duration prints as a string, and a nested Any has its own "@type", so their JSON is under "value" (Go's `isWkt`).
   const isWellKnown = !isRecord(inner) || desc.typeName === "google.protobuf.Any";
   return { "@type": typeUrl, ...(isWellKnown ? { value: inner } : inner) };
 }

@@ -1,19 +1,19 @@
 import { BinaryReader, type BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Encodes and decodes the messages of one type. Generated for each message of `definitions/` that the program uses. */
+/** Encodes and decodes the messages of one type. Generated for each message in `definitions/` that the program uses. */
 export interface MessageFns<T> {
   encode(message: T, writer?: BinaryWriter): BinaryWriter;
   /**
-   * Decodes the next `length` bytes of a reader, by default all. Fields are merged into `previous` if given.
-   * Throws on bytes that a Go node rejects: illegal tags, and a nested message that runs past the end of its parent.
+   * Decodes the next `length` bytes of a reader; by default, all remaining bytes. Merges fields into `previous` if given. Throws
+   * on bytes that a Go node rejects: illegal tags, and a nested message that runs past the end of its parent.
    */
   decode(input: MessageReader | Uint8Array, length?: number, previous?: T): T;
 }
 
-/** Maximum nesting of messages. A message can contain itself, so bytes from outside could otherwise exhaust the stack. */
+/** Maximum nesting of messages. A message can contain itself, so untrusted bytes could otherwise exhaust the stack. */
 const MAX_DEPTH = 100;
 
-/** Reads a message together with the messages in it. */
+/** Reads a message and its nested messages. */
 export class MessageReader extends BinaryReader {
   /** Number of messages that enclose the reader's position. */
   depth = 0;
@@ -22,7 +22,7 @@ export class MessageReader extends BinaryReader {
 /** Decodes a field into the message. If the message has no field with this tag, reads nothing and returns false. */
 type DecodeField<T> = (message: T, tag: number, reader: MessageReader) => boolean;
 
-/** `decode` of `MessageFns`: reads fields into `message` and skips unknown ones. */
+/** Implements `decode` of `MessageFns`: reads fields into `message` and skips unknown fields. */
 export function decodeFields<T>(
   input: MessageReader | Uint8Array,
   length: number | undefined,

@@ -19,14 +19,14 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 /** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/** First parts of the other packages in the definitions. A chain with such a name would claim their types. */
+/** First parts of the other packages in the definitions. A chain with one of these names would claim those packages' types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",
   ),
 );
 
-/** Type URLs used by the program. For the chain's own modules, they are canonical. */
+/** Type URLs used by the program. Type URLs from the chain's own modules are canonical. */
 export const TYPE_URL = {
   tx: "/cosmos.tx.v1beta1.Tx",
   secp256k1PubKey: "/cosmos.crypto.secp256k1.PubKey",
@@ -71,15 +71,15 @@ export function parseChainName(name: string): string {
 
 /**
  * Translates a canonical type name (`neutron.x.Y`), type URL or gRPC path (`/neutron.x.Y`) to the chain's own name. Names from
- * other modules pass unchanged.
+ * other modules are returned unchanged.
  */
 export function toChainTypeUrl(canonical: string, chainName: string): string {
   return swapRoot(canonical, ".", CANONICAL_CHAIN_NAME, chainName);
 }
 
 /**
- * Translates a chain's type name, type URL or gRPC path to its canonical name. Names from other modules pass unchanged. Returns
- * undefined for a canonical name on a chain with another name, because that chain has no such type.
+ * Translates a chain's type name, type URL or gRPC path to its canonical name. Names from other modules are returned unchanged.
+ * Returns undefined for a canonical name on a chain with another name, because that chain has no such type.
  */
 export function toCanonicalTypeUrl(own: string, chainName: string): string | undefined {
   if (chainName !== CANONICAL_CHAIN_NAME && hasRoot(own, ".", CANONICAL_CHAIN_NAME)) return undefined;
@@ -128,7 +128,7 @@ export type ServiceInfo = ReturnType<typeof serviceInfo>;
 export interface FileInfo {
   /** Path with its extension, e.g. `cosmos/tx/v1beta1/tx.proto`. */
   readonly name: string;
-  /** Paths of the files that it imports. */
+  /** Paths of the imported files. */
   readonly imports: readonly string[];
   /** The encoded FileDescriptorProto. */
   readonly bytes: Uint8Array;
@@ -191,7 +191,7 @@ export function findMessageByTypeUrl(
 }
 
 /**
- * Like {@link findMessageByTypeUrl}, but throws ProtoError `unresolvable-type-url`. `path` names the type URL's place in a JSON
+ * Like {@link findMessageByTypeUrl}, but throws ProtoError `unresolvable-type-url`. `path` is the type URL's location in a JSON
  * document.
  */
 export function requireMessageByTypeUrl(typeUrl: string, chainName: string, path?: string): DescMessage {
@@ -315,7 +315,7 @@ function pathOf(symbol: string): string | undefined {
 
 const declared = new Map<string, ReadonlySet<string>>();
 
-/** The messages, services and extensions in a file. Names inside a message start with the message's name. */
+/** Returns the messages, services and extensions in a file. Names inside a message start with the message's name. */
 function symbolsIn(path: string): ReadonlySet<string> {
   return getOrCreate(declared, path, () => {
     const file = fileBytes(path);
@@ -339,13 +339,13 @@ function addMessages(found: Set<string>, scope: string, message: Uint8Array): vo
     if (number === NESTED_TYPE) addMessages(found, name, content);
 }
 
-/** A descriptor's name: field 1 in each descriptor. */
+/** Returns a descriptor's name, which is field 1 in every descriptor. */
 function nameIn(descriptor: Uint8Array): string {
   const [, name] = lengthDelimited(descriptor).find(([number]) => number === 1) ?? [];
   return new TextDecoder().decode(name);
 }
 
-/** The length-delimited fields of an encoded message, with their numbers. */
+/** Returns the length-delimited fields of an encoded message, with their numbers. */
 function lengthDelimited(message: Uint8Array): readonly (readonly [number, Uint8Array])[] {
   const found: (readonly [number, Uint8Array])[] = [];
   const reader = new BinaryReader(message);

@@ -1,4 +1,4 @@
-// Part of generate.mjs: one table for each service, in the generated file of the service's definition.
+// Part of generate.mjs: appends a table for each service to the generated file of the service's definition.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFileRegistry, fromBinary, getOption } from "@bufbuild/protobuf";
@@ -27,7 +27,7 @@ function serviceTable(service, signer) {
   );
 }
 
-/** Queries have request and response; messages also have type URL and signers, and no response when it has no fields. */
+/** Returns a table entry: request and response for a query; for a message, also type URL and signers, but no empty response. */
 function methodEntry({ name, parent, input, output }, signer) {
   for (const message of [input, output])
     if (message.file !== parent.file || message.parent !== undefined)
@@ -48,7 +48,7 @@ function methodEntry({ name, parent, input, output }, signer) {
   return `    ${name}: {\n${members.map((member) => `      ${member},\n`).join("")}    },\n`;
 }
 
-/** A function from a message to the addresses in its signer fields, by the option `cosmos.msg.v1.signer`. */
+/** Generates a function that returns the addresses in a message's signer fields (option `cosmos.msg.v1.signer`). */
 function signersFunction(message, signer) {
   const fields = signerFields(message, signer);
   const parts = fields.map((field) => {

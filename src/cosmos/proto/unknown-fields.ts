@@ -27,7 +27,7 @@ export interface UnknownFieldRules {
   readonly allowNonCritical?: boolean;
   /** The chain name used in type URLs. Default: the canonical name. */
   readonly chainName?: string;
-  /** Returns whether an Any may contain this type URL as written in the transaction. Default: all messages in the definitions. */
+  /** Returns true if an Any may contain this type URL as written in the transaction. Default: all defined messages. */
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
 
@@ -37,12 +37,12 @@ const NON_CRITICAL_BIT = 1 << 10;
 const MAX_DEPTH = 100;
 
 /**
- * Throws if an encoded message contains a field that its type does not declare, or digits that Go does not decode. Checks nested
+ * Throws if an encoded message contains a field that its type does not declare, or digits that Go cannot decode. Checks nested
  * messages and the contents of every Any. The SDK looks for unknown fields (`codec/unknownproto`) before it decodes a transaction
  * and its numbers; the error messages are the SDK's. Returns true if it accepted unknown non-critical fields.
  *
  * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`, and a plain error for
- * digits.
+ * invalid digits.
  */
 export function rejectUnknownFields(
   typeName: string,

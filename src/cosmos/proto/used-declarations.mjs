@@ -1,15 +1,15 @@
-// Part of generate.mjs: finds the declarations of generated files that the program uses, and removes the others.
+// Part of generate.mjs: removes the declarations that the program does not use from the generated files.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-/** An import or re-export by names, or as a namespace. */
+/** An import or re-export of names, or of a namespace. */
 const IMPORT = /\b(?:import|export) (type )?(?:\{([^}]*)\}|\* as (\w+)) from "(\.[^"]+)"/g;
 const WORD = /[A-Za-z_$][\w$]*/g;
-/** An import at run time: it can use everything of a file. */
+/** A dynamic import, which can use every declaration in a file. */
 const DYNAMIC_IMPORT = /\bimport\("(\.[^"]+)"\)/g;
 const MAX_WIDTH = 120;
 
-/** What codecs import from outside the generated files: a package, or a path from the folder of all. */
+/** What codecs import from outside the generated files: from a package, or from a path relative to `folder`. */
 const RUNTIME = [
   { module: "@bufbuild/protobuf/wire", specifiers: [{ text: "BinaryWriter", isType: false }] },
   {
@@ -23,8 +23,9 @@ const RUNTIME = [
 ];
 
 /**
- * Removes what `programFiles` do not reach from the generated files `genFiles` in `folder`. A type that is only imported as a type is retained without
- * its codec. `locate` maps a path that the program imports to a path of `genFiles`. Returns the files in which something is left.
+ * Removes the declarations that `programFiles` do not reach from the generated files `genFiles` in `folder`. A type that is only
+ * imported as a type loses its codec. `locate` maps a path that the program imports to a path in `genFiles`. Returns the files
+ * that still contain declarations.
  */
 export function retainUsed(folder, genFiles, programFiles, locate) {
   const modules = new Map(genFiles.map((file) => [file, parseModule(file)]));
@@ -37,7 +38,7 @@ export function retainUsed(folder, genFiles, programFiles, locate) {
   return retained;
 }
 
-/** The header, the imported names and the top-level declarations of a generated file. */
+/** Splits a generated file into its header, its imported names and its top-level declarations. */
 function parseModule(file) {
   const [head = "", ...rest] = readFileSync(file, "utf8").split(/\n(?=(?:\/\*\*|export |function ))/);
   const imports = namedImports(head, file);
@@ -49,7 +50,7 @@ function parseModule(file) {
   };
 }
 
-/** Joins each comment with its declaration. The key is the kind and the name: a message has a type and a codec of one name. */
+/** Joins each comment to its declaration. A key is a kind and a name, because a message's type and codec have the same name. */
 function declarationsIn(chunks) {
   const declarations = new Map();
   let comment = "";
@@ -66,7 +67,7 @@ function declarationsIn(chunks) {
   return declarations;
 }
 
-/** The names that a text imports from relative paths: local name to file and exported name. */
+/** Returns the names that a text imports from relative paths: a map from local name to file and exported name. */
 function namedImports(text, file) {
   const imports = new Map();
   for (const [, isType, names = "", , path] of text.matchAll(IMPORT))
@@ -88,7 +89,7 @@ function splitNames(names, isType) {
 
 const COMMENT = /^\s*\/\*\*[\s\S]*?\*\/$/gm;
 
-/** The declarations that a file of the program names, except in its docstrings. */
+/** Returns the declarations that a program file uses. Names in its docstrings are ignored. */
 function usesOf(file, modules, locate) {
   const text = readFileSync(file, "utf8").replaceAll(COMMENT, "");
   const uses = [...namedImports(text, file).values()].map((use) => ({ ...use, file: locate(use.file) }));
@@ -105,7 +106,7 @@ function usesOf(file, modules, locate) {
   return uses.filter((use) => modules.has(use.file));
 }
 
-/** The names that a text uses of a namespace: all, where the namespace is not the prefix of a name. */
+/** Returns the members of a namespace that a text uses; all members if the namespace is also used on its own. */
 function membersOf(namespace, text, module) {
   const uses = [...text.matchAll(new RegExp(`(?<![.\\w])${namespace}\\b(?:\\.(\\w+))?(?!:)`, "g"))];
   return uses.flatMap(([, name]) => (name === undefined ? namesOf(module) : [name]));
@@ -115,7 +116,7 @@ function namesOf(module) {
   return module === undefined ? [] : [...module.declarations.keys()].map((key) => key.split(" ")[1]);
 }
 
-/** Returns whether the use is new. */
+/** Marks a declaration as used. Returns true if it was not marked before. */
 function markUsed({ file, name, type }, modules, used) {
   const { declarations } = modules.get(file);
   const keys = (type ? ["type"] : ["type", "const", "function"])
@@ -126,7 +127,7 @@ function markUsed({ file, name, type }, modules, used) {
   return isNew;
 }
 
-/** The declarations that a declaration names. A type needs the types only, except after `typeof`. */
+/** Returns the declarations that a declaration names. A type needs only types, except after `typeof`. */
 function referencesOf({ file, name, type }, { imports, declarations }) {
   const references = [];
   for (const kind of type ? ["type"] : ["type", "const", "function"]) {
@@ -140,7 +141,7 @@ function referencesOf({ file, name, type }, { imports, declarations }) {
   return references;
 }
 
-/** Prints what is used of a file, with the imports of that. */
+/** Prints a file's used declarations and the imports that they need. */
 function printModule(folder, { file, header, imports, declarations }, used) {
   const body = [...declarations].filter(([key]) => used.get(file).has(key)).map(([, text]) => text);
   const words = new Set(body.flatMap((text) => text.match(WORD)));
@@ -157,7 +158,7 @@ function runtimeImports(folder, file, words) {
   });
 }
 
-/** One line for each file, which are in the order of ts-proto. A name whose codec is gone is imported as a type. */
+/** Returns one import line per file, in ts-proto's order. A name whose codec was removed is imported as a type. */
 function importLines(file, imports, used) {
   const files = [...new Set(imports.map(([, target]) => target.file))];
   return files.map((target) => {

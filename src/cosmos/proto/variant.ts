@@ -50,7 +50,7 @@ export function createProtoVariant(changes: readonly FieldChange[]) {
       changeFile(descriptor, changes);
       return { ...file, bytes: toBinary(FileDescriptorProtoSchema, descriptor) };
     },
-    /** Converts an encoded message to the variant's field numbers. Bytes that are not a message pass unchanged. */
+    /** Converts an encoded message to the variant's field numbers. Bytes that are not a message are returned unchanged. */
     encode: (typeName: string, bytes: Uint8Array): Uint8Array =>
       renumber(requireMessage(typeName), bytes, numbersOf().encode) ?? bytes,
     /** Converts an encoded message in the variant to the definitions' field numbers, like `encode`. */
@@ -72,7 +72,7 @@ function variantRegistry(changes: readonly FieldChange[]): FileRegistry {
   return createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
 }
 
-/** Changes the fields of a file's messages in place. The fields stay in numerical order, in which Go prints them. */
+/** Changes the fields of a file's messages in place. Fields stay in numerical order, the order in which Go prints them. */
 function changeFile(file: FileDescriptorProto, changes: readonly FieldChange[]): void {
   for (const message of file.messageType) {
     const own = changes.filter((change) => change.message === `${file.package}.${message.name}`);
@@ -122,7 +122,7 @@ function readNumbers(changes: readonly FieldChange[]): Numbers {
   };
 }
 
-/** Returns a predicate for whether a message is one of these or contains one, directly or nested. */
+/** Returns a predicate that is true for messages with these names and for messages that contain one, directly or nested. */
 function containing(names: ReadonlySet<string>): (message: DescMessage) => boolean {
   const known = new Map<string, boolean>();
   const reaches = ({ typeName, fields }: DescMessage, seen: Set<string>): boolean => {
@@ -138,7 +138,7 @@ function containing(names: ReadonlySet<string>): (message: DescMessage) => boole
   };
 }
 
-/** Returns undefined for bytes that are not a sequence of fields. Fields are ordered by their new numbers, as Go writes them. */
+/** Renumbers the fields and sorts them by their new numbers, as Go does. Returns undefined for bytes that are not fields. */
 function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): Uint8Array | undefined {
   if (!direction.isAffected(desc)) return bytes;
   const numbers = direction.renumbered.get(desc.typeName);

@@ -31,8 +31,8 @@ const MAX_FIELD_NUMBER = 0x7fff_ffff;
 const MAX_GROUP_DEPTH = 10_000;
 
 /**
- * Reads a varint of at most 64 bits, like Go's `protowire.ConsumeVarint`: up to ten bytes, the tenth of which contains one bit. It
- * need not be the shortest encoding.
+ * Reads a varint of at most 64 bits, like Go's `protowire.ConsumeVarint`: up to ten bytes, the tenth of which contains one bit.
+ * The varint need not be the shortest encoding.
  */
 function readVarint(bytes: Uint8Array, start: number): Varint | WireFailure {
   let value = 0;

@@ -75,7 +75,7 @@ const readLatin1: LatinReader = isLatinReader(native)
       return Buffer.from(this.buffer, this.byteOffset + start, end - start).toString("latin1");
     };
 
-/** Maps each byte to the character with that code. Unlike `Buffer.from(…).toString`, it creates no object around the bytes. */
+/** Maps each byte to the character with that code. Unlike `Buffer.from(…).toString`, creates no wrapper around the bytes. */
 export function latin1(bytes: Uint8Array): string {
   return readLatin1.call(bytes, 0, bytes.length);
 }
@@ -105,7 +105,7 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0;
 }
 
-/** All calls to {@link uint64BigEndian} share it, because a new view takes longer than the copy. */
+/** Shared by all calls to {@link uint64BigEndian}, because creating a view takes longer than copying the bytes. */
 const word = new Uint8Array(8);
 const wordView = new DataView(word.buffer);
 
@@ -205,7 +205,7 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-/** Formats bytes as Go's `%v`: "[1 2 255]". */
+/** Formats bytes like Go's `%v`: "[1 2 255]". */
 export function goBytes(bytes: Uint8Array): string {
   return `[${bytes.join(" ")}]`;
 }

@@ -3,8 +3,8 @@ export type RecentCache<K, T> = ReturnType<typeof createRecentCache<K, T>>;
 /**
  * Creates a cache that holds at least the `capacity` most recently used values, and at most twice that many.
  *
- * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster than
- * a list in exact order.
+ * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster
+ * than in a list that is kept in exact order.
  */
 export function createRecentCache<K, T>(capacity: number) {
   let younger = new Map<K, T>();

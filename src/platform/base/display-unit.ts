@@ -1,7 +1,7 @@
 import type { Dec18 } from "./decimal.ts";
 import { formatCents, formatCount } from "./text.ts";
 
-/** The unit in which people see amounts of one denomination. */
+/** The unit in which amounts of one denomination are displayed. */
 export interface DisplayUnit {
   /** Base denomination, as used on chain, for example "untrn". */
   readonly denom: string;
@@ -9,7 +9,7 @@ export interface DisplayUnit {
   readonly name: string;
   /** One display unit is 10^exponent base units; 0 to {@link MAX_EXPONENT}. */
   readonly exponent: number;
-  /** What one display unit is worth; absent if no price is configured. */
+  /** Price of one display unit; absent if no price is configured. */
   readonly price?: UnitPrice | undefined;
 }
 
@@ -49,7 +49,7 @@ export function formatAmount(
   return `${formatUnits(amount, unit, separator)} (${base}${value})`;
 }
 
-/** Formats the suffix of an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
+/** Formats the suffix for an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
 export function formatInUnits(amount: bigint, unit: DisplayUnit | undefined): string {
   if (unit === undefined) return "";
   const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;

@@ -2,7 +2,7 @@ import { fromUtf8, utf8 } from "./bytes.ts";
 import { goJsonSyntaxError } from "./go-json-syntax.ts";
 import type { JsonValue } from "./json.ts";
 
-/** A JSON value as written. Numbers are text. Objects keep the order and the repetitions of their names. */
+/** A JSON value as written. Numbers are stored as text. Objects preserve the order of their names, and repeated names. */
 export type GoJson =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }

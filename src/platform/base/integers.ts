@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** Thrown for a result that does not fit into Go's fixed-size big integers, for which Go panics. */
+/** Thrown for a result that overflows Go's fixed-size big integers. Go panics in that case. */
 export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
   constructor(bits: number, text = "Int overflow") {
     super({ code: "overflow", bits }, text);

@@ -31,7 +31,7 @@ export function parseJson(text: string): unknown {
   return attempt((): unknown => JSON.parse(text));
 }
 
-/** `JSON.stringify` that formats a bigint as a decimal string. */
+/** Like `JSON.stringify`, but formats a bigint as a decimal string. */
 export function stringifyJson(value: unknown, indent?: number): string {
   return JSON.stringify(
     value,
@@ -48,7 +48,7 @@ const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
 
 /**
  * An unchecked value in a JSON document, with its path. The methods check it and throw the error that `error` creates. The error
- * should name the path and never the value.
+ * should contain the path and never the value.
  */
 export class JsonField {
   readonly value: unknown;

@@ -10,8 +10,8 @@ const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
 /**
- * Reads a UTF-8 file of at most `maxBytes`, including a device or a pipe, which has no size. Throws if the file cannot be read or
- * is larger. Throws if a pipe or terminal provides no input for `silenceMs`.
+ * Reads a UTF-8 file of at most `maxBytes`. The file may be a device or a pipe, which has no size. Throws if the file cannot be
+ * read or is larger, or if a pipe or terminal provides no input for `silenceMs`.
  */
 export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE_MS): string {
   // Without O_NONBLOCK, opening a named pipe without a writer would never return. Windows lacks this flag.
@@ -31,7 +31,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
   }
 }
 
-/** Waits for the next bytes. At the end of the file there are none, but at first a pipe may have no writer yet. */
+/** Waits for the next bytes; empty at the end of the file. On the first read, also waits for a pipe that has no writer yet. */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const isUnopened = isFirst && fstatSync(descriptor).isFIFO();

@@ -7,13 +7,13 @@ export interface Tries {
 }
 
 export interface RetryOptions {
-  /** Backoff after an error, or a function that selects it by the error. */
+  /** Backoff after an error, or a function that selects the backoff by the error. */
   readonly backoff: BackoffOptions | ((error: unknown) => BackoffOptions);
   readonly clock: Sleeper;
   /** Returns a random number, uniform in [0, 1). */
   readonly random: () => number;
   readonly signal: WaitSignal;
-  /** Counts the failures. Default: a new count. */
+  /** Counts the failures. Default: a new counter. */
   readonly tries?: Tries;
   /** Called with each error before the pause. The count does not yet include this error. */
   readonly onError?: (error: unknown) => void;

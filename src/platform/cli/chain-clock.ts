@@ -21,8 +21,8 @@ export function chainClockOption(): Option {
 }
 
 /**
- * Returns a clock whose durations follow its own time. The watchdog compares its machine's clock with these durations, and a
- * chain clock that was moved must not make the machine's clock appear wrong.
+ * Returns a clock whose durations follow its own time. The watchdog checks its machine's clock against these durations, so moving
+ * the chain clock would otherwise make the machine's clock appear wrong.
  */
 export function withItsDurations(clock: Clock, machine: Clock): Clock {
   return { ...clock, monotonicMs: () => machine.monotonicMs() + clock.nowMs() - machine.nowMs() };

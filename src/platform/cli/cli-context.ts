@@ -68,8 +68,8 @@ function addOutputOption(command: Command): Command {
 }
 
 /**
- * Adds `-o, --output` to every command below this one that has only {@link jsonOption}. Returns the context for their actions. With
- * `-o yaml`, the actions print JSON, which the context converts.
+ * Returns a function that adds `-o, --output` to a command and all its subcommands that have only {@link jsonOption}, and the
+ * context for their actions. With `-o yaml`, the actions print JSON, which the context converts.
  */
 export function formattedContext(context: CliContext): {
   readonly context: CliContext;

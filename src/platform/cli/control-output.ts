@@ -9,7 +9,7 @@ interface Printing {
   readonly json?: true;
 }
 
-/** Sends a request to the daemon that the command's options name. */
+/** Sends a request to the daemon that the command's options identify. */
 type Ask<O> = (
   request: Pick<DaemonRequest, "path" | "method" | "body" | "deadlineMs">,
   options: O,

@@ -13,7 +13,7 @@ export interface DaemonRequest {
   readonly path: string;
   /** The HTTP method. Default: POST if there is a body, otherwise GET. */
   readonly method?: "DELETE" | "POST";
-  /** The body, which is sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: unknown;
   /** Statuses of 400 or above whose body is treated as a result. */
   readonly accepts?: readonly number[];
@@ -31,7 +31,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`. Its exit code is 3 if the daemon
- * does not respond, 2 for a name that the daemon does not know, and 1 for any other status.
+ * does not respond, 2 for a name that is unknown to the daemon, and 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
@@ -53,7 +53,7 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   }
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
-  // The daemon does not know a name that the user gave.
+  // The user gave a name that is unknown to the daemon.
   if (isRecord(value) && String(value["error"]).startsWith("unknown-"))
     throw new CliError(EXIT.usage, reason);
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);

@@ -15,7 +15,7 @@ interface LazyCommand {
   readonly load: () => Promise<CreateCommand>;
 }
 
-/** Pass these instead of a command line's words to load every command. */
+/** Pass this instead of a command line's words to load every command. */
 export const ALL_COMMANDS: readonly string[] = Object.assign([], { includes: () => true });
 
 /** Returns the subcommands that a command's help lists, except `help`. */

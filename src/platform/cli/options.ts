@@ -52,7 +52,7 @@ export interface AccessOptions {
   readonly allowHost?: readonly string[];
 }
 
-/** By default, only pages on this machine, where dApps run during development. */
+/** By default, allow only pages on this machine, where dApps run during development. */
 const DEFAULT_CORS = ["localhost"];
 
 /** Returns the access rules for a localnet's servers. `origins` apply to RPC and REST. */
@@ -132,7 +132,7 @@ export function keepBlocksOption(): Option {
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** A chain's validators if {@link powersOption} is not given: one with power 10. */
+/** A chain's validators if {@link powersOption} is not given: one validator with power 10. */
 export const DEFAULT_POWERS: readonly bigint[] = [10n];
 
 /** Option for comma-separated voting powers: "10,3,3". The value is undefined without the option. */

@@ -17,7 +17,7 @@ export async function runProcess(
     exit: (code) => process.exit(code),
     monotonicMs: systemClock.monotonicMs,
   });
-  // If a reader closes the pipe early (`| head`), the command should stop. This is no error and does not change the exit code.
+  // If a reader closes the pipe early (`| head`), the command should stop. This is not an error: the exit code stays the same.
   process.stdout.on("error", shutdown.stop);
   let isDaemon = false;
   try {
@@ -42,12 +42,12 @@ const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   if (!stdout.isTTY || env["TERM"] === "dumb") return undefined;
   const screen = createLiveScreen(stdout);
-  // Close the screen also when a second signal ends the process immediately.
+  // Also close the screen when a second signal ends the process immediately.
   process.once("exit", screen.close);
   return screen;
 }
 
-/** Returns stderr. Its lines go above the screen, so that they do not garble it. */
+/** Returns stderr. Its lines are written above the screen, so that they do not garble it. */
 function errorStream(screen: LiveScreen | undefined): Writable {
   if (screen === undefined) return process.stderr;
   return new Writable({
@@ -80,7 +80,7 @@ function toContext(signal: AbortSignal): CliContext {
   };
 }
 
-/** The codes of errors that the configuration causes. A supervisor must not restart the process after them. */
+/** Codes of errors caused by the configuration. A supervisor must not restart the process after these errors. */
 const BAD_CONFIG: ReadonlySet<string> = new Set([
   "bad-config",
   "wrong-chain",
@@ -96,7 +96,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "log-output",
 ]);
 
-/** The codes of errors that a restart of the process may resolve. */
+/** Codes of errors that restarting the process may resolve. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(["signer"]);
 
 /** Maps a command's error to the process exit code and the message for stderr, if any. */

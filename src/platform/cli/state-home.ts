@@ -39,7 +39,7 @@ export function readTokenFile(file: string): Secret {
   return readSecret({ file }, `the token in ${file}`);
 }
 
-/** Reads the secret of a reference, `{file: path}` or `{env: NAME}`. Throws a `CliError` that begins with `what`. */
+/** Reads the secret that a reference, `{file: path}` or `{env: NAME}`, names. Throws a `CliError` that begins with `what`. */
 export function readSecret(reference: unknown, what: string): Secret {
   const read = secretField().safeParse(reference);
   if (read.success) return read.data;

@@ -39,7 +39,7 @@ export function durationField(atLeastMs = 1) {
   );
 }
 
-/** Converts a field's text. If `parse` returns undefined, the text has the issue `problem`. */
+/** Converts a field's text. If `parse` returns undefined, reports `problem`. */
 export function parsedField<T>(
   field: z.ZodType<string>,
   parse: (text: string) => T | undefined,
@@ -101,8 +101,8 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
 }
 
 /**
- * Field for an http(s) URL without user name, password or fragment. Returns the normalized URL. `note` explains where credentials
- * go.
+ * Field for an http(s) URL without user name, password or fragment. Returns the normalized URL. `note` explains where to put
+ * credentials.
  */
 export function httpUrlField(note = "") {
   return parsedField(
@@ -117,7 +117,7 @@ export interface SecretSource {
   readonly file: (path: string) => string;
 }
 
-/** Reads from the process environment and the file system. Relative paths start at the working directory. */
+/** Reads from the process environment and the file system. Resolves relative paths against the working directory. */
 export const processSecretSource: SecretSource = {
   environment: (name) => process.env[name],
   file: (path) => readTextFile(path, MAX_SETTINGS_BYTES),
@@ -145,7 +145,7 @@ export function secretField(source: SecretSource = processSecretSource) {
   });
 }
 
-/** Stands for a secret that is not read. */
+/** Placeholder for a secret that is not read. */
 const UNREAD = new Secret("unread");
 let areSecretsRead = true;
 

@@ -44,7 +44,7 @@ interface Present<Config> {
 
 /**
  * `first` contains the settings at startup, and `readAgain` rereads them. `lossOf` describes what a reload would remove, probably
- * by mistake. It returns undefined if the reload would remove nothing.
+ * by mistake, or returns undefined if the reload would remove nothing.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,

@@ -20,7 +20,7 @@ import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
 
-/** YAML text. `file` names it in error messages. */
+/** YAML text. `file` is its name in error messages. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
@@ -49,7 +49,7 @@ export class ConfigError extends CodedError<{
   }
 }
 
-/** Returns the errors of a configuration that `read` reads; none if it is valid. */
+/** Returns the errors in the configuration that `read` reads; empty if the configuration is valid. */
 export function issuesOf(read: () => unknown): readonly ConfigIssue[] {
   try {
     read();
@@ -72,7 +72,7 @@ export function formatConfigIssue(error: ConfigIssue): string {
 }
 
 /**
- * Checks YAML text against a schema and returns a deeply frozen object. An empty text is an empty section.
+ * Checks YAML text against a schema and returns a deeply frozen object. Empty text is treated as an empty section.
  * @throws {ConfigError} with all errors, in file order.
  */
 export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema: Schema): z.output<Schema> {
@@ -137,7 +137,7 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
   return [];
 }
 
-/** Returns a copy with a different value at the path. No section is modified, because aliases can share sections of the file. */
+/** Returns a copy with a different value at the path. Sections are not modified, because aliases can share them. */
 export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const section: Readonly<Record<string, unknown>> = isRecord(plain) ? plain : {};
@@ -163,7 +163,7 @@ function parseYaml(source: ConfigText): Source {
   return parsed;
 }
 
-/** A parsed document, which locates errors for messages. */
+/** A parsed document, used to locate errors. */
 interface Source {
   readonly file: string;
   readonly document: Document.Parsed;
@@ -171,7 +171,7 @@ interface Source {
 }
 
 /**
- * Reads a configuration file of at most 1 MiB, including one without a size, such as a pipe.
+ * Reads a configuration file of at most 1 MiB. The file may have no size, e.g. if it is a pipe.
  * @throws {ConfigError} if it cannot be read.
  */
 export function readConfigText(file: string): ConfigText {

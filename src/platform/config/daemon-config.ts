@@ -42,8 +42,8 @@ export function variableName(
 const FILE_SUFFIX = "_FILE";
 
 /**
- * Reads a daemon's configuration. Environment variables take precedence over `source`, and both over the defaults. If there is no
- * `source`, the variables are the whole configuration. Throws `ConfigError` with all errors.
+ * Reads a daemon's configuration. Environment variables take precedence over `source`, and both take precedence over the
+ * defaults. If there is no `source`, the variables are the whole configuration. Throws `ConfigError` with all errors.
  */
 export function readDaemonConfig<Config>(
   kind: ConfigKind<Config>,
@@ -169,7 +169,7 @@ function secretReference(name: string, text: string, namesFile: boolean): unknow
   return namesFile ? { file: text } : { env: name };
 }
 
-/** Reads a variable's value. Text is taken literally, other values as in the file: numbers, true, null, and lists as [a, b]. */
+/** Reads the value. Text is taken literally. Other values are parsed as in the file: numbers, true, null, lists as [a, b]. */
 function readValue(text: string, schema: KeySchema): unknown {
   if (isText(schema)) return text;
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true });

@@ -28,7 +28,7 @@ export interface EffectiveConfig {
   readonly unset: readonly KeyLeaf[];
 }
 
-/** Returns the values of all keys. A key that is not given has its default. */
+/** Returns the values of all keys. A key that is not given takes its default. */
 export function effectiveConfig<Config>(
   kind: ConfigKind<Config>,
   parsed: ParsedConfig<Config>,
@@ -179,8 +179,8 @@ function withSecrets(
 }
 
 /**
- * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that new content in a
- * secret file is a change too.
+ * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that new content in
+ * a secret file also changes the string.
  */
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,

@@ -16,7 +16,7 @@ export interface KeySchema {
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly required?: readonly string[];
   readonly items?: KeySchema;
-  /** Schema for keys whose names the file chooses. */
+  /** Schema for keys whose names are chosen in the file. */
   readonly additionalProperties?: KeySchema | boolean;
   /** True if a URL's path may contain a key, as its query may. Set only for endpoint URLs. */
   readonly hasKey?: boolean;
@@ -24,7 +24,7 @@ export interface KeySchema {
   readonly oneOf?: readonly KeySchema[];
   /** True if the example file comments out the key, because it excludes another key or changes the relayer's behaviour. */
   readonly commentedOut?: boolean;
-  /** How a reload applies a change. On a section, it also applies to the section's keys that do not set it. */
+  /** How a reload applies a change. A section's value also applies to the section's keys that set no value. */
   readonly reload?: KeyReload;
 }
 
@@ -65,12 +65,12 @@ export function keySchema(schema: z.ZodType): KeySchema {
   return json;
 }
 
-/** True for a key that references a secret, `{file: path}` or `{env: NAME}`. */
+/** Returns true for a key that references a secret, `{file: path}` or `{env: NAME}`. */
 export function isSecret({ properties }: Readonly<Record<string, unknown>> | KeySchema): boolean {
   return isRecord(properties) && Object.keys(properties).toSorted().join() === "env,file";
 }
 
-/** True for an endpoint: a server's URL, or a section that contains it. */
+/** Returns true for an endpoint: a server's URL, or a section that contains the URL. */
 export function isEndpoint(schema: KeySchema): boolean {
   return sectionOf(schema)?.properties?.["url"]?.hasKey !== undefined;
 }
@@ -124,7 +124,7 @@ const SECRET_KEYS = {
   maxProperties: 1,
 };
 
-/** The keywords that describe the key whatever form its value has. */
+/** The keywords that describe the key itself, regardless of its value's form. */
 const ABOUT_KEY = new Set(["description", "example", "initial", "commentedOut", "reload"]);
 
 /** Replaces a schema, which may have alternatives, with a schema that also accepts a string. */

@@ -129,7 +129,7 @@ export function preflightHeaders(
     "Access-Control-Allow-Headers":
       "Origin, Accept, Content-Type, X-Requested-With, X-Server-Time, X-Cosmos-Block-Height",
     "Access-Control-Max-Age": "600",
-    // Chromium requires this from loopback servers when a page comes from the web.
+    // Chromium requires this header from loopback servers if the page comes from the web.
     ...(headers["access-control-request-private-network"] === "true"
       ? { "Access-Control-Allow-Private-Network": "true" }
       : {}),

@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 export interface HttpConnectionsOptions {
   /**
    * Maximum number of open connections. At the limit, a new connection replaces the connection that has gone longest without
-   * completing a request. A new client has not sent its request yet, so connections with half a request are replaced first.
+   * completing a request, whether that connection is idle or has sent half a request.
    */
   readonly maxConnections: number;
   /** The server closes a connection if its client reads nothing from an unsent reply for this long. */
@@ -29,7 +29,7 @@ const MAX_QUEUED = 4_096;
  */
 const MAX_QUEUED_TOTAL = 16_384;
 
-/** Creates an HTTP server's set of connections. As in Go, each handles one request at a time. */
+/** Creates an HTTP server's set of connections. As in Go, each connection handles one request at a time. */
 export function createHttpConnections(options: HttpConnectionsOptions) {
   const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0, changes: 0 };
   return {
@@ -44,12 +44,12 @@ export function createHttpConnections(options: HttpConnectionsOptions) {
       socket.once("close", () => connection.close());
       // Node resumes the socket at the end of every message that it parses.
       socket.on("resume", () => connection.pauseWhenFull());
-      // The write side has ended. A client that leaves its own side open must not hold up the connection.
+      // The write side has ended. A client that leaves its own side open must not keep the connection open.
       socket.once("finish", () => closeLater(socket));
     },
     /** Accepts a request, identified by its reply. A socket rejected by `add` has no connection. */
     take: (response: ServerResponse): void => pool.all.get(response.req.socket)?.take(response),
-    /** Counts the bytes of an ended response that the socket has not taken yet. */
+    /** Counts the bytes of an ended response that the socket has not accepted yet. */
     sent: (response: ServerResponse, bytes: number): void => {
       const { socket } = response;
       if (socket !== null && socket.writableLength > 0) holdUnsent(response, socket, bytes, options);
@@ -157,8 +157,8 @@ class HttpConnection {
     this.#isBusy = true;
     this.#current = response;
     this.since = this.#pool.changes += 1;
-    // The client has the reply or has disconnected. "close" follows "finish", so the next request finds the socket free. `on`
-    // avoids the wrapper that `once` allocates for each request.
+    // The client has the reply or has disconnected when "close" fires. "close" follows "finish", so the next request finds the
+    // socket free. `on` avoids the wrapper that `once` allocates for each request.
     response.on("close", this.#onResponseClose);
     const { budget, serve } = this.#pool.options;
     const capacity = budget.untilCapacity();
@@ -176,13 +176,13 @@ class HttpConnection {
       return;
     }
     this.#isBusy = true;
-    // Defer this. Otherwise a client whose socket takes every reply immediately would delay all others.
+    // Defer the next request. Otherwise, a client whose socket takes every reply immediately would delay all other clients.
     setImmediate(() => {
       const next = this.#queue.shift();
       if (next === undefined) return;
       this.#pool.queued -= 1;
       if (this.#queue.length === 0) this.socket.resume();
-      // End an unsent reply's timer, which may be shorter than the next request takes.
+      // Clear the timer of an unsent reply, because the timer may be shorter than the next request takes.
       this.socket.setTimeout(0);
       this.#begin(next);
     });
@@ -197,15 +197,15 @@ interface Hold {
   readonly cut: () => void;
 }
 
-/** Time that a client has to read a reply while others wait for capacity. A client on loopback reads 1 MB in a few ms. */
+/** Time that a client has to read a reply while other clients wait for capacity. A client on loopback reads 1 MB in a few ms. */
 const SLOW_AFTER_MS = 500;
 
 /**
- * Creates a limit of the total bytes that a server's clients have not read yet, across all connections. One reply may exceed it,
- * because a reply is counted only once its size is known.
+ * Creates a limit on the total bytes that a server's clients have not read yet, across all connections. One reply may exceed the
+ * limit, because a reply is counted only once its size is known.
  */
 export function createSendBudget(maxBytes: number) {
-  // Iterates in insertion order, so the oldest comes first.
+  // Iterates in insertion order, so the oldest hold comes first.
   const holds = new Set<Hold>();
   const waiters: (() => void)[] = [];
   let heldBytes = 0;

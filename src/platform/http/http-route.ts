@@ -106,14 +106,14 @@ export interface LargeBodies {
   bytes: number;
 }
 
-/** Bodies up to this size are always read. The number of connections limits them. */
+/** Bodies up to this size are always read. Their number is limited by the number of connections. */
 const SMALL_BODY_BYTES = 65_536;
 
 const NO_BODY = new Uint8Array(0);
 
 /**
- * A request built on Node's objects. As a class, it has its getter on the prototype. A getter in an object literal gives every
- * request its own hidden class, which adds a tenth to a small request's cost.
+ * A request built on Node's objects. It is a class so that its getter is on the prototype. A getter in an object literal would
+ * give every request its own hidden class, which would add a tenth to a small request's cost.
  */
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
@@ -138,7 +138,7 @@ export class IncomingRequest implements HttpRequest {
     return (this.#body ??= readBody(this.#incoming, this.#outgoing, this.#context));
   }
 
-  // Do not create it in the constructor: a controller with its listeners costs several microseconds, and few handlers wait.
+  // Do not create the signal in the constructor: a controller with listeners costs several microseconds, and few handlers wait.
   get signal(): AbortSignal {
     return (this.#signal ??= requestSignal(this.#outgoing, this.#context.closing));
   }
@@ -182,10 +182,10 @@ function readBody(
     const chunks: Buffer[] = [];
     let length = 0;
     let held = 0;
-    // Subtract only at the reply's end: the parsed body is in memory until then.
+    // Subtract only at the end of the reply, because the parsed body is in memory until then.
     outgoing.once("close", () => (largeBodies.bytes -= held));
     const refuse = (error: HttpRequestError): void => {
-      // Stops reading from the socket. Destroying it would also cut the reply.
+      // Stop reading from the socket. Destroying the socket would also cut off the reply.
       incoming.pause();
       chunks.length = 0;
       reject(error);

@@ -28,7 +28,7 @@ import { listen, type ListenOptions } from "./listen.ts";
 
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Further bodies of this size get 503. Default: 64 MiB. */
+  /** Maximum total bytes of bodies above 64 KiB in unanswered requests. Further large bodies get 503. Default: 64 MiB. */
   readonly maxLargeBodiesBytes?: number;
   /**
    * Maximum number of open connections. An additional connection replaces the connection that has gone longest without a complete
@@ -55,7 +55,7 @@ export interface HttpServerOptions extends ListenOptions {
   /** Budget that servers share, for example HTTP and WebSocket. Default: a new budget of `maxUnsentBytes`. */
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
-  /** The reply if a request's handler failed, or if the server rejects the request with {@link HttpRequestError}. */
+  /** Returns the reply if a request's handler failed, or if the server rejects the request with {@link HttpRequestError}. */
   readonly failureReply: (error: unknown) => HttpReply;
   /**
    * Accepts `Upgrade` requests, for example for WebSocket. The socket has an error listener. Without this handler, the server
@@ -77,7 +77,7 @@ export interface OpenHttpServer {
 const MAX_HEADERS = 100;
 const MAX_LARGE_BODIES_BYTES = 67_108_864;
 
-/** Rejects with `ListenError` if it cannot bind the address. */
+/** Rejects with `ListenError` if the address cannot be bound. */
 export async function openHttpServer(
   options: HttpServerOptions,
   { logger }: { readonly logger: Logger },
@@ -202,7 +202,7 @@ function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext
     return;
   }
   const bytes = Buffer.byteLength(body);
-  // A reply with status 204 must not have the header.
+  // A reply with status 204 must not contain `Content-Length`.
   outgoing.writeHead(status, status === 204 ? headers : { "Content-Length": bytes, ...headers });
   // With one call for the complete body, Node writes head and body in one step. For HEAD, Node omits the body.
   outgoing.end(body);

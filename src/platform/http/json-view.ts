@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { isoTime } from "../base/time.ts";
 import { digits, time } from "./route-about.ts";
 
-/** One member of a JSON object: the schema of its value, and how the value is read. A value that is undefined is left out. */
+/** One member of a JSON object: the schema of its value, and a function that reads the value. Undefined values are omitted. */
 interface Member<T> {
   readonly schema: z.ZodType;
   readonly read: (from: T) => JsonValue | undefined;
@@ -17,7 +17,7 @@ interface Shown<T> {
   readonly json: (from: T) => JsonValue;
 }
 
-/** A `T` shown as an object with some members. */
+/** A view that encodes a `T` as a JSON object. */
 export interface JsonView<T> extends Shown<T> {
   readonly schema: z.ZodObject;
   readonly json: (from: T) => JsonObject;
@@ -25,7 +25,7 @@ export interface JsonView<T> extends Shown<T> {
   readonly within: <Whole>(readPart: (whole: Whole) => T) => Members<Whole>;
 }
 
-/** Creates the members of a view on a `T`. Those with `OrNull` show undefined as null. */
+/** Functions that create the members of a view on a `T`. The functions with the suffix `OrNull` show undefined as null. */
 interface MemberKinds<T> {
   readonly value: <V extends JsonValue | undefined>(
     schema: z.ZodType<V>,
@@ -35,10 +35,10 @@ interface MemberKinds<T> {
     schema: z.ZodType<V>,
     read: (from: T) => NoInfer<V> | undefined,
   ) => Member<T>;
-  /** Shown as {@link digits}. */
+  /** An integer, shown as {@link digits}. */
   readonly integer: (read: (from: T) => bigint) => Member<T>;
   readonly integerOrNull: (read: (from: T) => bigint | undefined) => Member<T>;
-  /** Milliseconds since the Unix epoch, shown in ISO 8601. */
+  /** A time in ms since the Unix epoch, shown in ISO 8601. */
   readonly time: (read: (from: T) => number) => Member<T>;
   readonly timeOrNull: (read: (from: T) => number | undefined) => Member<T>;
   readonly part: <P>(view: Shown<P>, read: (from: T) => P) => Member<T>;
@@ -67,7 +67,7 @@ function partOrNull<T, P>({ schema, json }: Shown<P>, read: (from: T) => P | und
   };
 }
 
-/** Creates a view. The members have the order of the JSON. */
+/** Creates a view. The members are in the order of the JSON. */
 export function jsonView<T>(define: (kinds: MemberKinds<T>) => Members<T>): JsonView<T> {
   const all = Object.entries(
     define({

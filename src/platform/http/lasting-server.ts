@@ -69,8 +69,8 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
 }
 
 /**
- * Ends the route's streams with their service. Otherwise an open page would show the state of ended services forever. The page's
- * script reconnects.
+ * Ends the route's streams when their service ends. Otherwise, an open page would show the state of ended services forever. The
+ * page's script reconnects.
  */
 function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
   return {

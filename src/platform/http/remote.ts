@@ -26,7 +26,7 @@ export interface NetworkOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns distinct names for endpoints. A number distinguishes endpoints on one host, because paths may be keys. */
+/** Returns distinct names for endpoints. Endpoints on one host are numbered, because their paths may be keys. */
 export function endpointNames(endpoints: readonly Endpoint[]): readonly string[] {
   const own = endpoints.map(({ url, name }) => name ?? (URL.canParse(url) ? new URL(url).host : ""));
   return own.map((name, index) => {
@@ -35,7 +35,7 @@ export function endpointNames(endpoints: readonly Endpoint[]): readonly string[]
   });
 }
 
-/** Returns the headers for an endpoint's requests: its own, and one for the credentials in its URL. */
+/** Returns the headers for an endpoint's requests: its own headers, and a header for the credentials in its URL. */
 export function endpointHeaders({ url, headers = {} }: Endpoint): Readonly<Record<string, string>> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
   return { ...authorization(new URL(url)), ...Object.fromEntries(own) };
@@ -48,7 +48,7 @@ function authorization(url: URL): { readonly authorization?: string } {
   return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
 }
 
-/** Returns the certificates to trust; undefined means the public ones. */
+/** Returns the certificates to trust; undefined means the public certificates. */
 export function trustedCertificates({ ca }: NetworkOptions): readonly string[] | undefined {
   return ca === undefined ? undefined : [...tls.rootCertificates, ca];
 }
@@ -86,15 +86,15 @@ export function createRemoteConnections(
       if (proxy === undefined) return direct;
       return getOrCreate(proxies, proxy.href, () => through(proxy));
     },
-    /** Closes all connections, including those in use. */
+    /** Closes all connections, including connections in use. */
     close: async (): Promise<void> =>
       void (await Promise.all([direct, ...proxies.values()].map((agent) => agent.destroy()))),
   };
 }
 
 /**
- * Returns a URL's proxy from the environment by Go's rules. This machine and NO_PROXY hosts use no proxy. Throws for a proxy other
- * than HTTP.
+ * Returns a URL's proxy from the environment by Go's rules. This machine and NO_PROXY hosts use no proxy. Throws if the proxy is
+ * not an HTTP proxy.
  */
 export function proxyOf(
   { protocol, hostname, port }: URL,

@@ -4,7 +4,7 @@ import type { HttpRoute } from "./http-route.ts";
 interface ReplyAbout {
   readonly description: string;
   readonly mediaType: string;
-  /** For JSON. */
+  /** Set for JSON. */
   readonly schema?: z.ZodType;
 }
 

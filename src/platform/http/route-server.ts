@@ -47,8 +47,8 @@ export const ROUTE_SERVER_LIMITS: HttpLimits = {
 };
 
 /**
- * Opens an HTTP server with a route table. Its own replies are JSON: 400, 401, 403, 404, 405, 413, 500. Rejects with `ListenError`
- * if it cannot bind the address.
+ * Opens an HTTP server with a route table. The server's own replies are JSON: 400, 401, 403, 404, 405, 413, 500. Rejects with
+ * `ListenError` if the address cannot be bound.
  */
 export function openRouteServer(
   options: RouteServerOptions,
@@ -172,7 +172,7 @@ function matchPath(pattern: string, path: string): Readonly<Record<string, strin
 }
 
 export interface HttpService extends Service {
-  /** Resolves with the bound address. Rejects if the server cannot bind it. */
+  /** Resolves with the bound address. Rejects if the address cannot be bound. */
   readonly ready: Promise<ListenAddress>;
 }
 

@@ -1,14 +1,14 @@
-// For `npm start` and `npm run relaywatch` in a clone: builds, unless the last build began after the newest change of what it is
-// made of. The compiler's own check of all projects takes seconds, and on a busy machine more than twenty.
+// For `npm start` and `npm run relaywatch` in a clone: builds the program, unless the last build began after the newest change to
+// its inputs. The compiler's own check of all projects takes seconds, and more than twenty on a busy machine.
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
-/** Its time is the start of the last build that succeeded: what changes while a build runs is newer. */
+/** File with the start time of the last successful build as its modification time, so that changes during a build are newer. */
 const STAMP = join(root, "dist/.built");
-/** npm writes the last one when it installs packages. */
+/** npm writes the last file when it installs packages. */
 const SOURCES = [
   "src",
   "daemons",
@@ -18,7 +18,7 @@ const SOURCES = [
   "node_modules/.package-lock.json",
 ];
 
-/** Time of the newest change. A folder has the time at which a file in it was created, removed or renamed. */
+/** Returns the time of the newest change. A folder's time is when a file in it was created, removed or renamed. */
 function newestMs(path) {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
@@ -28,7 +28,7 @@ function newestMs(path) {
   );
 }
 
-/** Git's log of HEAD: `relaywatch version` prints the commit. In a further worktree, `.git` is a file that names the folder. */
+/** Returns Git's HEAD log: `relaywatch version` prints the commit. In a linked worktree, `.git` is a file with the folder. */
 function headLog() {
   const git = join(root, ".git");
   if (!existsSync(git)) return undefined;
@@ -39,7 +39,7 @@ function headLog() {
 }
 
 function isCurrent() {
-  // The environment names the commit of the build.
+  // The environment sets the commit of the build, so build again.
   if (process.env.RELAYWATCH_COMMIT || !existsSync(STAMP)) return false;
   const { mtimeMs } = statSync(STAMP);
   const paths = [...SOURCES.map((path) => join(root, path)), headLog()];

@@ -6,7 +6,7 @@ import { isRecord } from "../base/json.ts";
 export interface BuildInfo {
   readonly name: string;
   readonly version: string;
-  /** Commit hash, with "-dirty" for changed sources; undefined if the build did not know it. */
+  /** Commit hash, with "-dirty" for changed sources; undefined if the commit was unknown at build time. */
   readonly commit: string | undefined;
   readonly nodeVersion: string;
 }

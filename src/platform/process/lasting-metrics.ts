@@ -46,7 +46,7 @@ export function createMetricFactory(
     const all = begun.get(histogram) ?? new Set();
     begun.set(histogram, all);
     const key = JSON.stringify(labels);
-    // Resetting it again would erase the observations.
+    // Resetting a series again would erase its observations.
     if (!all.has(key)) histogram.zero(labels);
     all.add(key);
   };
@@ -78,7 +78,7 @@ export function createMetricFactory(
 
 type Labels<L extends string> = Partial<Record<L, string>>;
 
-/** Returns all combinations of label values; none if a label's values are not known. */
+/** Returns all combinations of label values; empty if a label's values are not known. */
 function combinations<L extends string>(
   names: readonly L[] = [],
   values: Readonly<Partial<Record<string, readonly string[]>>>,

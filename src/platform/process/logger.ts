@@ -22,7 +22,7 @@ export interface LoggerOptions {
   readonly keys?: LogConfig["keys"];
 }
 
-/** Field names in a line, unless the configuration sets others. */
+/** Default field names in a line, which the configuration can change. */
 const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message: "msg" };
 
 /**
@@ -30,7 +30,7 @@ const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message:
  * with its stack at level debug. The logger has no worker thread, which would lose the last lines of a crashing process.
  */
 export function createLogger(options: LoggerOptions): ProcessLogger {
-  // The printer of readable text finds time, level and message by their default names.
+  // The pretty printer finds time, level and message by their default names.
   const keys = options.pretty ? DEFAULT_KEYS : { ...DEFAULT_KEYS, ...options.keys };
   const stream = options.pretty
     ? prettyStream({

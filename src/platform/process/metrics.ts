@@ -11,7 +11,7 @@ const BADLY_NAMED = [
   "nodejs_active_resources_total",
 ];
 
-/** The operators' questions that metrics answer, in the order of `docs/metrics.md`. */
+/** Operators' questions that metrics answer, in the order of `docs/metrics.md`. */
 export const METRIC_QUESTIONS = [
   "Is it active?",
   "Is it current?",
@@ -34,7 +34,7 @@ export interface MetricsOptions {
   readonly build: BuildInfo;
   /** The `program` label of `relaywatch_build_info`, for example "oracle-watchdog". */
   readonly program: string;
-  /** Adds CPU, memory, event loop and garbage collection metrics. One registry per process needs them. */
+  /** Adds CPU, memory, event loop and garbage collection metrics. Only one registry per process needs them. */
   readonly processMetrics: boolean;
 }
 

@@ -6,8 +6,8 @@ import { Secret } from "../base/secret.ts";
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /**
- * Creates a directory and its parents, with mode 0700, unless they exist. Throws if it cannot create one of them. Node's
- * `recursive` never returns for a path such as /proc/x, whose parent exists and refuses it with ENOENT.
+ * Creates a directory and its parents, with mode 0700, unless they exist. Throws if a directory cannot be created. Node's
+ * `recursive` never returns for a path such as /proc/x, whose parent exists but refuses it with ENOENT.
  */
 export function createPrivateDirectory(path: string): void {
   if (existsSync(path)) return;
@@ -15,7 +15,7 @@ export function createPrivateDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: PRIVATE_DIRECTORY_MODE });
   } catch (error) {
-    // Another process created it in between.
+    // Another process may have created the directory in between.
     if (!existsSync(path)) throw error;
   }
 }
@@ -38,7 +38,7 @@ export function tokenFileIn(stateDir: string): string {
 }
 
 /**
- * Returns the configured token, or the token in the state directory, or undefined without either. Throws like {@link
+ * Returns the configured token, or the token in the state directory, or undefined if there is neither. Throws like {@link
  * readOrCreateToken}.
  */
 export function controlTokenOf(

@@ -26,7 +26,7 @@ export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
    * Resolves once the services have worked with the new settings, or have failed and are about to run with the old settings. `by`
-   * names the requester for the log. `isForced` also accepts settings without a setting that is in use.
+   * names the requester for the log. `isForced` also accepts settings that lack a setting in use.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }
@@ -65,8 +65,8 @@ function toSettings<Config>(config: Config): Settings<Config> {
 
 /**
  * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops the services as at the
- * end of the process, and starts them with the new settings. If they do not start, or fail within a minute, it restores the
- * previous settings. A reload never ends the daemon.
+ * end of the process, and starts them with the new settings. If the services do not start, or fail within a minute, the previous
+ * settings are restored. A reload never ends the daemon.
  */
 export async function runReloadable<Config>(
   options: ReloadableOptions<Config>,
@@ -192,7 +192,7 @@ function createReloader<Config>(
   let isWaitingForced = false;
   return {
     status: () => status,
-    // At most one reload waits. It reads the file only after all earlier requests.
+    // At most one reload waits. It reads the file only after all earlier reloads have ended.
     reload: (by, isForced = false) => {
       isWaitingForced ||= isForced;
       waiting ??= last.then(() => {

@@ -62,8 +62,9 @@ interface NotifierDeps {
 }
 
 /**
- * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without progress
- * it sends no sign of life. The manager then restarts the process after `WatchdogSec` or, during startup, after its timeout.
+ * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without
+ * progress, it sends no sign of life, and the manager restarts the process after `WatchdogSec` or, during startup, after its
+ * timeout.
  */
 export async function runServiceNotifier(
   manager: ServiceManager,

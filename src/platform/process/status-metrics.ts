@@ -4,7 +4,7 @@ import type { MetricDefinition } from "./metrics.ts";
 /** A value, or values by label. Undefined: the series is absent. True is 1, and false is 0. */
 export type Reading = number | bigint | boolean | undefined | readonly LabelledReading[];
 
-/** The values of one label, or of several labels, and what they belong to. */
+/** The values of one or several labels, and the reading for these values. */
 type LabelledReading = readonly [labels: string | readonly string[], reading: Reading];
 
 /** A metric whose values come from a status `S`. */
@@ -20,10 +20,10 @@ export interface StatusMetric<S> {
 /** Metrics by name. */
 export type StatusMetrics<S> = Readonly<Record<string, StatusMetric<S>>>;
 
-/** A part of a status, and the values of the labels that all its series have. */
+/** A part of a status, and the values of the labels that all its series share. */
 export type Part<T> = readonly [labels: readonly string[], part: T];
 
-/** Creates a function that creates gauges of some parts of a status. `by` are the parts' labels, `inner` those of a part's values. */
+/** Returns a function that creates gauges for parts of a status. `by` are the parts' labels, `inner` the labels within a part. */
 export function gaugesOf<S, T>(by: readonly string[], partsOf: (status: S) => readonly Part<T>[]) {
   return (help: string, read: (part: T) => Reading, ...inner: readonly string[]): StatusMetric<S> => ({
     help,
@@ -36,7 +36,7 @@ export function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** Returns a value for each label: 1 for the current label, and 0 for the others. */
+/** Returns a value for each label: 1 for the current label, and 0 for all others. */
 export function oneOf(labels: readonly string[], current: string | undefined): Reading {
   return labels.map((label) => [label, label === current]);
 }
@@ -94,7 +94,7 @@ function registerGauge(options: Options, present: () => readonly Series[]): void
     ...options,
     collect: () => {
       gauge.reset();
-      // A reset sets a gauge without labels to 0, which is wrong if it has no value.
+      // A reset sets a gauge without labels to 0, which is wrong if the gauge has no value.
       if (options.labelNames.length === 0) gauge.remove();
       for (const { labels, value } of present()) gauge.set(labels, value);
     },

@@ -1,6 +1,6 @@
-// The end of `npm run build`, after the compiler: writes the programs into dist/program, and into dist/build.json the commit of the
-// sources and the packages that the programs contain. Nothing asks git while a program runs. RELAYWATCH_COMMIT names the commit
-// where the sources are without their repository, for instance in the build of an image.
+// The last step of `npm run build`, after the compiler: writes the programs to dist/program, and the sources' commit and the
+// bundled packages to dist/build.json, so that no program needs git at run time. RELAYWATCH_COMMIT sets the commit if the sources
+// are not in their repository, for instance in an image build.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -27,7 +27,7 @@ function git(...args) {
   }).trim();
 }
 
-/** The commit, with "-dirty" when files differ from it. Null without git, and when the repository is that of a folder above. */
+/** Returns the commit, with "-dirty" if files differ from it. Null without git, or if the repository is in a parent folder. */
 function commitOf() {
   const given = process.env.RELAYWATCH_COMMIT?.trim();
   if (given) return given;
@@ -40,10 +40,10 @@ function commitOf() {
 }
 
 mkdirSync(join(root, "dist"), { recursive: true });
-/** LevelDB's native libraries, for the platforms that libsql has too. The package chooses one when it loads. */
+/** LevelDB's native libraries, for the platforms that libsql also supports. The package selects one when it is loaded. */
 const LEVELDB_PLATFORMS = ["darwin-x64+arm64", "linux-arm", "linux-arm64", "linux-x64", "win32-x64"];
 
-/** Makes classic-level find its native libraries beside the programs. */
+/** Makes classic-level find its native libraries next to the programs. */
 const bundledLevelDb = {
   name: "bundled-leveldb",
   load: (id) =>
@@ -56,8 +56,8 @@ module.exports = require("node-gyp-build")(fileURLToPath(new URL(".", PROGRAM_UR
 const UNDICI_INDEX = /node_modules\/undici\/index\.js$/;
 
 /**
- * Leaves out of undici what its index loads and no program uses: the API of browsers, mocks, caches and interceptors. They are
- * almost half of its code, which every command that reads a chain would load.
+ * Omits from undici what its index loads but no program uses: browser APIs, mocks, caches and interceptors. They are almost half
+ * of its code, and every command that reads a chain would load them.
  */
 const undiciWithoutWeb = {
   name: "undici-without-web",
@@ -69,7 +69,7 @@ const undiciWithoutWeb = {
   load: (id) => (id === "\0undici-unused.cjs" ? "exports.CacheStorage = class {};" : undefined),
 };
 
-/** Folders of the packages in node_modules from which modules come, as the lock file names them. */
+/** Returns the folders in node_modules of the packages that contain the modules, as the lock file names them. */
 function packagesOf(modules) {
   const folders = modules.flatMap((id) => {
     const path = relative(root, id.replace(/^\0/, "").replace(/\?.*$/, "")).replaceAll("\\", "/");
@@ -78,7 +78,7 @@ function packagesOf(modules) {
   return [...new Set(folders)].toSorted((one, other) => (one < other ? -1 : 1));
 }
 
-/** Copies the types of a module, and of those that they name, to the same places below `folder`. */
+/** Copies a module's types, and the types that they import, to the same paths below `folder`. */
 function copyTypes(path, folder) {
   const target = join(folder, relative("dist/src", path));
   if (existsSync(target)) return;
@@ -90,9 +90,9 @@ function copyTypes(path, folder) {
 }
 
 /**
- * Joins the compiled modules and the packages that they import into about 200 files: loading all of them one by one takes half of
- * the time until a program does its work. libsql stays in node_modules: its native library is a package for each platform.
- * Returns the joined packages.
+ * Bundles the compiled modules and the packages that they import into about 200 files, because loading each module from its own
+ * file takes half of the time until a program does its work. libsql stays in node_modules, because its native library is a
+ * separate package for each platform. Returns the bundled packages.
  */
 async function writePrograms(folder) {
   const programs = {
@@ -111,7 +111,7 @@ async function writePrograms(folder) {
     plugins: [bundledLevelDb, undiciWithoutWeb],
     transform: { define: { PROGRAM_URL: "import.meta.url" } },
   });
-  // Replaced as a whole: a program that starts now finds the files of one build.
+  // Replace the folder as a whole, so that a program that starts now finds the files of a single build.
   const written = `${folder}.${process.pid}`;
   const replaced = `${written}.old`;
   const { output } = await bundle.write({
@@ -124,7 +124,7 @@ async function writePrograms(folder) {
   const leveldb = join(root, "node_modules/classic-level/prebuilds");
   for (const platform of LEVELDB_PLATFORMS)
     cpSync(join(leveldb, platform), join(written, "prebuilds", platform), { recursive: true });
-  // npm does the same when it installs the package. In a clone, a link to the file is the command.
+  // npm also does this when it installs the package. In a clone, the command is a link to the file.
   for (const name of Object.keys(programs)) chmodSync(join(written, `${name}.js`), 0o755);
   for (const library of Object.values(libraries))
     copyTypes(library.replace(/\.js$/, ".d.ts"), join(written, "types"));

@@ -26,7 +26,7 @@ export type ReportBlock =
 /** "unseen": the data does not show the outcome. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 
-/** A report, independent of its format. Equal inputs give equal reports, because a report does not contain its creation time. */
+/** A report, independent of its format. Equal inputs produce equal reports, because a report omits its creation time. */
 export interface Report {
   readonly title: string;
   readonly outcome: ReportOutcome;

@@ -43,8 +43,8 @@ export type Lease = ReturnType<typeof createLease>;
 const NOW_MS = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 /**
- * Creates a lease that this process does not hold yet. The table `lease` must exist in `database`, of PostgreSQL. PostgreSQL's
- * clock determines when the lease expires, so a jump in a process's clock does not affect it.
+ * Creates a lease that this process does not hold yet. `database` must be a PostgreSQL database with the table `lease`.
+ * PostgreSQL's clock determines when the lease expires, so a jump in a process's clock does not affect it.
  */
 export function createLease(options: LeaseOptions, database: SqlDatabase) {
   const { name, holder } = options;
@@ -85,7 +85,7 @@ function lostText({ name }: LeaseOptions, row: SqlRow | undefined, isOwn: boolea
 
 async function acquire(session: SqlSession, options: LeaseOptions): Promise<LeaseAttempt> {
   const { name, holder, ttlMs, resources } = options;
-  // Acquire one lease at a time: the check for shared resources reads all rows. Fences take only row locks and continue.
+  // Acquire one lease at a time, because the check for shared resources reads all rows. Fences take only row locks and continue.
   await session.run("LOCK TABLE lease IN SHARE ROW EXCLUSIVE MODE");
   const rows = await session.run(
     `SELECT name, holder, epoch, connections, expires_at_ms - ${NOW_MS} AS left_ms FROM lease`,

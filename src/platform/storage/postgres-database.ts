@@ -12,7 +12,7 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** PostgreSQL schema of the tables, so that they can share a database with other tables. */
+/** PostgreSQL schema for the tables, so that they can share a database with other tables. */
 const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
@@ -84,7 +84,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
     throw error;
   } finally {
     client.off("error", onError);
-    // If it gets an error, the pool closes the connection instead of reusing it.
+    // Given an error, the pool closes the connection instead of reusing it.
     client.release(broken);
   }
 }
@@ -113,7 +113,7 @@ const UPGRADE_LOCK = 7_208_965_143;
 
 /**
  * Upgrades a PostgreSQL database to the newest version in one transaction, with the SQLite migrations (`migrateSchema`). Several
- * processes may call it in parallel. If it throws `NewerSchemaError`, it has changed nothing.
+ * processes may call it in parallel. If it throws `NewerSchemaError`, the database is unchanged.
  */
 export async function migratePostgres(database: SqlDatabase, migrations: readonly string[]): Promise<void> {
   await database.transaction(async (session) => {

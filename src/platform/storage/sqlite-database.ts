@@ -40,7 +40,7 @@ const MAX_STATEMENTS = 100;
  */
 export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   const session: SqlSession = { run: createRunner(database) };
-  // Another caller's statement inside a transaction would become part of it.
+  // Run statements in turn, because another caller's statement during a transaction would become part of it.
   const inTurn = createTurns();
   return {
     run: (sql, values) => inTurn(() => session.run(sql, values)),
@@ -54,7 +54,7 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
 
 /**
  * Runs `work` in a write transaction. On a full disk, SQLite itself rolls back. The driver's own `transaction` would replace that
- * error with its own rollback's error.
+ * error with the error of its own rollback.
  */
 export function inTransaction<T>(database: Database.Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");

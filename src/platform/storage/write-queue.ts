@@ -47,7 +47,7 @@ interface BatchTries extends Tries {
  * Creates a queue that writes to a database asynchronously and in order, with many writes per transaction. The first added write
  * starts the writing.
  *
- * If the process is killed, only the last writes are lost, never one in the middle. A program that can repeat its last steps
+ * If the process is killed, only the last writes are lost, never a write in the middle. A program that can repeat its last steps
  * therefore loses nothing. Before a step that it must not repeat, the program waits for `flushed`.
  */
 export function createWriteQueue(deps: WriteQueueDeps) {
@@ -119,7 +119,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
     // Start in a microtask, so that the writes of one program step share a transaction.
     queueMicrotask(() => void run());
   };
-  /** Resolves once all earlier writes are durable. Rejects if one was discarded, and with the signal's reason on abort. */
+  /** Resolves once all earlier writes are durable. Rejects if any was discarded, and with the signal's reason on abort. */
   const flushed = async (signal: AbortSignal): Promise<void> => {
     const upTo = added;
     for (;;) {
@@ -132,7 +132,7 @@ export function createWriteQueue(deps: WriteQueueDeps) {
   return {
     /** Appends a write that must not be lost. The caller limits the number of these writes by waiting for `flushed`. */
     push: (write: Write): void => add({ write, mayDrop: false }),
-    /** Appends a write that may be lost. A full queue drops and counts it. */
+    /** Appends a write that may be lost. If the queue is full, the write is dropped and counted. */
     offer: (write: Write): void => {
       const offered = writes.reduce((sum, { mayDrop }) => sum + (mayDrop ? 1 : 0), 0);
       if (offered < MAX_OFFERED) add({ write, mayDrop: true });

@@ -18,7 +18,7 @@ import { type ChainNotice, type DecodedEvent, decodeEventFrame, type EventFrame 
 
 export interface EventSessionOptions {
   readonly endpoint: string;
-  /** Expected chain id; undefined: any chain. */
+  /** Expected chain id. Undefined accepts any chain. */
   readonly chainId: string | undefined;
   /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
@@ -45,7 +45,7 @@ interface EventSessionDeps {
 
 /**
  * Connects, checks the chain id, subscribes, and follows events until the connection ends. Resolves with a better endpoint's name
- * if the session ended in its favour; otherwise rejects with the reason.
+ * if the session ended because that endpoint was found. Otherwise, rejects with the reason.
  */
 export async function runEventSession(
   options: EventSessionOptions,
@@ -178,15 +178,15 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     try {
       await request(id, "subscribe", { query });
     } catch (error) {
-      // If the node still has this subscription, its events keep arriving.
+      // The node still has this subscription, so its events keep arriving.
       if (!isAlreadySubscribed(error)) throw error;
     }
     subscriptions.set(id, query);
   };
 
   /**
-   * Subscribes again after the node has cancelled one subscription. A node does this if the client reads too slowly, while the
-   * connection and the other subscriptions continue. If the renewal fails, the session ends, and the next endpoint is used.
+   * Subscribes again after the node has cancelled one subscription. A node cancels a subscription if the client reads too slowly,
+   * but keeps the connection and the other subscriptions. If the renewal fails, the session ends, and the next endpoint is used.
    */
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);
@@ -214,7 +214,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     if (frame.kind === "response") pending?.resolve(frame.result);
     else if (frame.kind !== "error") handleEvent(frame);
     else if (pending !== undefined) pending.reject(refused(options.endpoint, frame.rpcCode, frame.data));
-    // An error frame without a pending request is about the subscription that the request with this id made.
+    // An error frame without a pending request concerns the subscription that the request with this id created.
     else renew(frame.id, frame.data);
   };
 
@@ -245,9 +245,9 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     /**
      * Throws `timeout` if the connection or its subscriptions are dead.
      *
-     * Two deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs show it. A node that
-     * responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events show that. With a
-     * subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
+     * Two deadlines are necessary. After a network failure, no close frame arrives, so only missing pongs reveal the failure. A
+     * node that responds to pings may publish nothing, e.g. because it has stopped syncing, so only missing events reveal that.
+     * With a subscription to block headers, every block produces an event, so the second deadline must exceed the block time.
      */
     checkDeadlines: (): void => {
       const nowMs = deps.clock.monotonicMs();

@@ -33,7 +33,7 @@ export interface ChainSubscription {
   readonly isConnected: () => boolean;
 }
 
-/** Creates a queue of notices for one reader. If it is full, further notices are dropped and replaced by a single `missed`. */
+/** Creates a queue of notices for one reader. If the queue is full, new notices are dropped and replaced by one `missed`. */
 export function createNoticeQueue(capacity: number) {
   const queue = createBoundedQueue<ChainNotice>(capacity + 1);
   let isGapMarked = false;
@@ -124,8 +124,8 @@ function decodeTx(txResult: JsonField): DecodedEvent {
 }
 
 /**
- * Returns true if an entry in a block's `txs` is a transaction. On a chain with vote extensions, the first entry is not: it is
- * the proposer's extended commit, possibly zstd-compressed.
+ * Returns true if an entry in a block's `txs` is a transaction. On a chain with vote extensions, the first entry is instead the
+ * proposer's extended commit, possibly zstd-compressed.
  */
 export function isTransaction(bytes: Uint8Array): boolean {
   try {

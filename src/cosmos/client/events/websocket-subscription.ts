@@ -13,10 +13,10 @@ export interface SubscriptionOptions {
   readonly endpoints: readonly Endpoint[];
   /**
    * Endpoint names, best first (`EndpointPool.order`). The stream moves to the best endpoint once that endpoint has stayed the
-   * best for `moveAfterMs`. Default: the order of `endpoints`, without moving.
+   * best for `moveAfterMs`. By default, the stream uses the order of `endpoints` and never moves.
    */
   readonly order?: () => readonly string[];
-  /** Id of the chain that every endpoint must serve; undefined: any chain. */
+  /** Id of the chain that every endpoint must serve. Undefined accepts any chain. */
   readonly chainId: string | undefined;
   /** CometBFT queries. A node accepts five per connection (`max_subscriptions_per_client`) of up to 512 characters each. */
   readonly queries: readonly string[];
@@ -66,7 +66,7 @@ export function createWebSocketSubscription(
         open: route.open,
         findBetter: createBetterFinder(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
-          // Send `missed` only now. All queries are subscribed and events are complete from here on, so a reader that reads the
+          // Send `missed` only now that all queries are subscribed. No event is lost from here on, so a reader that reads the
           // state upon `missed` sees every change in the gap.
           if (hadConnection) queue.offer({ kind: "missed", reason: "the event stream was interrupted" });
           hadConnection = true;
@@ -110,7 +110,7 @@ export function createWebSocketSubscription(
   return { run, next: queue.next, isConnected: () => isConnected };
 }
 
-/** Creates a picker of the route for each connection attempt, at the start of a round. `order` names the endpoints, best first. */
+/** Creates a picker that tries every route once per round of connection attempts. `order` lists endpoint names, best first. */
 export function createRoutePicker<T extends { readonly name: string }>(
   routes: readonly T[],
   order: SubscriptionOptions["order"] | undefined,

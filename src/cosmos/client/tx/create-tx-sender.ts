@@ -14,7 +14,7 @@ import { createMutex } from "../../../platform/base/waits.ts";
 import type { BroadcastResult, Confirmation, FlightTx, TxDraft, TxSender } from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
-  /** Returns the gas price to offer instead of the chain's. */
+  /** Returns the gas price to offer instead of the chain's price. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
     /** Time between polls for a transaction. Default: 500 ms. */
@@ -64,7 +64,7 @@ export function createTxSender({ priceOf, ...options }: TxSenderOptions, deps: T
     return result ?? { kind: "skipped", reason: "not broadcast" };
   };
 
-  /** Returns true in the next block, once the transactions of callers that gave up are final. */
+  /** Returns true once a new block has arrived and the transactions of callers that gave up are final. */
   const isOpen = async (signal: AbortSignal): Promise<true | undefined> => {
     const { latestHeight } = await client.status(signal);
     await window.confirm(latestHeight, signal);

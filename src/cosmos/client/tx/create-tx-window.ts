@@ -98,7 +98,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       if (!isOpen(at.height))
         return drafts.map(() => ({ kind: "skipped", reason: "the sequence of the account is not certain" }));
       const account = (state.next ??= await readAccount(deps.client, deps.signer.address, signal));
-      // Set again below, so that an abort leaves no sequence that may have been used.
+      // Set again below, so that an abort does not leave a sequence that may have been used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
       const signed = await signAll(state, drafts, at, account);
@@ -125,7 +125,8 @@ const SEQUENCE_TRIES = 4;
 
 /**
  * Simulates with the sequence that the mempool probably expects, and then with the sequences that the node names. A simulation
- * runs on the mempool's state, which already includes transactions not yet in a block, and more may arrive in the meantime.
+ * runs on the mempool's state, which already includes transactions not yet in a block, and more transactions may arrive in the
+ * meantime.
  */
 async function simulate(
   state: WindowState,
@@ -241,7 +242,7 @@ async function broadcastOnce(
   }
 }
 
-/** Updates the window after a broadcast. `account` has the sequence of the first transaction. */
+/** Updates the window after a broadcast. `account` contains the first transaction's sequence. */
 function recordOutcomes(
   state: WindowState,
   account: AccountState,
@@ -258,7 +259,7 @@ function recordOutcomes(
       const reason = index === refusedAt ? outcome.log : "an earlier transaction was refused";
       return { kind: "skipped", reason, tx };
     }
-    // An unclear transaction may have arrived. One behind a rejected transaction has a sequence that the next block will not
+    // An unclear transaction may have arrived. A transaction behind a rejected one has a sequence that the next block will not
     // reach.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
@@ -268,7 +269,7 @@ function recordOutcomes(
   const flight = signed[refusedAt];
   if (first?.kind === "refused" && flight !== undefined && isSequenceMismatch(first)) {
     // CheckTx expects the mempool's sequence. It differs from the committed sequence while another program's transaction is
-    // pending, and after a rejection behind the ante step that increments the sequence. The next block makes them equal.
+    // pending, and after a rejection behind the ante step that increments the sequence. The next block makes the two equal.
     state.closedBelow = flight.checkedAt + 1n;
     if (state.flights.length > 0) state.isUncertain = true;
   } else state.next = withSequence(account, refusedAt < 0 ? outcomes.length : refusedAt);
@@ -278,8 +279,8 @@ function recordOutcomes(
 
 /**
  * Returns how many of the account's transactions are waiting in the node's mempool, including transactions from an earlier
- * process. The mempool counts their sequences, and a simulation with the sequence from the last block reveals the sequence that
- * the mempool expects. Takes two reads. Rejects with `ClientError`.
+ * process. The sequence that the mempool expects includes these transactions, and a simulation with the sequence from the last
+ * block reveals the expected sequence. Takes two reads. Rejects with `ClientError`.
  */
 export async function countPendingTransactions(
   client: Pick<ChainClient, "grpcQuery">,

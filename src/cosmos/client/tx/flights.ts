@@ -23,7 +23,7 @@ export interface Flight {
   readonly checkedAt: bigint;
   /** Last block searched; used if there is no transaction index. Absent if no block has been searched. */
   readonly searchedTo?: bigint;
-  /** Since when nodes have refused rebroadcasts, and why. */
+  /** When nodes started to refuse rebroadcasts, and why. */
   readonly refused: Refusal | undefined;
 }
 
@@ -47,7 +47,7 @@ const INDEX_SLACK = 2n;
 const OVERDUE_BLOCKS = 2n;
 
 /**
- * Looks up all flights at `height`. A flight is lost if no block includes it and none can any more. `isUncertain`: a node may
+ * Looks up all flights at `height`. A flight is lost if no block includes it and no later block can. `isUncertain`: a node may
  * have dropped some flights, so they are broadcast again after one block.
  */
 export async function confirmFlights(
@@ -73,7 +73,8 @@ export async function confirmFlights(
       const [again = search] = await findInBlocks([flight], height, pool, signal);
       ({ flight, found } = again);
     };
-    // An index may have gaps, so only the blocks show that none includes it. The first rebroadcast does not wait for that.
+    // An index may have gaps, so only the blocks show whether the transaction is included. The first rebroadcast does not wait
+    // for this search.
     if (found === undefined && (isExpired || (isOverdue && flight.searchedTo !== undefined)))
       await searchBlocks();
     if (found === undefined && !isExpired && isOverdue) {
@@ -111,8 +112,8 @@ function patienceFor({ refused }: Flight, isUncertain: boolean): bigint {
 }
 
 /**
- * Broadcasts the bytes again. A mempool that still has them responds that they are in its cache. A mempool that has lost them
- * accepts them again or reports why it cannot. `lost` is the reason if no block will include them.
+ * Broadcasts the bytes again. A mempool that still contains the bytes responds that they are in its cache. A mempool that has
+ * lost the bytes accepts them again or reports why it cannot. `lost` is the reason if no block will include them.
  */
 async function checkFlight(
   flight: Flight,
@@ -121,7 +122,8 @@ async function checkFlight(
   signal: AbortSignal,
 ): Promise<{ readonly flight: Flight; readonly lost?: string }> {
   const checked = { ...flight, checkedAt: height };
-  // Unless the node rejects it, it has or may have accepted it, and a later rejection may come from a block that contains it.
+  // Unless the node rejects the transaction, the node has or may have accepted it, and a later rejection may be due to a block
+  // that contains the transaction.
   const taken = { flight: { ...checked, refused: undefined } };
   try {
     const outcome = await broadcastTransaction(pool, flight.bytes, signal);
@@ -130,8 +132,8 @@ async function checkFlight(
     const isSequence = isSequenceMismatch(outcome);
     const expected = isSequence ? expectedSequence(outcome.log) : undefined;
     if (expected !== undefined && expected < flight.tx.sequence) return { flight, lost: reason };
-    // Its sequence is used, or CheckTx rejects it before checking the sequence, e.g. for lack of funds. It may be included but not
-    // indexed yet.
+    // The sequence is used, or CheckTx rejects the transaction before checking the sequence, e.g. for lack of funds. The
+    // transaction may be included but not indexed yet.
     const refused = flight.refused?.isSequence === isSequence ? flight.refused : { at: height, isSequence };
     return height >= refused.at + INDEX_SLACK
       ? { flight, lost: reason }
@@ -162,7 +164,7 @@ async function findInBlocks(
 ): Promise<readonly Search[]> {
   const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
   const first = starts.reduce(minInt, height) + 1n;
-  // The height after which no block can contain any of them.
+  // The height after which no block can contain any of the transactions.
   const end = flights.map(({ timeoutHeight }) => timeoutHeight).reduce(maxInt, 0n);
   const upTo = minInt(height, end);
   const last = minInt(upTo, first + MAX_SEARCHED_BLOCKS - 1n);
@@ -176,8 +178,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // Every endpoint has pruned an old block, so nothing more can be learned. A recent one is only missing while a node is
-        // behind.
+        // An old block has been pruned by every endpoint, so nothing more can be learned. A recent block is only missing while a
+        // node is behind.
         if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
@@ -195,7 +197,7 @@ async function findInBlocks(
   }
   return flights.map((flight) => ({
     flight: { ...flight, searchedTo: maxInt(last, first - 1n) },
-    // A block that has not been read yet may contain it.
+    // A block that has not been read yet may contain the transaction.
     found: found.get(toHex(flight.tx.hash)) ?? (last < upTo ? "unknown" : undefined),
   }));
 }
@@ -207,7 +209,7 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Promise<Search> {
   const { hash } = flight.tx;
-  // An index may have gaps, so ask every endpoint. One endpoint that has an index but not the transaction is enough.
+  // An index may have gaps, so ask every endpoint. The transaction is not found if at least one endpoint with an index lacks it.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
     isNotFound ||= readAnswer(error).lack === "transaction";
@@ -239,7 +241,7 @@ export function decodeFound(result: unknown, endpoint: string): FoundTransaction
   const { code, codespace = "", log = "", data = new Uint8Array(), gasWanted, gasUsed } = tx;
   if (code === 0) return { kind: "included", height, gasUsed, gasWanted, data };
   const failed = { kind: "failed", height, code, codespace, log, gasUsed } as const;
-  // The ante handler's events, including the fee payment, remain if the messages fail.
+  // The ante handler's events, including the fee payment, are kept if the messages fail.
   return tx.events.length > 0 ? failed : { ...failed, isUnpaid: true };
 }
 
@@ -283,7 +285,7 @@ export async function broadcastTransaction(
     if (signal.aborted || !(error instanceof ClientError)) throw error;
     const accepted = onFailed(error);
     if (accepted !== undefined) return accepted;
-    // `max_tx_bytes` or `max_body_bytes`: another attempt cannot succeed.
+    // Exceeds `max_tx_bytes` or `max_body_bytes`, so another attempt cannot succeed.
     if (isRequestTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
     if (unclear !== undefined) return { kind: "unclear", error: unclear };
     throw error;

@@ -54,7 +54,8 @@ export class SignerConnection {
   /** True if the program's current process has responded. */
   #hasResponded = false;
   /**
-   * True once any process of the program has responded. If the file is missing after that, it is assumed to be being replaced.
+   * True once any process of the program has responded. If the file is missing after that, an upgrade is assumed to be in
+   * progress.
    */
   #hasWorked = false;
   /** Requests sent to the program, by id. */

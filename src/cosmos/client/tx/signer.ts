@@ -102,7 +102,7 @@ export async function signTransaction(
   return { bytes, hash: sha256(bytes) };
 }
 
-/** Encodes a transaction without fee for simulation. A simulation does not verify signatures, so the only one is empty. */
+/** Encodes a transaction without a fee for simulation. The only signature is empty, because a simulation does not verify it. */
 export function encodeForSimulation(
   draft: Pick<TransactionDraft, "messages" | "memo" | "sequence">,
   signer: Signer,

@@ -15,8 +15,8 @@ import type { SimulationOutcome, TxFailure } from "./tx-types.ts";
 export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
 
 /**
- * Simulates an encoded transaction. A refusal by the application is an outcome, and so is a request that exceeds the node's limit
- * ({@link TX_TOO_LARGE}). Other errors are thrown.
+ * Simulates an encoded transaction. A refusal by the application is returned as an outcome, as is a request that exceeds the
+ * node's limit ({@link TX_TOO_LARGE}). Other errors are thrown.
  */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
@@ -72,7 +72,7 @@ export interface GasPricePolicy {
   readonly multiplier: Dec18;
   /** Maximum price to pay per unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market. If undefined, a chain without a fee market is an error. */
+  /** Price on a chain without a fee market. If undefined, a missing fee market is an error. */
   readonly fallback?: Dec18;
 }
 
@@ -149,11 +149,11 @@ export async function readAccount(
   }
 }
 
-/** Decodes a `QueryAccountResponse`. Throws `bad-answer` if CosmJS does not know the account type. */
+/** Decodes a `QueryAccountResponse`. Throws `bad-answer` if CosmJS does not support the account type. */
 export function decodeAccount(response: Uint8Array): AccountState {
   const { account } = QueryAccountResponse.decode(response);
   if (account === undefined) throw badResponse("chain", "account", "is missing");
-  // CosmJS does not know this type.
+  // CosmJS does not support this type.
   if (account.typeUrl === TYPE_URL.permanentLockedAccount) {
     const base = PermanentLockedAccount.decode(account.value).baseVestingAccount?.baseAccount;
     if (base === undefined) throw badResponse("chain", "account", "has no base_account");

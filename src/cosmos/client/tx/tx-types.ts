@@ -6,7 +6,7 @@ export interface WireMessage {
   readonly value: Uint8Array;
 }
 
-/** An error code of a transaction. */
+/** A transaction's error code. */
 export interface TxFailure {
   readonly code: number;
   readonly codespace: string;
@@ -89,7 +89,7 @@ export interface FlightTx {
 }
 
 export type BroadcastResult =
-  /** `isUncertain`: no node has said that it accepted the transaction. */
+  /** `isUncertain`: no node has confirmed that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
   /** The node refused the transaction; no block will include it. */
   | (TxFailure & {
@@ -113,12 +113,12 @@ export interface ChainMoment {
 }
 
 /**
- * Sends transactions from one account with consecutive sequences, several in flight at a time. Not re-entrant: one caller
- * broadcasts and confirms, one call after another. Simulations may run at any time.
+ * Sends transactions from one account with consecutive sequences, several in flight at a time. Not re-entrant: a single caller
+ * broadcasts and confirms, one call at a time. Simulations may run at any time.
  *
- * After an irregularity (a lost transaction, or a sequence that the node does not expect), the window is closed until everything
- * in flight is final. The account is then read again. An abandoned transaction can never be included alongside its replacement,
- * because both have the same sequence.
+ * After an irregularity (a lost transaction, or a sequence that the node does not expect), the window stays closed until
+ * everything in flight is final. The account is then read again. An abandoned transaction can never be included alongside its
+ * replacement, because both have the same sequence.
  */
 export interface TxWindow {
   /** bech32 */
@@ -129,8 +129,8 @@ export interface TxWindow {
   /** Returns true if the next sequence is certain at this height. If not, `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
-   * Signs the drafts and broadcasts them together, in this order. The results are in the order of the drafts. Throws
-   * `ClientError` if the account cannot be read, and the signal's reason on abort.
+   * Signs the drafts and broadcasts them together, in order. Returns the results in the same order. Throws `ClientError` if the
+   * account cannot be read, and the signal's reason on abort.
    */
   readonly broadcast: (
     drafts: readonly TxDraft[],
@@ -138,11 +138,11 @@ export interface TxWindow {
     signal: AbortSignal,
   ) => Promise<readonly BroadcastResult[]>;
   /**
-   * Returns the transactions that have become final, by sequence. Rebroadcasts the bytes of overdue transactions, since a node
-   * may have dropped them. Call it after each block. Throws only the signal's reason and errors that need an operator, e.g. if the
-   * node has no transaction index.
+   * Returns the transactions that have become final, in sequence order. Rebroadcasts the bytes of overdue transactions, since a
+   * node may have dropped them. Call it after each block. Throws only the signal's reason and errors that an operator must fix,
+   * e.g. if the node has no transaction index.
    */
   readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
-  /** By sequence. */
+  /** In sequence order. */
   readonly inFlight: () => readonly FlightTx[];
 }

@@ -2,7 +2,7 @@ import { compareBytes, readUint64BigEndian, sha256 } from "../../../platform/bas
 import { CodedError, unreachable } from "../../../platform/base/errors.ts";
 
 /**
- * Key of a saved node: the version that created it, and its position among that version's nodes. Positions count from 1 in
+ * Key of a saved node: the version that created it, and its position among that version's nodes. Positions are numbered from 1 in
  * pre-order, so a root created by version v is (v, 1).
  */
 export interface NodeId {
@@ -64,7 +64,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns a child. If it is not in memory, reads it from storage and keeps it in memory. */
+/** Returns a child. A child that is not in memory is read from storage and then kept in memory. */
 export function childOf(node: Inner, side: "left" | "right", read: ReadNode): IavlNode {
   const child = node[side];
   if ("kind" in child) return child;
@@ -242,7 +242,7 @@ class Reader {
     return this.at === this.source.length;
   }
 
-  /** Multiplies instead of shifting: JavaScript shifts work on 32 bits. */
+  /** Multiplies instead of shifting, because JavaScript shifts work on 32 bits. */
   private uvarint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
@@ -260,8 +260,8 @@ function broken(what: string): IavlError {
 }
 
 /**
- * A byte buffer that is reused for many small encodings. Committing a tree makes thousands of them, and an allocation for each
- * part would cost more than the hashing.
+ * A byte buffer that is reused for many small encodings. Committing a tree produces thousands of encodings, and an allocation for
+ * each part would cost more than the hashing.
  */
 class ByteWriter {
   private memory = new Uint8Array(1024);

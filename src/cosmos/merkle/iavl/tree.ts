@@ -17,7 +17,7 @@ import {
 } from "./node.ts";
 import { createIavlReader, createIavlView, type IavlView, rootHashOf } from "./view.ts";
 
-/** Number of versions, up to the latest one, whose nodes a tree with storage holds in memory. */
+/** Number of latest versions whose nodes a tree with storage keeps in memory. */
 const RECENT_VERSIONS = 16;
 
 export interface IavlStorage {
@@ -138,7 +138,7 @@ function requireKey(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Converts a version to a number for the tree. The codec writes 2 * version (zigzag), which must stay exact, hence 2^52. */
+/** Converts a version to a number. The codec writes 2 * version (zigzag), which must stay exact, so the limit is 2^52. */
 function toNumber(version: bigint): number {
   if (version >= 0n && version < 2n ** 52n) return Number(version);
   throw new IavlError({ code: "bad-version", version }, `version ${version} is out of range`);
@@ -155,11 +155,11 @@ function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly
   const writes: NodeBytes[] = [];
   let nonce = 0;
   const save = (node: IavlNode): void => {
-    // A node that has an id was saved before, and its subtree too.
+    // A node that has an id was saved before, as was its subtree.
     if (node.id !== undefined) return;
     nonce += 1;
     const id = { version, nonce };
-    // Parents take their nonce first (pre-order), but their hash needs the hashes of the children.
+    // Parents get their nonces first (pre-order), but their hashes require the children's hashes.
     if (node.kind === "inner") saveChildren(node, save);
     node.id = id;
     node.hash = hashNode(node, version, read);
@@ -194,9 +194,9 @@ interface VersionRoot {
  * Returns the nodes that are in `released` but in no retained version. `retained` names the nearest retained version on each
  * side.
  *
- * A node is in every version from the one that created it to the last one that contains it, without gaps. The returned nodes were
- * therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id also covers
- * its subtree, and the walk visits only nodes that changed between the three versions.
+ * A node is in every version from the version that created it to the last version that contains it, without gaps. The returned
+ * nodes were therefore created after `older` and are not in `newer`. A child's version never exceeds its parent's, so a node's id
+ * also covers its subtree, and the walk visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,
@@ -204,7 +204,7 @@ function nodesOnlyIn(
   read: ReadNode,
 ): readonly NodeId[] {
   const oldest = retained.older?.version ?? 0;
-  // The highest nodes that `newer` shares with `released`, which share everything below them.
+  // The highest nodes that `newer` shares with `released`. Everything below a shared node is shared too.
   const shared = new Set<string>();
   visitTree(retained.newer?.root, read, (id) => {
     if (id.version > released.version) return true;

@@ -22,7 +22,7 @@ export interface IavlReader {
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
   readonly has: (key: Uint8Array) => boolean;
   readonly size: () => number;
-  /** Iterates over entries with start <= key < end. An undefined bound is open. Reads nodes lazily. */
+  /** Iterates over entries with start <= key < end. Undefined means no bound. Reads nodes lazily. */
   readonly iterate: (start?: Uint8Array, end?: Uint8Array, order?: Order) => IterableIterator<IavlEntry>;
 }
 
@@ -116,7 +116,7 @@ function nodePrefix(node: IavlNode): Uint8Array {
   return hashPrefix(node, savedId(node).version);
 }
 
-/** A range of keys: start <= key < end. An undefined bound is open. */
+/** A range of keys: start <= key < end. Undefined means no bound. */
 interface KeyRange {
   readonly start: Uint8Array | undefined;
   readonly end: Uint8Array | undefined;

@@ -21,7 +21,7 @@ export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<Has
 
 /**
  * Computes the root of an existence proof and checks the proof against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
- * `Calculate`, in one pass). The key and value must not be empty. The error has Go's message.
+ * `Calculate`, in one pass). The key and value must not be empty. The error message is the same as in Go.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
   // The decoder followed the path and checked every step.
@@ -47,16 +47,16 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
  *
  * A step hashes prefix, child hash and suffix, and the proof itself determines where these parts end. With arbitrary lengths, an
  * attacker could split a real node's preimage differently and pass off other bytes as the child hash. For the preimage of a real
- * node, the checks allow only two cuts: at the left child and at the right child. Leaf prefixes start with 00 and inner prefixes do
- * not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
+ * node, the checks allow only two splits: at the left child and at the right child. Leaf prefixes start with 00 and inner
+ * prefixes do not, so a leaf cannot pass as an inner node, nor an inner node as a leaf.
  *
- * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix,
- * and the limit of 128 steps.
+ * The npm package `@confio/ics23` lacks some of these checks: the numbers in an IAVL prefix, the length of the suffix, and the
+ * limit of 128 steps.
  */
 
 /**
- * Lengths of an IAVL inner prefix after its three numbers. Left child: 1 byte, the length of the child's hash. Right child: 34
- * bytes, the left sibling's length-prefixed hash, then the length of the child's hash.
+ * Lengths of the rest of an IAVL inner prefix after its three numbers. For a left child, 1 byte: the length of the child's hash.
+ * For a right child, 34 bytes: the left sibling's length-prefixed hash, then the length of the child's hash.
  */
 const IAVL_TAIL_BYTES: readonly number[] = [1, 34];
 
@@ -78,8 +78,8 @@ function checkLeaf(proof: ExistenceProof, leaf: LeafOp, spec: ProofSpec): string
 }
 
 /**
- * Checks an inner operation. Returns Go's error message, or the height in the IAVL prefix (Infinity for the other spec). `layer`
- * counts from 1 at the leaf's parent. A node at layer n has a height of at least n.
+ * Checks an inner operation. Returns Go's error message, or the height in the IAVL prefix (Infinity for the Tendermint spec).
+ * `layer` counts from 1 at the leaf's parent. A node at layer n has a height of at least n.
  */
 function checkStep(step: InnerOp, layer: number, spec: ProofSpec): number | string {
   if (step.hash !== SHA256) return `unexpected HashOp: ${step.hash}`;
@@ -152,7 +152,7 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
   return value;
 }
 
-/** Buffer for preimages. One is enough, because the functions are synchronous and compute the digest before they return. */
+/** Buffer for preimages. One buffer suffices, because the functions are synchronous and compute the digest before returning. */
 const SCRATCH = Buffer.alloc(512);
 /** `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. Creating a view takes a third as long as a hash. */
 const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, length) =>
@@ -311,7 +311,7 @@ export function createPathFollower(): PathFollower {
       findCached: (start) => {
         const layer = applied.length + 1;
         const found = cache.find(hash, { bytes: proof.bytes, start, end: proof.end }, layer);
-        // Check the depth, because cached steps can be too deep above a longer lower part.
+        // Check the depth, because a cached path can be too deep on top of a longer lower part.
         if (found === undefined || applied.length + found.path.length - found.from > MAX_DEPTH)
           return undefined;
         cached = found;

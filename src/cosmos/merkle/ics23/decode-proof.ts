@@ -15,7 +15,7 @@ import { checkMessage, WireError, WireReader } from "./wire-reader.ts";
 
 /** Maximum size of a proof. CometBFT rejects requests of this size, so no larger proof can reach a real chain. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
-/** Maximum number of steps in a path. The specs allow 128; up to this limit, the error message is Go's. */
+/** Maximum number of steps in a path. The specs allow 128; between the two limits, the error message is the same as in Go. */
 export const MAX_STEPS = 1024;
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -73,7 +73,7 @@ function readCommitmentProof(
   bytes: Buffer,
   follower: PathFollower | undefined,
 ): CommitmentProof | undefined {
-  // These fields form a oneof, so the last one counts, as in Go's decoder.
+  // These fields form a oneof, so the last field wins, as in Go's decoder.
   let proof: CommitmentProof | undefined;
   while (reader.nextField("CommitmentProof")) {
     if (reader.field === 1) {
@@ -91,9 +91,7 @@ function readCommitmentProof(
   return proof;
 }
 
-/**
- * Reads a proof of absence. Its two neighbours share most of their paths, so a follower saves time even for one proof.
- */
+/** Reads a proof of absence. The paths of its two neighbours share most steps, so a follower saves time even for one proof. */
 function readNonExistence(
   reader: WireReader,
   bytes: Buffer,

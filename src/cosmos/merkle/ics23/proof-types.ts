@@ -2,8 +2,8 @@ import type { Buffer } from "node:buffer";
 import { bytesField, concat, messageField } from "../../../platform/base/bytes.ts";
 
 /*
- * Decoded proofs have positions in the encoded bytes instead of copies, because creating a view costs more than hashing
- * its bytes. An absent field is an empty range.
+ * Decoded proofs contain positions in the encoded bytes instead of copies, because creating a view costs more than hashing its
+ * bytes. An absent field is an empty range.
  */
 
 /**
@@ -51,7 +51,7 @@ export interface ExistenceProof {
   readonly iavlRoot: HashText | undefined;
 }
 
-/** `cosmos.ics23.v1.NonExistenceProof`. Its key is dropped: as in Go, verification uses only the query's key. */
+/** `cosmos.ics23.v1.NonExistenceProof` without its key. As in Go, verification uses only the query's key. */
 export interface NonExistenceProof {
   readonly left: ExistenceProof | undefined;
   readonly right: ExistenceProof | undefined;
@@ -114,7 +114,7 @@ export const VAR_PROTO = 1;
  * - `wrong-root`: the proof is valid for a different root.
  *
  * ICS-23 cannot prove the three `empty-` cases: ics23 does not hash a leaf with an empty value, and a tree without leaves has no
- * path. No node can return a valid proof while the chain is in such a state.
+ * path. No node can return a valid proof while the chain is in one of these states.
  */
 export type ProofFailureCode =
   | "malformed-proof"
@@ -129,7 +129,7 @@ export type ProofFailureCode =
   | "not-absent"
   | "wrong-root";
 
-/** Why a proof is invalid. `text` is ibc-go v8's message, as chains print it; `detail` is the message of its ics23 cause. */
+/** Why a proof is invalid. `text` is ibc-go v8's message, as chains print it; `detail` is the ics23 error behind it. */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
   readonly text: string;

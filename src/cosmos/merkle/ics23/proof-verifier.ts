@@ -21,8 +21,8 @@ export interface ProofItem {
 }
 
 /**
- * Verifies proofs with a cache. The results are the same as from `verifyMembership` and `verifyNonMembership` without a cache.
- * Proofs under one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10 MB.
+ * Verifies proofs with a cache. Returns the same results as `verifyMembership` and `verifyNonMembership` without a cache. Proofs
+ * under one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10 MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
@@ -31,7 +31,7 @@ export interface ProofVerifier {
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 
-/** Maximum number of cached upper proofs, one per store and app hash. The oldest proof is evicted. */
+/** Maximum number of cached upper (multistore) proofs, one per store and app hash. The oldest proof is evicted. */
 const MAX_CACHED_PROOFS = 32;
 
 /** Larger upper proofs are not cached. A real upper proof takes a few hundred bytes. */

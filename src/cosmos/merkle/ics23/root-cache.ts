@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { HashText, InnerOp } from "./proof-types.ts";
 
-/** Minimum size of the memory blocks for path copies. Each block doubles in size, up to a maximum, unless a path needs more. */
+/** Minimum size of memory blocks for path copies. Each new block is twice as large, up to a maximum, unless a path needs more. */
 const MIN_BLOCK_BYTES = 2 * 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
 
@@ -18,7 +18,7 @@ interface PathRange {
 /** The result of following some steps of a path. */
 interface ComputedRoot {
   readonly root: HashText;
-  /** The steps conform to the spec if the first one is at this layer or a lower one. */
+  /** The steps conform to the spec if the first step is at this layer or a lower one. */
   readonly highestLayer: number;
 }
 
@@ -101,8 +101,9 @@ function sameBytes(entry: PathRange, { bytes, start, end }: PathRange): boolean 
 }
 
 /**
- * Creates a function that copies paths, because the caller may later change the received bytes. Copies share blocks of memory: an
- * allocation per path would cost more than the copying. A full block stays alive while an entry or a decoded proof refers to it.
+ * Creates a function that copies paths, because the caller may later change the received bytes. Copies share blocks of memory,
+ * because an allocation per path would cost more than the copying. A full block stays alive while an entry or a decoded proof
+ * refers to it.
  */
 function createPathCopier(): (path: PathRange) => PathRange {
   let block = Buffer.alloc(0);

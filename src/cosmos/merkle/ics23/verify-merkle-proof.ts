@@ -182,7 +182,7 @@ function hexText(value: Uint8Array | HashText): string {
 
 /**
  * Computes a proof's root with the operations that the proof names, without checking it against a spec (ics23 `Calculate`). Go
- * prints this root when it rejects a proof, so it is only used for error messages. The error has Go's message.
+ * prints this root when it rejects a proof, so it is only used for error messages. The error message is the same as in Go.
  */
 export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
   if (proof.kind === "exist") return calculateExistence(proof.exist);
@@ -259,8 +259,8 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
 
 /**
  * Returns the root of a tree that does not contain `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves
- * before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the other must be the
- * first or last leaf of the tree. The error has Go's message.
+ * before and after `key`. Both leaves must have the same root, and no leaf may lie between them. If one leaf is absent, the other
+ * must be the first or last leaf of the tree. The error message is the same as in Go.
  *
  * A leaf with an empty value has no root, because ics23 does not hash it, so absence cannot be proven next to such a leaf. An
  * empty tree has no leaves at all.

@@ -30,22 +30,22 @@ export interface AlertCase {
   readonly trueAfter?: string;
   /** Time within which the alert is resolved. Default: 15m. */
   readonly resolves?: string;
-  /** Why a real Prometheus cannot reproduce this situation at any time. Only promtool can. */
+  /** Why a real Prometheus can never reproduce this situation and only promtool can. */
   readonly onlyPromtool?: string;
 }
 
 /** One alerting rule. The rules, test cases, inhibitions and generated runbook sections are derived from it. */
 export interface AlertSpec {
-  /** Kebab-case. Name of the runbook in `alerts/runbooks`. Alerts that report one problem from different metrics share it. */
+  /** Kebab-case. Name of the runbook in `alerts/runbooks`. Alerts that report one problem from different metrics share a name. */
   readonly name: string;
   /** CamelCase name in Prometheus and Alertmanager. */
   readonly alert: string;
   readonly component: Component;
   /** "none" notifies nobody. */
   readonly severity: Severity | "none";
-  /** One sentence, equal for all alerts with this name. */
+  /** One sentence, the same for all alerts with this name. */
   readonly summary: string;
-  /** Full sentences. The sentences may contain Prometheus templates. */
+  /** Full sentences, which may contain Prometheus templates. */
   readonly description: string;
   /** The problem's consequences and cost, in full sentences. */
   readonly impact: string;

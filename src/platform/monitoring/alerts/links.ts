@@ -8,7 +8,7 @@ const RUNBOOKS_URL = "https://runbooks.example/";
 /** Grafana's root URL. Each installation replaces it, as `alerts/README.md` shows. */
 const GRAFANA_URL = "https://grafana.example/";
 
-/** Dashboard uids. Uids appear in links, so they do not change. */
+/** Dashboard uids. Uids appear in links, so they must not change. */
 export const DASHBOARDS = {
   overview: "relaywatch-overview",
   paid: "relaywatch-am-i-paid",
@@ -31,7 +31,7 @@ export interface PanelLink {
   readonly panel: string;
 }
 
-/** Panels that show causes, by a pattern of alert names. The first matching pattern applies. */
+/** Panels that show causes, by a pattern for alert names. The first matching pattern applies. */
 export type PanelsByAlert = readonly (readonly [alert: RegExp, link: PanelLink])[];
 
 /** Returns the panel that shows an alert's cause. Throws if there is none. */

@@ -7,7 +7,7 @@ import { packageFolder } from "../../process/build-info.ts";
 /** Runbook folder in the repository and in the package. */
 export const RUNBOOK_FOLDER = "alerts/runbooks";
 
-/** The start of a runbook, which its alert provides. Links are in Markdown. */
+/** The start of a runbook, derived from its alert. Links are in Markdown. */
 export interface RunbookHead {
   /** Without a full stop. */
   readonly title: string;
@@ -57,7 +57,7 @@ export const RUNBOOK_DEFINITION = getText(
 
 /**
  * Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them need no other server. A runbook that is not in
- * `runbooks` comes from the package, so one address serves all runbooks.
+ * `runbooks` is read from the package, so one address serves all runbooks.
  */
 export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiRoute {
   return serveRoute(RUNBOOK_DEFINITION, async ({ params }) => {

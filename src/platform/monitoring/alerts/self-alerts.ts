@@ -17,7 +17,7 @@ function onProcess(panel: string): PanelLink {
   return { dashboard: DASHBOARDS.process, panel };
 }
 
-/** A case of one series, which has the values `fires` first, then the values `clears`. */
+/** Creates a case with one series, which has the values `fires` first and then the values `clears`. */
 function turns(series: string, fires: Values, clears: Values): AlertCase {
   return { fires: [{ series, ...fires }], clears: [{ series, ...clears }] };
 }
@@ -100,7 +100,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
       "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It continues in memory.",
     impact:
       "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it stops before the disk works again, it loses all changes since its last successful write: alerts can notify twice, and some blocks can become unknown.",
-    // A disk that fails occasionally never fails for long.
+    // Use an average, because a disk that fails occasionally never fails for long.
     expr: (times) =>
       `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
     for: "2m",

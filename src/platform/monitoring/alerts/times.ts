@@ -6,7 +6,7 @@ export type Times = (duration: string) => string;
 
 export const REAL_TIMES: Times = (duration) => duration;
 
-/** Times for a test with real programs: one sixtieth, within bounds that allow a scrape every second. */
+/** Times for a test with real programs: one sixtieth of the duration, within bounds that allow a scrape every second. */
 export const SHORT_TIMES: Times = (duration) => {
   if (duration === "0s") return duration;
   // The window in which a rule finds a series that has ended.

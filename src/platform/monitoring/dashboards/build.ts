@@ -117,7 +117,7 @@ function annotation(name: string, expr: string, color: string): dashboards.Annot
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts object keys. Omits undefined values and `placement`, with which some versions of Grafana show no link. */
+/** Sorts object keys. Omits undefined values and `placement`, because of which some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -235,7 +235,7 @@ function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   return builder;
 }
 
-/** Without "–", an empty cell would show the text for an empty table. */
+/** Returns a column's properties. Without "–", an empty cell would show the text for an empty table. */
 function columnProperties(column: ColumnSpec): ValueProperty[] {
   const { label, words, colors, states, steps, decimals, leadsTo, width } = column;
   const { unit = label.startsWith("Value") ? undefined : "string" } = column;
@@ -334,7 +334,7 @@ function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
     builder.scaleDistribution(
       new common.ScaleDistributionConfigBuilder().type(common.ScaleDistribution.Log).log(10),
     );
-  // Without it, noise in a constant value fills the panel. Ratios are near 1 or near 0, and heights are far from 0.
+  // Without a soft minimum of 0, noise in a constant value fills the panel. Ratios are near 1 or 0, and heights are far from 0.
   else if (unit !== "percentunit" && unit !== "none" && range === undefined) builder.axisSoftMin(0);
   if (limits === undefined) return builder;
   return builder.overrideByRegexp(`/${limits.source}/`, [
@@ -343,7 +343,7 @@ function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
   ]);
 }
 
-/** Maps states to words, unknown states to grey, and values that are more than enough to a word. */
+/** Maps states to words, unknown states to grey, and values from `enough` upward to a text. */
 function mappings({ kind, states = [], enough, emptyText }: PanelSpec): dashboards.ValueMapping[] {
   const words: dashboards.ValueMapping[] =
     states.length === 0
@@ -360,7 +360,7 @@ function mappings({ kind, states = [], enough, emptyText }: PanelSpec): dashboar
       : [
           {
             type: dashboards.MappingType.RangeToText,
-            // A separate text keeps the colour of the thresholds.
+            // Set only the text, so that the thresholds still determine the colour.
             options: { from: enough[0], to: null, result: { text: enough[1], index: states.length } },
           },
         ];

@@ -3,7 +3,7 @@ import { SEVERITIES, type Severity } from "../severity.ts";
 
 /**
  * Grafana's units, and this project's own: `NTRN` for a million base units of the fee denom, `blocks`, `days`, `results/s`, `gas`
- * and `gas/s`. A label is a `string`, because with the panel's unit, query 1 would be "1 blocks".
+ * and `gas/s`. A label's unit is `string`, because with the panel's unit, query 1 would be shown as "1 blocks".
  */
 type Unit =
   | "percentunit"
@@ -38,7 +38,7 @@ export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
   readonly colors?: Readonly<Record<string, string>>;
-  /** Words for the column's texts. A link still gets the original text. */
+  /** Words to show instead of the column's texts. A link still uses the original text. */
   readonly words?: Readonly<Record<string, string>>;
   /** Words and colours for the column's numbers. */
   readonly states?: readonly StateSpec[];
@@ -48,7 +48,7 @@ export interface ColumnSpec {
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
   readonly decimals?: number;
-  /** Width in pixels. Columns without a width share the rest. */
+  /** Width in pixels. Columns without a width share the remaining width. */
   readonly width?: number;
 }
 
@@ -62,7 +62,7 @@ export interface PanelSpec {
   /** The panel's meaning, and the action if the value is bad. */
   readonly description: string;
   readonly unit: Unit;
-  /** Of 24 columns. */
+  /** Width in columns, of which there are 24. */
   readonly width: number;
   readonly queries: readonly QuerySpec[];
   readonly decimals?: number;
@@ -77,7 +77,7 @@ export interface PanelSpec {
   readonly enough?: readonly [from: number, text: string];
   /** Series that are limits, drawn as dashed lines. */
   readonly limits?: RegExp;
-  /** A stat shows its series name too. */
+  /** Makes a stat show its series name too. */
   readonly show?: "name and value";
   /** The panel always shows this much time before now, regardless of the dashboard's range. */
   readonly last?: "6h" | "1h";
@@ -108,7 +108,7 @@ export interface VariableSpec {
   /** Metric and label that provide the values. */
   readonly metric: string;
   readonly from: string;
-  /** One value only. */
+  /** Allows only one selected value. */
   readonly single?: true;
   readonly numeric?: true;
 }
@@ -178,15 +178,15 @@ export const BAD_ABOVE_ZERO: ColorSteps = [
 ];
 
 /**
- * Returns these jobs' restart annotation. The annotation's time is the metric's value, so it marks a restart that took up to a day.
- * The kernel's clock provides the start time, which varies by a second without a restart.
+ * Returns the restart annotation for these jobs. The annotation's time is the metric's value, so a restart that took up to a day
+ * is marked too. The kernel's clock provides the start time, which can vary by a second without a restart.
  */
 export function restartsOf(selector: string): string {
   const start = `process_start_time_seconds{${selector}}`;
   return `(${start} > min_over_time(${start}[1d]) + 2) * 1000`;
 }
 
-/** A panel without what its function sets. */
+/** The fields of a panel that its function does not set. */
 type PanelRest = Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number };
 
 export function stat(title: string, queries: readonly QuerySpec[], more: PanelRest): PanelSpec {
@@ -209,7 +209,7 @@ export function graph(title: string, queries: readonly QuerySpec[], more: PanelR
   return { kind: "graph", title, queries, width: 12, ...more };
 }
 
-/** Column widths for alerts: "critical", and "a few seconds ago". */
+/** Column widths in lists of alerts, wide enough for "critical" and for "a few seconds ago". */
 export const STATE_WIDTH = 80;
 export const SINCE_WIDTH = 145;
 
@@ -253,10 +253,10 @@ export function alertList(
   };
 }
 
-/** Returns a list of Prometheus's own alerts. `selector` selects them, and `except` may be "unless …". */
+/** Returns a list of Prometheus's own alerts. `selector` selects the alerts, and `except` may be "unless …". */
 export function ruleAlerts(selector: string, place: readonly ColumnSpec[], except = ""): PanelSpec {
   const labels = ["alertstate", "severity", "runbook", ...place.map(({ label }) => label)];
-  // Two components can report the same alert. The first report determines its start.
+  // Two components can report the same alert. The first report determines the alert's start.
   const since = (state: string, severity: Severity): string =>
     `min by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"}${except})`;
   return alertList(["firing", "pending"], since, {
