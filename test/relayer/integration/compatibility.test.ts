@@ -330,14 +330,15 @@ These nodes serve all uses:
 
 ${complete.join("\n")}
 
-With one of the following nodes alone, the relayer lacks some uses. It gives a reason in \`/readyz\`, on its page and in its log; the last
-column quotes a part. A second endpoint that can serve the use is asked in the same read, so nothing is lost or sent twice.
+If one of the following nodes is the only endpoint, the relayer lacks some uses. It reports the reason in \`/readyz\`, on its page and in its
+log; the last column quotes part of the reason. A second endpoint that can serve the use is tried in the same read, so nothing is lost or
+sent twice.
 
 | kind of node | lacks | reason |
 |---|---|---|
 ${rows.join("\n")}
 
-A node without a complete transaction index costs one call per block instead of one search. [answers.ts](../src/cosmos/client/answers.ts) lists
+If a node has no complete transaction index, the relayer makes one call per block instead of one search. [answers.ts](../src/cosmos/client/answers.ts) lists
 the texts, codes and statuses that mean "cannot", "cannot now" or "wrong request".
 `;
 }
