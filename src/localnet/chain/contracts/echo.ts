@@ -12,7 +12,7 @@ import { parseCoins, toWireCoin } from "../runtime/coins.ts";
 /**
  * A contract that echoes what its caller sends. `execute` interprets its message as a contract result
  * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make it emit any sub-message. `sudo` returns the message in
- * the attribute `sudo`, `reply` returns nothing, and `query` returns its own message.
+ * the attribute `sudo`, `reply` returns nothing, and `query` returns the query message.
  */
 export const echo: wasm.ContractCode = {
   name: "echo",
@@ -37,7 +37,7 @@ function parseContractResult(json: unknown, sender: string): wasm.ContractRespon
   const error = result.member("error");
   if (typeof error.value === "string") throw new wasm.ContractError(error.value);
   const { value: ok } = requireRecord(result.member("ok"));
-  // Paths below begin at "ok": texts read "messages[0].reply_on".
+  // Paths in error texts begin below "ok", e.g. "messages[0].reply_on".
   const response = new JsonField(ok, "", fieldError);
   const data = response.member("data");
   return {

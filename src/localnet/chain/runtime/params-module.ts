@@ -8,7 +8,7 @@ import type { ModuleParams, UpdateOptions } from "./params.ts";
 /** The names and the authority that a module with parameters needs. */
 export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** Checks MsgUpdateParams in the chain's own modules: the authority's address, then any params check. Errors name the message. */
+/** Creates the check for MsgUpdateParams of the chain's own modules. It checks the authority's address and then the params. */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void = () => undefined,

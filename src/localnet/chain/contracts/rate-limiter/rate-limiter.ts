@@ -71,7 +71,7 @@ function found<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Roles, in the order of the contract's enum. The governance account has all of them. */
+/** Roles, in the order of the contract's enum. The governance account has every role. */
 const ROLES = [
   "AddRateLimit",
   "RemoveRateLimit",
@@ -312,8 +312,8 @@ function removeMessage({ storage }: wasm.ContractScope, id: string): void {
 }
 
 /**
- * Runs the queued messages whose delay has passed: those with the given ids, or else the first `count`. A message that is not yet
- * due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
+ * Runs the queued messages whose delay has passed: the messages with the given ids, or else the first `count` messages. A message
+ * that is not yet due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
  */
 function processMessages(
   scope: wasm.ContractScope,
