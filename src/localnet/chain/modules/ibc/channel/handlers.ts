@@ -45,7 +45,7 @@ export function channelHandlers(
   });
 }
 
-/** Messages for channel upgrades and for pruning, which relayers may do only after an upgrade. */
+/** Messages for channel upgrades and for pruning, which is possible only after an upgrade. */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),

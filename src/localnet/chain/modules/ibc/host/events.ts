@@ -10,7 +10,7 @@ import type { ChannelEndpoint, Packet } from "./packet.ts";
 
 type Attribute = readonly [key: string, value: string];
 
-/** Emits an event and then the event that names its IBC submodule. */
+/** Emits an event, followed by a `message` event that names the IBC submodule. */
 function emit(
   context: Context,
   module: "ibc_client" | "ibc_connection" | "ibc_channel",
@@ -160,7 +160,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** Returns the connection under two names, because ibc-go still emits the old one. */
+/** Returns the connection under two names, because ibc-go still emits the old name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];
