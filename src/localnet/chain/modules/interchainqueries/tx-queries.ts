@@ -124,8 +124,8 @@ function decodeText(member: string, value: goJson.GoJson, previous: string): str
 }
 
 /**
- * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. It uses a work list
- * because values may nest 10,000 levels deep, which could overflow the stack in a recursion.
+ * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses a work list because
+ * values may be nested 10,000 levels deep, so that recursion could overflow the stack.
  */
 function requireFiniteNumbers(value: goJson.GoJson): void {
   const work: goJson.GoJson[] = [value];
@@ -144,7 +144,7 @@ function typeMismatch(source: string, target: string): goJson.GoJsonError {
 /** Go's name for the interface into which packed headers are decoded. */
 const INTERFACE = "*exported.ClientMessage";
 
-/** The fields of a remote header that verify a TX result. */
+/** The fields of a remote header against which a TX result is verified. */
 export interface BlockHeader {
   readonly height: bigint;
   /** Revision number in the header's trusted height. Go passes it to the callback as the block's revision. */

@@ -282,8 +282,8 @@ const JAIL_END_NS = 253_402_300_799n * 1_000_000_000n;
 const EVIDENCE_SET_DELAY = 1n;
 
 /**
- * Handles evidence that a validator signed two blocks at the same height: slashes, jails and tombstones it. Ignores evidence that
- * is too old or against unknown, unbonded or tombstoned validators.
+ * Handles evidence that a validator signed two blocks at the same height: slashes, jails and tombstones the validator. Ignores
+ * evidence that is too old or against unknown, unbonded or tombstoned validators.
  */
 export function punishDoubleSign(context: Context, keepers: Keepers, evidence: Misbehavior): void {
   const { address, height, power } = evidence;

@@ -119,7 +119,7 @@ export function editDescription(
   });
 }
 
-/** Checks that a new rate is in range before the state is read. Throws sdk/18. */
+/** Checks that a new rate is in range before the validator is read. Throws sdk/18. */
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
     throw errors.ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");

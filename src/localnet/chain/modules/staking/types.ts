@@ -86,7 +86,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/** Calls the hooks of several modules in order. The first error ends the calls. `members` is called each time. */
+/** Combines the hooks of several modules. Hooks run in order until the first error. `members` is called for each hook. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);
@@ -107,14 +107,14 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
   };
 }
 
-/** Name of the module and its store. The store has the SDK's layout, because other chains prove its keys. */
+/** Name of the module and its store. The store has the SDK's layout, because other chains verify proofs of its keys. */
 export const MODULE_NAME = "staking";
 
 /** Module accounts that hold tokens: one for bonded validators, the other for all other validators. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
-// The SDK's prefixes (x/staking/types/keys.go) that several functions use. `|` joins, `lp` puts an address' length before it (one byte).
+// Prefixes (x/staking/types/keys.go) that several functions use. `|` joins, `lp` prefixes an address with its length (1 byte).
 /** `| lp(operator)`. */
 export const VALIDATORS = Uint8Array.of(0x21);
 /** See {@link powerKey}. */
