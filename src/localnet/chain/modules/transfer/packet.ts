@@ -18,7 +18,7 @@ export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/** Creates the acknowledgement for an error. It contains only the code, because error texts need not be deterministic. */
+/** Creates the acknowledgement for an error. Only the error's code is included, because error texts need not be deterministic. */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -27,7 +27,7 @@ export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   return { success: false, bytes: encodeReply({ kind: "error", error }) };
 }
 
-/** Decodes an acknowledgement. Throws ibc/4 for invalid bytes, and ibc/12 if it contains neither a result nor an error. */
+/** Decodes an acknowledgement. Throws ibc/4 for invalid bytes, and ibc/12 if there is neither a result nor an error. */
 export function replyOf(acknowledgement: Uint8Array): Reply {
   let reply: Reply | undefined;
   try {

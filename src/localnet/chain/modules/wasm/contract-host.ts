@@ -35,7 +35,7 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** Executes a JSON message. Returns the data set by the last reply or, if none set any, by the response; it may be empty. */
+  /** Executes a JSON message. Returns the data from the last reply that set any, or else from the response; it may be empty. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Returns data like `execute`. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
@@ -49,7 +49,7 @@ export interface ContractHost {
   readonly ibc: IbcCalls;
 }
 
-/** The parts that call back into the host and so can only be created after it. */
+/** The parts that call back into the host and can therefore only be created after it. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
@@ -334,7 +334,7 @@ function query(host: CallDeps, context: Context, address: string, message: Uint8
   return runEntryPoint(host, keys.ErrQueryFailed, () => host.entryPoints.query(context, loaded, message));
 }
 
-/** Converts a `ContractError` to a chain error ("text: execute wasm contract failed"). Other errors are passed on. */
+/** Converts a `ContractError` to a chain error ("text: execute wasm contract failed"). Rethrows other errors. */
 function runEntryPoint<T>({ deterministic }: CallDeps, failed: errors.ErrorKind, call: () => T): T {
   try {
     return call();

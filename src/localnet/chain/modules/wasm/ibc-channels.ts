@@ -19,7 +19,7 @@ import type { JsonObject } from "../../../../platform/base/json.ts";
 import { enumName } from "../../../../platform/base/text.ts";
 import { isZeroHeight } from "../ibc/host/height.ts";
 
-/** What the `ibc` module provides for contracts. */
+/** Methods of the `ibc` module that contracts use. */
 export interface ContractChannels {
   /** Returns a channel, or undefined if it is unknown. */
   readonly channel: (context: Context, end: ChannelEndpoint) => wireChannel.Channel | undefined;

@@ -59,7 +59,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // Charge the gas so that a query's profile contains it. The query's meter has no limit.
+        // Charge the gas so that a query's profile includes it. The query's meter has no limit.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },
