@@ -128,7 +128,7 @@ function heightOf(scope: wasm.ContractScope, fields: JsonField): bigint {
   throw new wasm.ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
 
-/** Builds a response like that of a DAO voting contract, in which the height is a number. */
+/** Builds a response in the format of a DAO voting contract, in which the height is a number. */
 function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
@@ -211,7 +211,7 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** A delegator's validators, including former ones, because the history needs their shares. */
+/** A delegator's validators, including former validators, because the history needs their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
 /** A delegator's shares in a validator. */
@@ -248,7 +248,7 @@ function totalPower(scope: wasm.ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
-/** Returns a delegator's tokens at bonded validators at the end of a block. Linear in its validators, including former ones. */
+/** Returns a delegator's tokens at bonded validators at the end of a block. Linear in its validators, past and present. */
 function votingPower(scope: wasm.ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {

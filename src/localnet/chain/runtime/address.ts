@@ -16,7 +16,7 @@ const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
-/** The bech32 text of a cached address array, with the prefix for which the text was last requested. */
+/** The bech32 string of a cached address array, with the prefix for which the string was last requested. */
 const sharedTexts = createObjectSlot<Uint8Array, { readonly prefix: string; readonly text: string }>(
   "text of the address",
 );
@@ -26,7 +26,7 @@ export type AddressErrorFacts =
   | { readonly code: "not-an-address" }
   | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
 
-/** Thrown for a text that is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
+/** Thrown for a string that is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
 /** Returns a module account's address: the first 20 bytes of the SHA-256 hash of its name. Do not modify the returned array. */
@@ -55,7 +55,7 @@ export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
 }
 
-/** Runs `parse` and throws like the SDK's address codec: sdk/35 for a wrong prefix, `AddressError` for other invalid text. */
+/** Runs `parse` and throws like the SDK's address codec: sdk/35 for a wrong prefix, `AddressError` for other invalid strings. */
 export function withSdkErrors<T>(parse: () => T): T {
   try {
     return parse();
@@ -66,7 +66,7 @@ export function withSdkErrors<T>(parse: () => T): T {
   }
 }
 
-/** Parses an account address. Returns the address bytes or the error text. */
+/** Parses an account address. Returns the address bytes or the error message. */
 export function tryParseAddress(prefix: string, text: string): Result<Uint8Array, string> {
   try {
     return good(parseAddress(prefix, text));
@@ -100,7 +100,7 @@ function readAddress(prefix: string, text: string): Uint8Array {
   return decoded.bytes;
 }
 
-/** Decodes bech32 (BIP-173). The checks, their order and the error texts match btcutil's `bech32.Decode`. */
+/** Decodes bech32 (BIP-173). The checks, their order and the error messages match btcutil's `bech32.Decode`. */
 function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   checkForm(text);
   const lower = text.toLowerCase();

@@ -23,8 +23,8 @@ export interface AnteOptions {
 }
 
 /**
- * Creates the ante handler, whose steps run before the messages. The order and the error texts match the deployed release's ante
- * decorators.
+ * Creates the ante handler, whose steps run before the messages. The order and the error messages match the deployed release's
+ * ante decorators.
  *
  * The order matters because it determines which error a bad transaction gets and how much gas it has used by then. Cheap
  * stateless checks come first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never

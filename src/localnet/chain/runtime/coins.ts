@@ -15,8 +15,8 @@ export function isDenom(denom: string): boolean {
 }
 
 /**
- * Parses an integer in a message as Go's `math.Int` does: "010" is 8, and empty text is 0. Throws sdk/2 for invalid text and for
- * values of more than 256 bits, which Go rejects while decoding the transaction.
+ * Parses an integer in a message as Go's `math.Int` does: "010" is 8, and "" is 0. Throws sdk/2 for an invalid string and for a
+ * value of more than 256 bits, which Go rejects while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
   return text === "" ? 0n : orThrow(() => parseInt256(text), ErrTxDecode);

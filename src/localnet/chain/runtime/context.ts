@@ -49,7 +49,7 @@ interface ExecutionScope {
   readonly emit: (event: ChainEvent) => void;
 }
 
-/** Creates a context whose meter is charged for every access to the context's stores. */
+/** Creates a context whose gas meter is charged for every access to the stores. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
   // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. A list is faster
   // to create than a map, and a context opens few stores.

@@ -51,7 +51,7 @@ function wrapsBefore(text: string, description: string): readonly string[] {
  */
 export class ChainPanic extends ModuleError {}
 
-/** Creates an error of a registered kind. `ErrX()` yields the text "description", `ErrX("words")` "words: description". */
+/** Creates an error of a registered kind. `ErrX()` has the text "description", and `ErrX("words")` has "words: description". */
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**

@@ -101,7 +101,7 @@ function noBlockGasLeft(): TxResult {
   return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
 }
 
-/** Block data stored in the state, which queries at the block's height and the first checks after a restart need. */
+/** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }

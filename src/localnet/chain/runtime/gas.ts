@@ -8,7 +8,7 @@ export interface GasMeter {
   readonly used: () => bigint;
   /**
    * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
-   * ("ReadFlat", "WritePerByte", "txSize", …), which the error text includes.
+   * ("ReadFlat", "WritePerByte", "txSize", …), which the error message includes.
    */
   readonly consume: (amount: bigint, location: string) => void;
   /** Consumes a small amount. Store accesses call this many times per transaction, and numbers are faster than bigints. */
@@ -71,7 +71,7 @@ function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** Creates the out-of-gas error, with the text that baseapp and `SetUpContextDecorator` print for Go's panic. */
+/** Creates the out-of-gas error, with the message that baseapp and `SetUpContextDecorator` print for Go's panic. */
 export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
   const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
   return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });
@@ -107,7 +107,7 @@ export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number)
 
 /**
  * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges is part of the behaviour: when the
- * gas runs out, the error text names the charge that exceeded the limit.
+ * gas runs out, the error message names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
@@ -124,7 +124,7 @@ class GasStore implements KVStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    // Charge per byte only after the read, which is what reveals the value's size.
+    // Charge per byte only after the read, because the value's size is not known before.
     this.gas.charge(READ_COST_FLAT, "ReadFlat");
     const value = this.parent.get(key);
     this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");

@@ -179,7 +179,7 @@ export function parseQueryAddress(prefix: string, text: string): Uint8Array {
   try {
     return withSdkErrors(() => parseAddress(prefix, text));
   } catch (error) {
-    // Rethrow a registered error, because the query's error text contains its codespace.
+    // Rethrow a registered error, because the query's error message contains its codespace.
     throw error instanceof ModuleError ? error : new QueryError(GrpcCode.Unknown, errorMessage(error));
   }
 }

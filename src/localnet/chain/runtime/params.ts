@@ -2,7 +2,6 @@ import { createItem, messageCodec, rememberingCodec } from "../store/collections
 import type { Context } from "./context.ts";
 import type { ModuleError } from "./errors.ts";
 
-/** The definition of a module's parameters. */
 export interface ParamsDefinition<T> {
   readonly store: string;
   readonly key: Uint8Array;

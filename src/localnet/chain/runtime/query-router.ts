@@ -75,7 +75,7 @@ function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   }
 }
 
-/** Runs a gRPC query at the requested height. The checks have the same order and error texts as baseapp's. */
+/** Runs a gRPC query at the requested height. The checks have the same order and error messages as baseapp's. */
 function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QueryState): QueryResponse {
   const latest = state.latest.height;
   const height = request.height === 0n ? latest : request.height;

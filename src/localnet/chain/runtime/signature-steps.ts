@@ -86,8 +86,8 @@ export const chargeSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Checks sequences, then verifies signatures. The sequence comes first because clients that receive `ErrWrongSequence` sign
- * again. Simulations have no signatures to verify, and rechecks need not verify them again.
+ * Checks each signer's sequence, then verifies the signature. The sequence comes first because clients that receive
+ * `ErrWrongSequence` sign again. Simulations have no signatures to verify, and rechecks need not verify them again.
  */
 export const verifySignatures: AccountStep = (accounts, context, tx) => {
   const infos = tx.authInfo.signerInfos.length;
@@ -139,7 +139,7 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** Creates the error for an invalid signature. Only the amino text names the sequence, because the direct document has none. */
+/** Creates the error for an invalid signature. Only the amino message names the sequence; the direct document has none. */
 function signatureError(context: Context, signer: Signer, base: Account["base"]): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
@@ -186,7 +186,7 @@ function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
 }
 
 /**
- * Parses the address of a signer, fee payer or fee granter. Throws `ModuleError` with the text of the SDK's address codec,
+ * Parses the address of a signer, fee payer or fee granter. Throws `ModuleError` with the message of the SDK's address codec,
  * because an invalid address is the sender's mistake.
  */
 export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {

@@ -160,7 +160,7 @@ function tryMessages(tx: DecodedTx, run: TxRun, branch: Branch): MessagesResult 
   }
 }
 
-/** Runs the post handler. If both the messages and the post handler fail, the SDK joins the two texts. */
+/** Runs the post handler. If both the messages and the post handler fail, the SDK joins the two messages. */
 function runPost(
   tx: DecodedTx,
   run: TxRun,

@@ -104,7 +104,7 @@ const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 /**
  * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows: fields in ascending order, all with wire type 2,
  * and lengths encoded as the shortest varints. Otherwise, anyone could re-encode a signed transaction and change its hash. Checks
- * and texts follow x/auth/tx `rejectNonADR027TxRaw`.
+ * and error messages follow x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;

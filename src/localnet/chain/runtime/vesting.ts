@@ -114,7 +114,7 @@ export function endOfPeriods(startTime: bigint, periods: readonly VestingPeriod[
   );
 }
 
-/** Throws a plain error with Go's text for an impossible schedule (SDK `Validate`). */
+/** Throws a plain error with Go's message for an impossible schedule (SDK `Validate`). */
 export function validateVesting(vesting: Vesting): void {
   const { original, delegatedVesting, endTime, schedule } = vesting;
   if ("startTime" in schedule && schedule.startTime >= endTime)

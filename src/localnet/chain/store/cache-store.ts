@@ -303,7 +303,7 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
   return low;
 }
 
-/** Returns the next write in a range on each call, and undefined after the last one. */
+/** Returns the next write in a range on each call, and undefined after the last write. */
 type PendingRange = () => Pending | undefined;
 
 /** Returns the writes from `start` up to (excluding) `end`, in ascending (1) or descending order; undefined if there are none. */

@@ -249,7 +249,7 @@ export interface CommitChanges {
 export interface StateStorage {
   /** Returns the last saved height, or undefined if the storage is empty. */
   readonly latestHeight: () => bigint | undefined;
-  /** Returns the heights with saved roots up to the latest one, in ascending order and without gaps. */
+  /** Returns the heights with saved roots up to the latest height, in ascending order and without gaps. */
   readonly heights: () => readonly bigint[];
   readonly roots: (height: bigint) => CommitChanges["roots"];
   readonly node: (store: string, id: Uint8Array) => Uint8Array | undefined;

@@ -90,7 +90,7 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
-  // The error text contains the amount used before the transfer, even if it was used in an earlier window.
+  // The error message contains the amount used before the transfer, even if it was used in an earlier window.
   const used = netFlow(flow, direction);
   const isOver = flow.periodEnd < nowNs;
   const open = isOver ? newFlow(quota.duration, nowNs) : flow;

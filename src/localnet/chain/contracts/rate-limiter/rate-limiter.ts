@@ -12,7 +12,7 @@ const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send:
 
 /**
  * The reference limiter for IBC transfers: quotas per channel and denomination, each a percentage of the supply per window.
- * Messages, arithmetic and texts match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
+ * Messages, arithmetic and error messages match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
  */
 export const rateLimiter: wasm.ContractCode = {
   name: "rate-limiter",

@@ -223,7 +223,7 @@ const OMITTED = "omitted";
 
 /**
  * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with its members in the
- * specification's order. As in Go, empty texts in the data and zero heights are omitted. All digits of 64-bit numbers are
+ * specification's order. As in Go, empty strings in the data and zero heights are omitted. All digits of 64-bit numbers are
  * printed.
  */
 export function limiterMessage(

@@ -66,7 +66,7 @@ export function updateQuery(
   const { newKeys, newTransactionsFilter: filter } = message;
   validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: keeper.moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
-  // As in Go, compare the addresses as text. The same address in upper case is therefore a different sender.
+  // As in Go, compare the addresses as strings. The same address in upper case is therefore a different sender.
   if (message.sender !== query.owner) throw errors.ErrUnauthorized("authorization failed");
   const words = "params to update don't correspond with query type";
   if (query.queryType === "kv" && filter !== "")
@@ -108,7 +108,7 @@ export function removeQuery(
   context.emit(queryRemoved(keepers.chainName, query, context.profile));
 }
 
-/** Fails like ibc-go's gRPC query Connection, because Go's error includes that query's status text. */
+/** Fails like ibc-go's gRPC query Connection, because Go's error includes that query's status message. */
 function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string): void {
   const malformed = ibc.connectionIdError(id);
   if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;

@@ -101,8 +101,8 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete text in a single wrap. Two wraps would
- * differ, because a gRPC status prints wraps in reverse order.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two wraps
+ * would differ, because a gRPC status prints wraps in reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {

@@ -104,7 +104,7 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: kee
 
 /**
  * Requires the result to be newer than the last result. A result with a greater revision is newer even if its height is lower.
- * The error text prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
+ * The error message prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
  */
 function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   const last = query.lastSubmittedResultRemoteHeight;
@@ -207,7 +207,7 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
   const hash = sha256(tx.data);
   if (keeper.submittedTxs.has(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
-  // Like Go, replace the error's code with ErrInternal and keep its text.
+  // Like Go, replace the error's code with ErrInternal and keep its message.
   errors.wrapErrors(
     (error) => keeper.ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
@@ -262,7 +262,7 @@ function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader
 
 /**
  * Calls the owner's sudo entry point. As in Go, the call shares the submission's context and gas limit, so that the writes of the
- * contract and the module are kept or dropped together. The contract's error keeps its text but gets the codespace and code
+ * contract and the module are kept or dropped together. The contract's error keeps its message but gets the codespace and code
  * undefined/1, as in Go. An out-of-gas error is unchanged.
  */
 function callOwner(

@@ -88,8 +88,8 @@ const LIST = "value of type types.TransactionsFilter";
 
 /**
  * Decodes a filter like Go's `encoding/json`. Member names match in any case, unknown members are ignored, the last occurrence of
- * a member wins, and null leaves a text unchanged. A filter that is null has no conditions. Throws {@link GoJsonError} with Go's
- * text for the first error.
+ * a member wins, and null leaves a string unchanged. A filter that is null has no conditions. Throws {@link GoJsonError} with
+ * Go's message for the first error.
  */
 function decodeFilter(json: goJson.GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];
@@ -163,7 +163,7 @@ interface UnpackedHeader {
   readonly message: TendermintHeader;
 }
 
-/** Decodes a packed header. The error text contains `name` ("block header"). Throws ErrProtoUnmarshal. */
+/** Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal. */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
     keeper.ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
@@ -205,7 +205,7 @@ export function requireClientMessage(packed: Any | undefined): void {
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;
-  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the text ends with its description twice.
+  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the message ends with the description twice.
   const inner = keeper.ErrInvalidHeader(error);
   throw keeper.ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
 }

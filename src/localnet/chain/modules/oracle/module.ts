@@ -155,7 +155,7 @@ function pairText({ Base, Quote }: CurrencyPair): string {
   return `${Base}/${Quote}`;
 }
 
-/** Parses "BTC/USD". Returns undefined for any other text. */
+/** Parses "BTC/USD". Returns undefined for any other string. */
 function parsePair(text: string): CurrencyPair | undefined {
   const [Base = "", Quote = "", ...more] = text.split("/");
   return Base === "" || Quote === "" || more.length > 0 ? undefined : { Base, Quote };

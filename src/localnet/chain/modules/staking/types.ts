@@ -77,7 +77,7 @@ export interface StakingHooks {
   readonly beforeDelegationSharesModified: DelegationHook;
   readonly beforeDelegationRemoved: DelegationHook;
   readonly afterDelegationModified: DelegationHook;
-  /** `fraction` is decimal text with 18 decimal places. */
+  /** `fraction` is a decimal string with 18 decimal places. */
   readonly beforeValidatorSlashedWithTokensToBurn: (
     context: Context,
     validator: Uint8Array,
@@ -154,7 +154,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Returns the parameters used if a genesis has none, which are the deployed chain's. */
+/** Returns the parameters used if a genesis contains none: the deployed chain's parameters. */
 export function defaultParams(denom: string): Params {
   return {
     unbondingTime: { seconds: 1_814_400n, nanos: 0 },
@@ -171,7 +171,7 @@ export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
+/** Throws an unregistered error for parameters with which the chain could not run. Messages match the SDK's. */
 function validateParams(params: Params): void {
   const time = unbondingTimeNs(params);
   if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);

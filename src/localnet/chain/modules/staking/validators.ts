@@ -207,7 +207,7 @@ export function addToValidatorQueue(context: Context, validator: Validator): voi
   setAddresses(context, key, [...addressesAt(context, key), validator.operatorAddress]);
 }
 
-/** Removes a validator from the queue if it is there. */
+/** Removes a validator from the queue if it is queued. */
 export function removeFromValidatorQueue(context: Context, validator: Validator): void {
   const key = keyOf(validator);
   const others = addressesAt(context, key).filter((address) => address !== validator.operatorAddress);

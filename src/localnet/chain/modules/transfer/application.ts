@@ -61,7 +61,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
-    // ibc-go's text has the space before the colon too.
+    // ibc-go's message has the space before the colon too.
     throw ibcErrors.ErrInvalidChannelOrdering(
       `expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `,
     );

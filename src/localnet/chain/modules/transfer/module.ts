@@ -243,7 +243,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
 
 /** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
-  // ibc-go's text lacks the hash too.
+  // ibc-go's message lacks the hash too.
   const prefix = "invalid denom trace hash: , error: ";
   const hash = checkArgument(() => transfer.parseTraceHash(transfer.hashOfVoucher(text) ?? text), prefix);
   return requireFound(traces.get(context, hash), () => transfer.ErrTraceNotFound(text));

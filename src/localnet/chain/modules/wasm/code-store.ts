@@ -31,7 +31,7 @@ interface Upload {
   readonly isAuthority: boolean;
 }
 
-/** Checks and stores code. Returns its id and hash. Throws ErrCreateFailed with the virtual machine's error text. */
+/** Checks and stores code. Returns its id and hash. Throws ErrCreateFailed with the virtual machine's error message. */
 export function storeCode(
   context: Context,
   vm: Vm,
@@ -69,7 +69,7 @@ export function defaultPermission(context: Context, creator: string): AccessConf
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as in an upload. Returns the chain's error text if the code is rejected. */
+/** Checks code as in an upload. Returns the chain's error message if the code is rejected. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);
@@ -94,7 +94,7 @@ function uncompress(context: Context, code: Uint8Array): Uint8Array {
   }
 }
 
-/** zlib's error codes, and Go's texts for them. */
+/** zlib's error codes, and Go's messages for them. */
 const UNPACK_TEXTS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "unexpected EOF",
   Z_DATA_ERROR: "gzip: invalid checksum",

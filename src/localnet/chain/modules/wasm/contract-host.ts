@@ -44,7 +44,7 @@ export interface ContractHost {
   readonly reply: (context: Context, address: string, reply: Reply) => Uint8Array | undefined;
   /** Runs a smart query, whose message and result are JSON. */
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
-  /** Returns whether an error's text came from a contract, so that other contracts may see it. */
+  /** Returns whether an error's message came from a contract, so that other contracts may see it. */
   readonly isDeterministic: (error: errors.ModuleError) => boolean;
   readonly ibc: IbcCalls;
 }
@@ -68,7 +68,7 @@ interface CallDeps extends WasmDeps {
   readonly entryPoints: EntryPoints;
   readonly reports: ReturnType<typeof createCodeReports>;
   readonly parts: () => HostParts;
-  /** Errors whose text came from a contract. */
+  /** Errors whose message came from a contract. */
   readonly deterministic: WeakSet<errors.ModuleError>;
 }
 

@@ -103,8 +103,8 @@ export interface ContractResponse {
 }
 
 /**
- * The result of a sub-message. `error` is the error's text if the error came from a contract. Otherwise, it contains only the
- * codespace and code, because the text may not be deterministic.
+ * The result of a sub-message. `error` is the error message if the error came from a contract. Otherwise, it contains only the
+ * codespace and code, because the message may not be deterministic.
  */
 export type ReplyResult =
   | {

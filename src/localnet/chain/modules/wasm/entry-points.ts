@@ -265,7 +265,7 @@ function outcomeOf({ events, data, responses }: Extract<wasm.ReplyResult, { ok: 
 
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
-/** A packet's outcome. `refused` contains the contract's error text; `accepted` contains the acknowledgement. */
+/** A packet's outcome. `refused` contains the contract's error message; `accepted` contains the acknowledgement. */
 export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
@@ -354,7 +354,7 @@ function isVmError({ codespace, code }: ModuleError): boolean {
   return codespace === MODULE_NAME && code === ErrVMError().code;
 }
 
-/** Returns an error's text without its description. */
+/** Returns an error's message without its description. */
 function textOf({ wraps }: ModuleError): string {
   return wraps.toReversed().join(": ");
 }

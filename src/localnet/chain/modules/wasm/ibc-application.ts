@@ -83,7 +83,7 @@ function readChannel(
 }
 
 /**
- * Calls the contract with a packet. An error acknowledgement contains the contract's own error text. If one of the contract's
+ * Calls the contract with a packet. An error acknowledgement contains the contract's own error message. If one of the contract's
  * messages failed, the acknowledgement contains the codespace and code instead, and the contract's events are dropped.
  */
 function receive(

@@ -36,7 +36,7 @@ function unsupported(kind: string): SystemError {
 /** Runs a contract's query. Returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
 export type ContractQuerier = (context: Context, contract: LoadedCode, request: GoField) => Uint8Array;
 
-/** Runs smart queries, and decides whether contracts may see an error's text. */
+/** Runs smart queries, and decides whether contracts may see an error's message. */
 export interface SmartQueries {
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
   readonly isDeterministic: (error: errors.ModuleError) => boolean;
@@ -274,7 +274,7 @@ function printFailure(
   return printGoJson({ ok: { error: text } });
 }
 
-/** Returns the part of an error that contracts may see. The text may differ between nodes, so it must not affect the state. */
+/** Returns the part of an error that contracts may see. The message may differ between nodes, so it must not affect the state. */
 export function redacted({ codespace, code }: errors.ModuleError): string {
   return `codespace: ${codespace}, code: ${code}`;
 }

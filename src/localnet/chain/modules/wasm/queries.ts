@@ -151,7 +151,7 @@ function inField<T>(name: string, parse: () => T): T {
   }
 }
 
-/** Decodes hex with Go's error texts. */
+/** Decodes hex with Go's error messages. */
 function hexBytes(text: string): Uint8Array {
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
   if (bad !== undefined) {

@@ -74,7 +74,7 @@ export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel
   return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
 
-/** The errors for a channel without a sequence, and the channel end that their texts name. */
+/** The errors for a channel without a sequence, and the channel end that their messages name. */
 const NO_SEQUENCE = {
   nextSequenceSend: [ibcErrors.ErrSequenceSendNotFound, "source"],
   nextSequenceRecv: [ibcErrors.ErrSequenceReceiveNotFound, "destination"],

@@ -185,7 +185,7 @@ export function timeOutOnClose(
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
-    // ibc-go's text lacks the closing parenthesis too.
+    // ibc-go's message lacks the closing parenthesis too.
     throw ibcErrors.ErrInvalidPacket(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
     );

@@ -41,7 +41,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   ChannelClientState: (context, request) => {
     checkEnd(request);
     const { portId, channelId } = request;
-    // Unlike the error texts of the other queries, this text has a colon after `channel-id`.
+    // Unlike the error messages of the other queries, this message has a colon after `channel-id`.
     const channel = requireFound(channels.get(context, request), () =>
       ibcErrors.ErrChannelNotFound(`port-id: ${portId}, channel-id: ${channelId}`),
     );
@@ -54,7 +54,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   // No upgrade is ever found, because this chain does not support channel upgrades.
   Upgrade: (_context, request) => notFound(request, ibcErrors.ErrUpgradeNotFound(endText(request))),
   UpgradeError: (_context, request) =>
-    // ibc-go's text has no colons either.
+    // ibc-go's message lacks the colons too.
     notFound(
       request,
       ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
@@ -138,7 +138,7 @@ function checkPacket(request: PacketKey): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** Checks the sequences. As in ibc-go, the error text contains the invalid sequence's index. */
+/** Checks the sequences. As in ibc-go, the error message contains the invalid sequence's index. */
 function checkSequences(numbers: readonly bigint[]): void {
   const index = numbers.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);

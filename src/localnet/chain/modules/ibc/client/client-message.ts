@@ -56,7 +56,7 @@ export interface VerifyingBlock {
   readonly beforeSlowSignature: () => void;
 }
 
-/** Returns the consensus state at a header's trusted height. Throws ErrConsensusStateNotFound with `name` in the text. */
+/** Returns the consensus state at a header's trusted height. Throws ErrConsensusStateNotFound with `name` in the message. */
 function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
   const trusted = trustedHeightOf(header);
   const state = store.consensusState(trusted);
@@ -279,7 +279,7 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 
 /**
  * Returns whether a verified header contradicts the stored consensus states: a different state is stored at the header's height,
- * or its time is not between its neighbours' times (ibc-go `CheckForMisbehaviour`).
+ * or the header's time is not between its neighbours' times (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);

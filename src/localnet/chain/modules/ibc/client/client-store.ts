@@ -248,7 +248,7 @@ export interface OpenClient {
   readonly store: ClientStore;
 }
 
-/** Opens a client. Throws client/4 if it does not exist, by default with its id as the text. */
+/** Opens a client. Throws client/4 if it does not exist, by default with its id as the message. */
 export function openClient(
   context: Context,
   clientId: string,
@@ -260,7 +260,7 @@ export function openClient(
   return { client, store };
 }
 
-/** Throws client/29, with the text for the status, unless the client is active. */
+/** Throws client/29, with the message for the status, unless the client is active. */
 export function requireActive(
   context: Context,
   { client, store }: OpenClient,

@@ -25,8 +25,8 @@ import { CLIENTS_PREFIX, consensusStatesPrefix } from "../host/keys.ts";
 import { verifyStored } from "./verify-proof.ts";
 
 /**
- * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Chain upgrade messages
- * always fail.
+ * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Chain upgrade
+ * messages always fail.
  */
 export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): readonly MessageHandler[] {
   const update = (message: PackedUpdate, block?: messages.VerifyingBlock): void => {
@@ -319,7 +319,7 @@ const GAS_PER_PROOF_BYTE = 9n;
 
 /**
  * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof is not an error. Throws
- * `QueryError` if the request lacks a client or another part, in the same order and with the same texts as ibc-go.
+ * `QueryError` if the request lacks a client or another part, in the same order and with the same messages as ibc-go.
  */
 export function verifyMembership(
   context: Context,

@@ -89,7 +89,7 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
- * Gas limit outside a block for a transaction that contains such a signature, enough for about 180 signatures. The limit is low
+ * Gas limit outside a block for a transaction that contains a slow signature, enough for about 180 signatures. The limit is low
  * because nobody pays for CheckTx and simulations, and with a full block's gas, one check would take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;

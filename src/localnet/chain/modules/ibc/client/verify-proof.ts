@@ -144,7 +144,7 @@ function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts a proof's failure, whose text ends with the description of ibc-go's error. */
+/** Converts a proof's failure, whose message ends with the description of ibc-go's error. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -161,7 +161,7 @@ export interface MessageProof {
   readonly height: Height;
 }
 
-/** A path in the counterparty's store, its name in error texts, and whether the connection's delay applies. */
+/** A path in the counterparty's store, its name in error messages, and whether the connection's delay applies. */
 interface ProvenPath {
   readonly path: string;
   readonly name: string;

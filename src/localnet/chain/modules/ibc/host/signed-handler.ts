@@ -70,7 +70,7 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/** Checks or reads a part of a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text, after `prefix`. */
+/** Checks or reads part of a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text after `prefix`. */
 export function checkArgument<T>(check: () => T, prefix = ""): T {
   try {
     return check();
@@ -81,7 +81,7 @@ export function checkArgument<T>(check: () => T, prefix = ""): T {
   }
 }
 
-/** Returns the value. If it is undefined, throws gRPC status NotFound with the text of `error`. */
+/** Returns the value. If it is undefined, throws gRPC status NotFound with the message of `error`. */
 export function requireFound<T>(value: T | undefined, error: () => errors.ModuleError): T {
   if (value === undefined) throw new errors.QueryError(errors.GrpcCode.NotFound, error().message);
   return value;
