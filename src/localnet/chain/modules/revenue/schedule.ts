@@ -61,7 +61,7 @@ function toMs(seconds: bigint): number {
   return Number(seconds) * 1000;
 }
 
-/** Returns the elapsed fraction of the period, from 0 to 1. It never reaches 1 in a month that starts after its first second. */
+/** Returns the elapsed fraction, from 0 to 1. A monthly period that starts after the month's first second never reaches 1. */
 export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
   const { height, seconds } = block;
   switch (schedule.$case) {

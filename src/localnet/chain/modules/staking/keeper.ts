@@ -223,7 +223,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Methods for reads by contracts. Their store accesses match the deployed keeper's, because each access consumes gas. */
+/** Read methods for contracts. Their store accesses match the deployed keeper's, because each access consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: types.Keepers) {

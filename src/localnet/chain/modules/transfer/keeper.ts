@@ -124,7 +124,7 @@ export function fullDenomOf(context: Context, denom: string): string {
 function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
   const before = escrows.get(context, denom) ?? 0n;
   const total = before + sign * amount;
-  // This can happen because coins that anyone sends to an escrow account are not tracked. Go panics here.
+  // This can happen because coins sent directly to an escrow account are not tracked. Go panics here.
   if (total < 0n) throw ErrInsufficientFunds(`escrowed ${before}${denom} is smaller than ${amount}${denom}`);
   if (total === 0n) escrows.delete(context, denom);
   else escrows.set(context, denom, total);

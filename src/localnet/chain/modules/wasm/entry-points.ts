@@ -340,7 +340,7 @@ function asExecuteFailed(error: ModuleError): ModuleError {
   return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
 }
 
-/** Returns a contract error as text. A virtual machine error is a panic, so the relayer's transaction fails. */
+/** Returns a contract error's message instead of throwing it. A virtual machine error is a panic, which fails the transaction. */
 function orRefused<T>(call: () => T): T | string {
   try {
     return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);
