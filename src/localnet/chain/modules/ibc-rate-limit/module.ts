@@ -139,7 +139,7 @@ function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   ).message;
 }
 
-/** Throws sdk/6 if the acknowledgement is not a JSON object. */
+/** Returns whether the acknowledgement is an error. Throws sdk/6 if it is neither a JSON object nor null. */
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   const json = errors.orThrow<unknown>(() => JSON.parse(fromUtf8(acknowledgement)), unreadable);
   if (json === null) return false;
