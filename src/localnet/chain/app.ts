@@ -73,7 +73,7 @@ export interface AppOptions {
   readonly burnsFees?: boolean;
   /** Gas limit for simulations, capped at the block's gas limit. Default: the most gas the fee market allows a transaction. */
   readonly simulationGas?: bigint | undefined;
-  /** Gas prices that the mempool accepts while the fee market is disabled; a transaction has to meet only one. Default: none. */
+  /** Gas prices that the mempool accepts while the fee market is disabled; a transaction must meet only one. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to `CODES`. */
   readonly contracts?: readonly ContractCode[];
@@ -123,7 +123,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** A chain's modules, in the order in which genesis and block hooks run, and the modules that the application itself calls. */
+/** A chain's modules, in the order of their genesis and block hooks, and the modules that the application itself calls. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
@@ -139,7 +139,7 @@ export function createModules(options: AppOptions): Chain & Pick<Base, "auth" | 
   return { ...chain, auth: base.auth, feemarket: base.feemarket };
 }
 
-/** Creates the modules that no other module calls back. */
+/** Creates the modules that local and remote chains share. */
 function createBase(options: AppOptions, added: () => AddedModules | undefined) {
   const { kind, denom, chainName = "neutron", bech32Prefix = "neutron" } = options;
   const { burnsFees = false, minGasPrices = [] } = options;
@@ -177,13 +177,13 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     auth,
     bank,
     feemarket,
-    // Staking gets a bank without hooks, because the deployed chain sets the hooks only after it has given staking its copy.
+    // Staking gets a bank without hooks, because the deployed chain passes the bank to staking before it sets the bank's hooks.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     modules: [createConsensusModule(names), auth, vesting, bank, feemarket],
   };
 }
 
-// Modules that call each other receive functions that look up the later module only on a call.
+// Modules that depend on each other receive functions that look up the module created later only when they are called.
 
 function remoteChain(base: Base): Chain {
   const { names, bank } = base;
@@ -262,8 +262,8 @@ function localChain(
       ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
-  // Listed from the outside in. A memo for a contract changes the receiver before the limiter sees it. After a timeout, the quota
-  // is restored, the transfer is refunded, and then its contract is called.
+  // Listed from the outside in. A memo for a contract changes the receiver before the limiter sees the packet. After a timeout,
+  // the quota is restored, the transfer is refunded, and then the sending contract is called.
   const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
   const transferStack: IBCModule = outside(
     rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),

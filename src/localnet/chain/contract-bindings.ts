@@ -7,8 +7,8 @@ import type { CustomMessageHandler, WasmDeps } from "./modules/wasm/types.ts";
 import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
- * gRPC queries that contracts may call on the deployed chain. They include queries to modules that this chain lacks, which fail
- * with "no route". Source: `AcceptedStargateQueries` in the chain's release 6.
+ * gRPC queries that contracts may call on the deployed chain. The list includes queries to modules that this chain lacks, which
+ * fail with "no route". Source: `AcceptedStargateQueries` in the chain's release 6.
  */
 export const CONTRACT_QUERIES = [
   ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
@@ -99,7 +99,7 @@ export function ownBindings(
   ];
 }
 
-/** Combines a chain's bindings. `bindings` is called on each use, because they are created after the `wasm` module. */
+/** Combines a chain's bindings. `bindings` is called on each use, because the bindings are created after the `wasm` module. */
 export function joinBindings(
   bindings: () => readonly ModuleBindings[],
 ): Pick<WasmDeps, "customMessages" | "customQueries"> {

@@ -27,7 +27,7 @@ export interface ModuleBindings {
   readonly query?: CustomQueryHandler;
 }
 
-/** Modules, and the points at which they hook into other modules. */
+/** Additional modules, and their hooks into other modules. */
 export interface AddedModules {
   readonly modules: readonly ChainModule[];
   /** Hooks that the bank calls before payments. */
@@ -41,5 +41,5 @@ export interface AddedModules {
   readonly bindings?: readonly ModuleBindings[];
 }
 
-/** A set of modules that only some local chains have. */
+/** Creates a set of modules that only some local chains have. */
 export type CreateModules = (parts: ChainParts) => AddedModules;

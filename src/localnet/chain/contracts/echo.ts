@@ -12,7 +12,7 @@ import { parseCoins, toWireCoin } from "../runtime/coins.ts";
 /**
  * A contract that echoes what its caller sends. `execute` interprets its message as a contract result
  * (`{"ok":{"messages":[…],…}}` or `{"error":"…"}`), so the caller can make it emit any sub-message. `sudo` returns the message in
- * the attribute `sudo`, `reply` returns nothing, and `query` returns its own message.
+ * the attribute `sudo`, `reply` returns nothing, and `query` returns the query message.
  */
 export const echo: wasm.ContractCode = {
   name: "echo",
@@ -30,14 +30,14 @@ const REPLY_ON: ReadonlySet<string> = new Set(["always", "error", "success", "ne
 
 /**
  * Parses a contract's result from CosmWasm's JSON: `{"ok":{messages,attributes,events,data}}` or `{"error":text}`. Throws
- * `ContractError` with the text of `error` or the path of an invalid field.
+ * `ContractError` with the string in `error` or the path of an invalid field.
  */
 function parseContractResult(json: unknown, sender: string): wasm.ContractResponse {
   const result = new JsonField(json, "", fieldError);
   const error = result.member("error");
   if (typeof error.value === "string") throw new wasm.ContractError(error.value);
   const { value: ok } = requireRecord(result.member("ok"));
-  // Paths below begin at "ok": texts read "messages[0].reply_on".
+  // Paths in error messages begin below "ok", e.g. "messages[0].reply_on".
   const response = new JsonField(ok, "", fieldError);
   const data = response.member("data");
   return {

@@ -3,7 +3,7 @@ import { byName } from "./messages.ts";
 
 /**
  * A contract that only consumes gas, so that a local chain can fill its blocks at little CPU cost. Execute: `burn {gas}`, with
- * the gas as decimal text or as a number.
+ * the gas as a decimal string or a number.
  */
 export const gasBurner: ContractCode = {
   name: "gas-burner",

@@ -125,7 +125,6 @@ const callbackFailures = {
     storage.set(FAILURE_KEY, new Uint8Array([(kv ? 1 : 0) | (tx ? 2 : 0)])),
 };
 
-/** Reads a message's `query_id` field. */
 function queryIdOf(fields: JsonField): bigint {
   return fields.member("query_id").required().asUint64();
 }

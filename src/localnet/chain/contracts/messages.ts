@@ -36,7 +36,7 @@ export function respond(attributes: Readonly<Record<string, string>>): wasm.Cont
   };
 }
 
-/** Reads a required text field. */
+/** Reads a required string field. */
 export function text(fields: JsonField, name: string): string {
   return fields.member(name).required().asText();
 }
@@ -48,7 +48,7 @@ export function unknownVariant(type: string, name: string, known: readonly strin
   return new wasm.ContractError(`Error parsing into type ${type}: unknown variant \`${name}\`, ${list}`);
 }
 
-/** Reads a required list of texts. */
+/** Reads a required list of strings. */
 export function texts(fields: JsonField, name: string): string[] {
   return fields
     .member(name)

@@ -22,7 +22,7 @@ import { byName, messageFields, respond, text } from "./messages.ts";
  *
  * A validator that existed before the subscription is not tracked until someone sends `sync {val_addr}`; anyone may send it.
  * Query: `voting_power_at_height {address, height}`, `total_power_at_height {height}`, `validator_at_height {address, height}`.
- * The default is the current height; a height refers to the end of its block.
+ * `height` refers to the end of its block and defaults to the current height.
  */
 export const votingPowerContract: wasm.ContractCode = {
   name: "voting-power",
@@ -91,7 +91,7 @@ function changeShares(scope: wasm.ContractScope, fields: JsonField, shares: bigi
   else validatorOf(address).set(scope, withoutShares(known, before - shares));
 }
 
-/** Starts tracking an existing validator. Linear in its number of delegations, which the caller's gas bounds. */
+/** Starts tracking an existing validator. Linear in the number of its delegations, which the caller's gas bounds. */
 function sync(scope: wasm.ContractScope, address: string): wasm.ContractResponse {
   if (validatorOf(address).get(scope) !== undefined)
     throw new wasm.ContractError(`${address} is followed already`);
@@ -128,7 +128,7 @@ function heightOf(scope: wasm.ContractScope, fields: JsonField): bigint {
   throw new wasm.ContractError(`height ${height} is in the future; the chain is at ${scope.height}`);
 }
 
-/** Builds a response like that of a DAO voting contract, in which the height is a number. */
+/** Builds a response in the format of a DAO voting contract, in which the height is a number. */
 function powerAt(power: bigint, height: bigint): JsonObject {
   return { power: power.toString(), height: Number(height) };
 }
@@ -211,7 +211,7 @@ const amountCodec: JsonCodec<bigint> = {
 const sharesHistory = createHistory<Dec18>("shares", amountCodec);
 const total = createHistory<bigint>("total", amountCodec)("");
 
-/** A delegator's validators, including former ones, because the history needs their shares. */
+/** A delegator's validators, including former validators, because the history needs their shares. */
 const VALIDATORS_OF = utf8("validators-of/");
 
 /** A delegator's shares in a validator. */
@@ -248,7 +248,7 @@ function totalPower(scope: wasm.ContractScope, height: bigint): bigint {
   return total.get(scope, height) ?? 0n;
 }
 
-/** Returns a delegator's tokens at bonded validators at the end of a block. Linear in its validators, including former ones. */
+/** Returns a delegator's tokens at bonded validators at the end of a block. Linear in its validators, past and present. */
 function votingPower(scope: wasm.ContractScope, delegator: string, height: bigint): bigint {
   let power = 0n;
   for (const name of validatorsOf(scope, delegator)) {
@@ -291,7 +291,7 @@ interface JsonCodec<T> {
 /** Declares values with a history: one entry for each height at which the value changed, stored as `name / key 0x00 height`. */
 function createHistory<T>(name: string, { read, write }: JsonCodec<T>): (key: string) => History<T> {
   return (key) => {
-    // No address contains the byte 0, so no key begins with another one.
+    // No address contains the byte 0, so no key is a prefix of another.
     const prefix = concat(utf8(`${name}/${key}`), Uint8Array.of(0));
     return {
       get: ({ height: now, storage }, height = now) => {

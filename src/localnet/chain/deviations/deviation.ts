@@ -1,7 +1,7 @@
 import type { FieldChange } from "../../../cosmos/proto/variant.ts";
 
 /**
- * A point on which the specification and the deployed chain (release 6.0.3) differ, or on which one of them says nothing. The texts
+ * A point on which the specification and the deployed chain (release 6.0.3) differ, or which only one of them defines. The texts
  * are Markdown for table cells.
  */
 export interface Deviation {
@@ -9,7 +9,7 @@ export interface Deviation {
   /** What the specification says. Absent if it says nothing. */
   readonly specification?: string;
   readonly deployed: string;
-  /** How a chain with the `specification` profile behaves, and why. If the deviation has no switch, every chain does this. */
+  /** How a chain with the `specification` profile behaves, and why. Without a switch, every chain behaves this way. */
   readonly here: string;
   /** Present if a chain with the `deployed` profile behaves like the deployed chain. */
   readonly isSwitch?: true;

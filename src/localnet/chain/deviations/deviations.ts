@@ -9,7 +9,7 @@ import {
   TRANSFER_DEVIATIONS,
 } from "./other-deviations.ts";
 
-/** Says whether a chain follows the specification or the deployed chain where they differ. The genesis document fixes it. */
+/** Profiles: where the specification and the deployed chain differ, a chain follows the one that its genesis document names. */
 export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];

@@ -147,7 +147,7 @@ export const TRANSFER_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations of contracts. */
+/** Deviations in contracts. */
 export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
@@ -173,7 +173,7 @@ export const NODE_DEVIATIONS = {
   },
 } as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Deviations in the price sidecar, whose profile is set by the command that starts it. */
+/** Deviations in the price sidecar, whose profile is set by the command that starts the sidecar. */
 export const SIDECAR_DEVIATIONS = {
   sidecarMetricNames: {
     subject: "names of its own metrics (8002)",

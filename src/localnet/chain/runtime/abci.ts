@@ -16,9 +16,9 @@ export interface TxResult {
   readonly events: readonly ChainEvent[];
 }
 
-/** A consensus validator and its power. A power of 0 removes it from the set. */
+/** A consensus validator and its voting power. A power of 0 removes the validator from the set. */
 export interface ValidatorPower {
-  /** The validator's Ed25519 public key, 32 bytes. */
+  /** Ed25519 public key, 32 bytes. */
   readonly publicKey: Uint8Array;
   readonly power: bigint;
 }
@@ -42,10 +42,10 @@ export interface FinalizeBlockRequest
 
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
-  /** Events from the block's hooks. As in the SDK, the attribute `mode` names the hook: BeginBlock or EndBlock. */
+  /** Events that the block's hooks emitted. As in the SDK, the attribute `mode` names the hook: BeginBlock or EndBlock. */
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** State root after this block. The header at the next height contains it. */
+  /** State root after this block, which the header at the next height contains. */
   readonly appHash: Uint8Array;
 }
 
@@ -61,7 +61,7 @@ export interface QueryRequest {
   readonly prove: boolean;
 }
 
-/** Response from {@link Application.query}. A failed query returns a response with a code instead of throwing an exception. */
+/** Response from {@link Application.query}. A failed query returns a response with a non-zero code instead of throwing. */
 export interface QueryResponse {
   readonly code: number;
   readonly codespace: string;
@@ -70,19 +70,19 @@ export interface QueryResponse {
   readonly value: Uint8Array;
   readonly height: bigint;
   readonly proof: readonly ProofOperator[] | undefined;
-  /** gRPC status code of a failed gRPC query, or 0. The REST and gRPC servers return it. */
+  /** gRPC status code if a gRPC query failed, otherwise 0. The REST and gRPC servers return this code. */
   readonly grpcCode: number;
   /** gRPC status message ("codespace x code n: description: wraps"). */
   readonly grpcMessage: string;
 }
 
-/** Runs a transaction, with optional work before and after it. */
+/** Runs a transaction and may do work before and after it. */
 export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
  * The state machine behind a node (ABCI 2.0, synchronous). Call `initChain` once on an empty state, then `finalizeBlock` and
  * `commit` for every block. Queries read the last committed state. Checks read the same state plus the writes of the transactions
- * checked since then.
+ * checked since the last commit.
  */
 export interface Application {
   readonly info: () => {
@@ -95,20 +95,20 @@ export interface Application {
     readonly appHash: Uint8Array;
     readonly validators: readonly ValidatorPower[];
   };
-  /** CheckTx. After each block, the node checks the transactions still in the mempool again, with `recheck` set. */
+  /** CheckTx. After each block, the node calls it again with `recheck` set for the transactions still in the mempool. */
   readonly checkTx: (tx: Uint8Array, recheck: boolean) => TxResult;
   readonly finalizeBlock: (request: FinalizeBlockRequest) => FinalizeBlockResult;
-  /** Makes the finalized block the latest state. The node writes the changes and the block to disk in one transaction. */
+  /** Makes the finalized block's state the latest state. The node writes the changes and the block to disk in one transaction. */
   readonly commit: () => CommitChanges;
-  /** Reopens the state after the storage has been rolled back. Drops everything checked or finalized since then. */
+  /** Reopens the state after the storage has been rolled back. Drops the check state and any finalized block. */
   readonly reload: () => void;
-  /** Runs a query. `interrupt` can end it, even during a simulation; the response's code is then DeadlineExceeded. */
+  /** Runs a query. If `interrupt` ends the query, even during a simulation, the gRPC code is DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
-  /** Simulates an encoded Tx. Signatures may be missing. Throws any error thrown by `interrupt`. */
+  /** Simulates an encoded `Tx`, whose signatures may be missing. Throws any error thrown by `interrupt`. */
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /**
-   * Reruns a block's transactions without changing the state. `around` runs the last one, unless the block has no gas left for
-   * it. Returns undefined if the state before the block is no longer stored. Throws any error thrown by `interrupt`.
+   * Reruns a block's transactions without changing the state. `around` runs the last transaction, unless the block has no gas
+   * left for it. Returns undefined if the state before the block is no longer stored. Throws any error thrown by `interrupt`.
    */
   readonly rerun: (
     block: FinalizeBlockRequest,

@@ -10,13 +10,13 @@ const CHECKSUM_LENGTH = 6;
 const MAX_LENGTH = 1023;
 const MAX_ADDRESS_BYTES = 255;
 
-// Caches of recent conversions in both directions. A transaction converts each of its addresses about twenty times, and bech32
-// would take most of its time. Each entry depends only on its key, so the caches cannot change a result.
+// Caches of recent conversions in both directions. Running a transaction converts each of its addresses about twenty times, and
+// bech32 would otherwise take most of that time. Each entry depends only on its key, so the caches cannot change a result.
 const parsedByPrefix = new Map<string, RecentCache<string, Uint8Array>>();
 const formattedByPrefix = new Map<string, RecentCache<string, string>>();
 const moduleAddresses = createRecentCache<string, Uint8Array>(64);
 
-/** The bech32 text of an address array from these caches, and the prefix for which it was last requested. */
+/** The bech32 string of a cached address array, with the prefix for which the string was last requested. */
 const sharedTexts = createObjectSlot<Uint8Array, { readonly prefix: string; readonly text: string }>(
   "text of the address",
 );
@@ -26,10 +26,10 @@ export type AddressErrorFacts =
   | { readonly code: "not-an-address" }
   | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
 
-/** Thrown for a text that is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
+/** Thrown for a string that is not an account address on this chain. Same message as the SDK's `AccAddressFromBech32`. */
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
-/** Returns a module account's address: the first 20 bytes of the SHA-256 hash of its name. Do not modify the array. */
+/** Returns a module account's address: the first 20 bytes of the SHA-256 hash of its name. Do not modify the returned array. */
 export function moduleAddress(name: string): Uint8Array {
   return cached(moduleAddresses, name, () => shared(sha256(utf8(name)).slice(0, 20)));
 }
@@ -42,7 +42,7 @@ function shared(address: Uint8Array): Uint8Array {
 export function formatAddress(prefix: string, address: Uint8Array): string {
   const known = sharedTexts.get(address);
   if (known !== undefined && known.prefix === prefix && known !== NO_TEXT) return known.text;
-  // Latin-1 maps every byte to one character, which makes it the cheapest string that identifies the bytes.
+  // Latin-1 maps every byte to one character, so this is the cheapest string that identifies the bytes.
   const text = cached(ofPrefix(formattedByPrefix, prefix), latin1(address), () =>
     encodeBech32(prefix, address),
   );
@@ -50,12 +50,12 @@ export function formatAddress(prefix: string, address: Uint8Array): string {
   return text;
 }
 
-/** Parses an account address. Do not modify the array. Throws `AddressError`. */
+/** Parses an account address. Do not modify the returned array. Throws `AddressError`. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
 }
 
-/** Runs `parse` and throws like the SDK's address codec: sdk/35 for a wrong prefix, `AddressError` for any other invalid text. */
+/** Runs `parse` and throws like the SDK's address codec: sdk/35 for a wrong prefix, `AddressError` for other invalid strings. */
 export function withSdkErrors<T>(parse: () => T): T {
   try {
     return parse();
@@ -66,7 +66,7 @@ export function withSdkErrors<T>(parse: () => T): T {
   }
 }
 
-/** Parses an account address. Returns its bytes, or the error text. */
+/** Parses an account address. Returns the address bytes or the error message. */
 export function tryParseAddress(prefix: string, text: string): Result<Uint8Array, string> {
   try {
     return good(parseAddress(prefix, text));
@@ -100,7 +100,7 @@ function readAddress(prefix: string, text: string): Uint8Array {
   return decoded.bytes;
 }
 
-/** Decodes bech32 (BIP-173). The checks, their order and the error texts match btcutil's `bech32.Decode`. */
+/** Decodes bech32 (BIP-173). The checks, their order and the error messages match btcutil's `bech32.Decode`. */
 function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   checkForm(text);
   const lower = text.toLowerCase();
@@ -157,7 +157,7 @@ function polymod(values: readonly number[]): number {
   }, 1);
 }
 
-/** Converts 5-bit digits to bytes. At most 4 bits may be left over, and they must all be zero. */
+/** Converts 5-bit groups to bytes. At most 4 bits may be left over, and all of them must be zero. */
 function regroup(digits: readonly number[]): Uint8Array {
   const bytes: number[] = [];
   let buffer = 0;

@@ -16,21 +16,21 @@ export interface AnteOptions {
   readonly accounts: AnteAccounts;
   /** Moves the fee into escrow. */
   readonly takeFee: AnteStep;
-  /** Name of the store that counts transactions for contracts. Absent on chains without contracts. */
+  /** Name of the store for the transaction counter that contracts can read. Absent on chains without contracts. */
   readonly txCounterStore?: string;
   /** Rejects redundant relayer messages before they reach a block. */
   readonly relayCheck?: AnteStep;
 }
 
 /**
- * Creates the ante handler, whose steps run before the messages. Their order and error texts match the ante decorators of the
- * deployed release.
+ * Creates the ante handler, whose steps run before the messages. The order and the error messages match the deployed release's
+ * ante decorators.
  *
  * The order matters because it determines which error a bad transaction gets and how much gas it has used by then. Cheap
  * stateless checks come first. The fee is taken before the signatures are verified, so that a transaction that cannot pay never
  * reaches the most expensive step. Keys are stored before signatures are verified, because an account's first transaction
- * provides its key. Sequences advance only after all these checks have passed. Only the check for relayed packets comes later,
- * because it costs as much as the messages themselves.
+ * provides its key. Sequences are incremented only after all these checks have passed. Only the check for redundant relayer
+ * messages comes later, because it costs as much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
@@ -45,7 +45,7 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
     checkTimeoutHeight, // TxTimeoutHeightDecorator
     ofAccounts(checkMemo), // ValidateMemoDecorator
     ofAccounts(chargeTxSize), // ConsumeTxSizeGasDecorator
-    takeFee, // feemarket FeeMarketCheckDecorator, in the place of DeductFeeDecorator
+    takeFee, // feemarket FeeMarketCheckDecorator, which replaces DeductFeeDecorator
     ofAccounts(setPublicKeys), // SetPubKeyDecorator
     ofAccounts(limitSignatures), // ValidateSigCountDecorator
     ofAccounts(chargeSignatures), // SigGasConsumeDecorator
@@ -60,14 +60,14 @@ export function createAnteHandler(options: AnteOptions): AnteStep {
 
 /** Maximum gas limit: the largest signed 64-bit integer (SDK `txtypes.MaxGasWanted`). */
 const MAX_GAS = (1n << 63n) - 1n;
-/** Size that a simulation assumes for a missing signature, as in the SDK: an amino StdSignature and key (106 bytes), plus 6. */
+/** Size that a simulation assumes for a missing signature, as in the SDK: 106 bytes for an amino StdSignature and key, plus 6. */
 const SIMULATED_SIGNATURE_BYTES = 112n;
-/** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) and the number of transactions (4 bytes), big-endian. */
+/** wasmd's `TXCounterPrefix`. The value is the height (8 bytes) followed by the transaction count (4 bytes), both big-endian. */
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
- * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). The count starts at 0 at each new
- * height, so nothing has to reset it at the end of a block. Simulations are not counted.
+ * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). The count restarts from 0 at each new
+ * height, so there is no need to reset it at the end of a block. Simulations are not counted.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {
@@ -94,7 +94,7 @@ const rejectExtensionOptions: AnteStep = (_context, tx) => {
   if (tx.body.extensionOptions.length > 0) throw errors.ErrUnknownExtensionOptions();
 };
 
-/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them because they have passed before. */
+/** Runs a transaction's stateless checks (SDK `Tx.ValidateBasic`). A recheck skips them: they have passed before. */
 const validateBasic: AccountStep = (accounts, context, tx) => {
   if (context.mode === "recheck") return;
   checkFee(tx, accounts);
@@ -127,7 +127,7 @@ const checkTimeoutHeight: AnteStep = (context, tx) => {
     throw errors.ErrTxTimeoutHeight(`block height: ${context.height}, timeout height: ${timeoutHeight}`);
 };
 
-/** Limits the memo's length in bytes. Like the SDK, reads the parameters only for a non-empty memo, because reads cost gas. */
+/** Limits the memo's length in bytes. Like the SDK, reads the parameters only if there is a memo, because reads cost gas. */
 const checkMemo: AccountStep = (accounts, context, tx) => {
   const length = new TextEncoder().encode(tx.body.memo).length;
   if (length === 0) return;
@@ -148,7 +148,7 @@ const chargeTxSize: AccountStep = (accounts, context, tx) => {
   if (context.mode !== "simulate") return;
   for (const [index, signer] of tx.signers.entries()) {
     if ((tx.raw.signatures[index]?.length ?? 0) > 0) continue;
-    // This read only consumes gas. The SDK reads the account for its key type, but this chain has only one type.
+    // This read only consumes gas. The SDK reads the account to find its key type, but this chain supports only one type.
     accounts.get(context, parseSigner(accounts, signer));
     context.gas.consume(txSizeCostPerByte * SIMULATED_SIGNATURE_BYTES, "txSize");
   }

@@ -16,11 +16,11 @@ export interface AnteAccounts {
   readonly params: (context: Context) => Params;
   readonly get: (context: Context, address: Uint8Array) => Account | undefined;
   readonly set: (context: Context, account: Account) => void;
-  /** Parses a bech32 address on this chain. Throws `AddressError`. */
+  /** Parses a bech32 address with this chain's prefix. Throws `AddressError`. */
   readonly parseAddress: (text: string) => Uint8Array;
 }
 
-/** Properties of the block that determine fees and limits. */
+/** Block properties that determine fees and limits. */
 export interface TxEnvironment {
   /** Proposer's address (20 bytes). The proposer receives the tips. */
   readonly proposerAddress: Uint8Array;

@@ -139,7 +139,7 @@ export function createApplication(
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
-      // If this state lacks a module's stores, skip the module: on import, it starts from its default genesis, as on an upgrade.
+      // Skip modules whose stores this state lacks: on import, they start from their default genesis, as in an upgrade.
       const modules = options.modules.filter((module) => module.stores.every(view.has));
       return Object.fromEntries(modules.map((module) => [module.name, module.exportGenesis(context)]));
     },
@@ -149,8 +149,8 @@ export function createApplication(
 }
 
 /**
- * Merges a genesis document's validators with the modules' validators. If both have a key, the document's power wins, because an
- * export contains the powers that were set through a local chain's control API.
+ * Merges the genesis document's validators with the modules' validators. If a key is in both lists, the power from the document
+ * wins, because an export contains powers that were set through a local chain's control API.
  */
 function joinValidators(
   document: readonly abci.ValidatorPower[],
@@ -188,7 +188,7 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs a check. Its writes stay in the check state until the next commit, so that an account can have several pending
+ * Runs CheckTx. Its writes stay in the check state until the next commit, so that an account can have several pending
  * transactions with consecutive sequences.
  */
 function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): abci.TxResult {
@@ -199,7 +199,7 @@ function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: 
   return runTx(tx, rules.tx, { mode, block, environment, branch });
 }
 
-/** Runs a simulation on a branch above the check state, and then drops the branch. */
+/** Runs a simulation on a branch of the check state, which is then dropped. */
 function runSimulation(
   tx: Uint8Array,
   machine: Machine,
@@ -227,7 +227,7 @@ function deliverGenesisTx(
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
 }
 
-/** Reruns a block on a branch, and then drops the branch. */
+/** Reruns a block on a branch, which is then dropped. */
 function rerunBlock(
   request: abci.FinalizeBlockRequest,
   machine: Machine,
@@ -235,7 +235,7 @@ function rerunBlock(
   { around, interrupt }: { readonly around: abci.RunAround; readonly interrupt: Interrupt | undefined },
 ): readonly abci.TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
-  // The genesis state alone is not stored, so there may be nothing to run the first block on.
+  // The genesis state is not stored on its own, so there may be no state on which to rerun the first block.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
     const again = (): abci.TxResult => runTx(tx, txRules, { ...scope, interrupt });
@@ -258,7 +258,7 @@ function queryContext(machine: Machine, view: multiStore.StoreView, interrupt?: 
   );
 }
 
-/** Returns the view at a committed height. Queries must not see a finalized height, which the multistore already contains. */
+/** Returns the view at a committed height. The multistore also contains the finalized height, which queries must not see yet. */
 function committedView(machine: Machine, height: bigint): multiStore.StoreView | undefined {
   return height > machine.committed().height ? undefined : machine.view(height);
 }
@@ -268,7 +268,7 @@ type Machine = ReturnType<typeof createMachine>;
 
 const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAddress: new Uint8Array(20) };
 
-/** Opens the saved state, or an empty one without storage. */
+/** Opens the saved state, or an empty state if there is no storage. */
 function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeight">, profile: Profile) {
   const open = () => {
     const saved = multiStore.createMultiStore({ ...options, initialHeight: 1n });
@@ -285,11 +285,11 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
   let finalized: multiStore.CommitChanges | undefined;
   return {
     view: (height: bigint): multiStore.StoreView | undefined => stores.view(height),
-    /** Returns the latest committed height, which queries read. */
+    /** Returns the view at the latest committed height, which queries read. */
     committed: () => committed,
     /** Returns the last committed block's record or, before the first block, the genesis record. */
     lastBlock: () => lastBlock,
-    /** Returns the branch that collects the checks' writes above the committed state until the next commit. */
+    /** Returns the branch of the committed state that collects the checks' writes until the next commit. */
     checkState: () => checkState,
     openBlock: (): Branch => {
       if (finalized !== undefined)
@@ -305,14 +305,14 @@ function createMachine(options: Omit<multiStore.MultiStoreOptions, "initialHeigh
       checkState = genesis.branch();
       return genesis;
     },
-    /** Writes a block's branch into the trees as the next height. Queries see it only after `commit`. */
+    /** Writes a block's branch to the trees as the next height, which queries see only after `commit`. */
     finalize: (block: Branch): multiStore.CommitChanges => {
       block.write();
       genesis = undefined;
       finalized = stores.commit();
       return finalized;
     },
-    /** Makes the finalized height the latest height and starts a new check state. */
+    /** Makes the finalized height the latest committed height and starts a new check state. */
     commit: (): multiStore.CommitChanges => {
       const changes = finalized ?? unreachable("commit was called without a finalized block");
       finalized = undefined;

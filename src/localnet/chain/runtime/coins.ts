@@ -15,14 +15,14 @@ export function isDenom(denom: string): boolean {
 }
 
 /**
- * Parses an integer from a message like Go's `math.Int`: "010" is 8. Empty text is 0. Throws sdk/2 for any other text and for
- * more than 256 bits, which Go rejects while decoding the transaction.
+ * Parses an integer in a message as Go's `math.Int` does: "010" is 8, and "" is 0. Throws sdk/2 for an invalid string and for a
+ * value of more than 256 bits, which Go rejects while decoding the transaction.
  */
 export function parseWireInt(text: string): bigint {
   return text === "" ? 0n : orThrow(() => parseInt256(text), ErrTxDecode);
 }
 
-/** Parses a message's coins and keeps their order. Throws sdk/2. */
+/** Parses a message's coins, preserving their order. Throws sdk/2. */
 export function parseCoins(coins: readonly WireCoin[]): readonly Coin[] {
   return coins.map(({ denom, amount }) => ({ denom, amount: parseWireInt(amount) }));
 }
@@ -43,8 +43,8 @@ export function formatCoins(coins: readonly Coin[]): string {
 }
 
 /**
- * Returns whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, with amounts
- * above zero. An empty list is valid.
+ * Returns whether coins are valid (the SDK's `Coins.Validate`): valid denominations in strictly ascending order, with positive
+ * amounts. An empty list is valid.
  */
 export function areValidCoins(coins: readonly Coin[]): boolean {
   return coins.every(
@@ -73,7 +73,7 @@ export function mapAmounts(
   return coins.map(({ denom, amount }) => ({ denom, amount: change(amount, denom) }));
 }
 
-/** Sums coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */
+/** Sums coins by denomination. The result is sorted by denomination and omits zero amounts. */
 export function sumCoins(coins: readonly Coin[]): readonly Coin[] {
   const [first] = coins;
   if (first !== undefined && coins.length === 1) return first.amount === 0n ? [] : [first];

@@ -4,7 +4,7 @@ import type { Branch, KVStore } from "../store/cache-store.ts";
 import { createGasStore, type GasMeter, type Interrupt, interruptMeter } from "./gas.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 
-/** Why a transaction runs. `simulate` verifies no signatures and drops all writes. */
+/** Why a transaction is run. `simulate` skips signature verification and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
 
 /** Everything that a handler, hook or query can read or change: the block, the stores, a gas meter and the events. */
@@ -14,18 +14,18 @@ export interface Context {
   /** Block time, in nanoseconds since the Unix epoch. Chain code has no other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
-  /** Decides whether to follow the specification or the deployed chain where they differ. */
+  /** Selects the behaviour where the specification and the deployed chain differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
-  /** Throws to end a simulation or query. Every gas consumption calls it; long work that consumes no gas must call it itself. */
+  /** Throws to end a simulation or query. Every gas consumption calls it; long work that consumes no gas must call it too. */
   readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store. Throws a plain error (a bug) if no module registered the name. */
   readonly store: (name: string) => KVStore;
-  /** Appends an event to the message or block. */
+  /** Emits an event for the message or block. */
   readonly emit: (event: ChainEvent) => void;
   /**
-   * Runs `work` on a branch above this context. Its writes and events are applied when `work` returns, and dropped if it throws.
-   * Gas stays consumed in both cases.
+   * Runs `work` on a branch of this context's stores. Its writes and events are applied if `work` returns, and dropped if it
+   * throws. In either case, the gas stays consumed.
    */
   readonly atomically: <T>(work: (inner: Context) => T) => T;
   /** Returns a context with the same stores and events but a different gas meter. */
@@ -49,10 +49,10 @@ interface ExecutionScope {
   readonly emit: (event: ChainEvent) => void;
 }
 
-/** Creates a context. Every access to its stores consumes gas from its meter. */
+/** Creates a context whose gas meter is charged for every access to the stores. */
 export function createContext(block: BlockFacts, scope: ExecutionScope): Context {
-  // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. Use a list
-  // instead of a map, because it is faster to create and a context opens few stores.
+  // Create each store's gas wrapper only once, because a handler opens the same store for every read and write. A list is faster
+  // to create than a map, and a context opens few stores.
   const opened: { readonly name: string; readonly store: KVStore }[] = [];
   const { interrupt } = scope;
   const gas = interrupt === undefined ? scope.gas : interruptMeter(scope.gas, interrupt);
@@ -88,12 +88,12 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Thrown by `dryRun` to drop its branch, and caught there. It is a single shared object, because creating an error with its stack
- * would take a quarter of a contract query's time.
+ * Thrown and caught by `dryRun` to drop its branch. The object is shared, because creating an error with its stack would take a
+ * quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 
-/** Runs `work` on a branch, drops the writes and events, and returns the result. The gas stays consumed. */
+/** Runs `work` on a branch and returns the result, but drops the writes and events. The gas stays consumed. */
 export function dryRun<T>(context: Context, work: (inner: Context) => T): T {
   const outcome: { result?: { readonly value: T } } = {};
   try {
@@ -125,7 +125,7 @@ export function collectEvents(context: Context, events: ChainEvent[]): Context {
   };
 }
 
-/** An event attribute. The node indexes it if `index` is true, as it is for all SDK events. */
+/** An event attribute. The node indexes the attribute if `index` is true, as in all SDK events. */
 interface EventAttribute {
   readonly key: string;
   readonly value: string;
@@ -143,7 +143,7 @@ export function attribute(key: string, value: string): EventAttribute {
   return { key, value, index: true };
 }
 
-/** Creates an event. All attributes are indexed and keep their order; an undefined value is left out. */
+/** Creates an event. All attributes are indexed and stay in order; undefined values are omitted. */
 export function event(
   type: string,
   attributes:
@@ -163,7 +163,7 @@ export interface HandlerResult {
 
 export interface MessageHandler {
   readonly typeUrl: string;
-  /** Returns the bech32 addresses that must sign an encoded message, in order. Throws `ModuleError` if it cannot be decoded. */
+  /** Returns the bech32 addresses of an encoded message's signers, in order. Throws `ModuleError` if decoding fails. */
   readonly signers: (message: Uint8Array) => readonly string[];
   /**
    * Checks an encoded message without reading the state (the SDK's `ValidateBasic`). In a transaction, this check runs before the
@@ -171,8 +171,8 @@ export interface MessageHandler {
    */
   readonly validate?: (message: Uint8Array) => void;
   /**
-   * Runs an encoded message. The caller has verified the signers: the ante handler for a transaction, or the contract host for a
-   * contract's message. Throws `ModuleError` to fail the message.
+   * Runs an encoded message. The caller has already verified the signers: the ante handler for a transaction, the contract host
+   * for a contract's message. Throws `ModuleError` to fail the message.
    */
   readonly handle: (context: Context, message: Uint8Array) => HandlerResult;
 }
@@ -225,11 +225,11 @@ export type DeliverGenesisTx = (tx: Uint8Array) => { readonly code: number; read
 
 /** The chain's names, as passed to its modules. */
 export interface ChainNames {
-  /** The name that starts the type URLs, query paths and REST paths of the chain's own modules. */
+  /** First segment of the type URLs, query paths and REST paths of the chain's own modules. */
   readonly chainName: string;
   /** Bech32 prefix of account addresses. Operator and consensus addresses add `valoper` and `valcons` to it. */
   readonly bech32Prefix: string;
-  /** Denomination of fees, also used in default parameters. */
+  /** Fee denomination, also used in default parameters. */
   readonly denom: string;
   /** Bech32 address of the account that signs proposals' messages and may change parameters. */
   readonly authority: string;

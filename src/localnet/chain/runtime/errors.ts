@@ -46,18 +46,18 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * A panic in Go, such as running out of gas. Error handling must not see it. Only code that recovers from panics in Go may catch
- * it: the transaction, and a caller with its own gas meter.
+ * An error that is a panic in Go, such as running out of gas. Ordinary error handling must not catch it. Only code that recovers
+ * from panics in Go may: the transaction runner, and a caller with its own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
-/** Creates an error of a registered kind. `ErrX()` has the description as its text, `ErrX("words")` "words: description". */
+/** Creates an error of a registered kind. `ErrX()` has the text "description", and `ErrX("words")` has "words: description". */
 export type ErrorKind = (words?: string) => ModuleError;
 
 /**
- * Registers an error kind, like Go's `errorsmod.Register`. Each module defines its kinds in `errors.ts`, each as a constant with
- * its Go name: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`. Throw it with `throw
- * ErrSendDisabled(words)`.
+ * Registers an error kind, like Go's `errorsmod.Register`. Each module defines its kinds in `errors.ts` as constants with their
+ * Go names: `export const ErrSendDisabled = registerError("bank", 5, "send transactions are disabled")`. Throw an error with
+ * `throw ErrSendDisabled(words)`.
  */
 export function registerError(codespace: string, code: number, description: string): ErrorKind {
   return (words) => {
@@ -113,14 +113,14 @@ export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }
 
-/** Gov error for a message that only the authority may send, but someone else signed. */
+/** Gov error for a message that only the authority may send but that another account signed. */
 export const ErrInvalidSigner = registerError(
   "gov",
   13,
   "expected gov account as only signer for proposal message",
 );
 
-/** Runs `work`. Prepends words to a `ModuleError` (Go's `errorsmod.Wrap`) or converts it. Panics pass through unchanged. */
+/** Runs `work`. Wraps (Go's `errorsmod.Wrap`) or converts any `ModuleError` that it throws; panics pass through unchanged. */
 export function wrapErrors<T>(wrap: string | ((error: ModuleError) => ModuleError), work: () => T): T {
   try {
     return work();
@@ -170,7 +170,7 @@ export const GrpcCode = {
   Unauthenticated: 16,
 } as const;
 
-/** Fails a query with a gRPC status, from which the REST status and body or the ABCI code and log follow. */
+/** Fails a query with a gRPC status, from which the REST status and body, or the ABCI code and log, are derived. */
 export class QueryError extends Error {
   /** One of {@link GrpcCode}. */
   readonly grpcCode: number;

@@ -39,7 +39,7 @@ export interface BlockRules {
 /** A block's outcome before its app hash is known. */
 type ExecutedBlock = Omit<FinalizeBlockResult, "appHash">;
 
-/** Runs a decided block on its branch. A failed transaction has a result; any other exception is a bug and stops the machine. */
+/** Runs a decided block. A failed transaction yields a result; any other exception is a bug and stops the machine. */
 export function executeBlock(
   request: FinalizeBlockRequest & Pick<BlockInput, "appHash">,
   chainId: string,
@@ -85,7 +85,7 @@ function runTransactions(
 ): readonly TxResult[] {
   const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
   const environment = { proposerAddress: request.proposerAddress, maxBlockGas };
-  // The transaction that crosses the block's gas limit keeps its result. All later transactions fail without running.
+  // The transaction that exceeds the block's gas limit keeps its result. All later transactions fail without running.
   let used = 0n;
   return request.txs.map((tx, index) => {
     if (maxBlockGas > 0n && used >= maxBlockGas) return noBlockGasLeft();
@@ -101,7 +101,7 @@ function noBlockGasLeft(): TxResult {
   return { code, codespace, log: message, data, gasWanted: 0n, gasUsed: 0n, events: [] };
 }
 
-/** Block data stored in the state. Queries at the block's height and the first checks after a restart need it. */
+/** Block data stored in the state, for queries at the block's height and for the first checks after a restart. */
 export interface BlockRecord extends BlockFacts {
   readonly proposerAddress: Uint8Array;
 }

@@ -7,7 +7,7 @@ export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
 /** Records where gas is consumed, without changing any result. */
 export interface GasTracer {
-  /** Returns the trace for the next call of binary code, or undefined if it is not traced. */
+  /** Returns the trace for the next call of binary code, or undefined if the call is not traced. */
   readonly call: () => StartTrace | undefined;
   /** Runs work in a named span. `name` is called only while tracing. */
   readonly span: <T>(

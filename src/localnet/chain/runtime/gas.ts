@@ -4,11 +4,11 @@ import { ChainPanic } from "./errors.ts";
 export interface GasMeter {
   /** The gas limit; undefined means no limit. */
   readonly limit: bigint | undefined;
-  /** Returns the gas consumed so far. It can exceed `limit`, because the consumption that fails also counts. */
+  /** Returns the gas consumed so far. It can exceed `limit`, because it includes the consumption that failed. */
   readonly used: () => bigint;
   /**
    * Consumes gas. Throws `ErrOutOfGas` (sdk/11) if `used` exceeds `limit`. `location` is the SDK's descriptor for the cost
-   * ("ReadFlat", "WritePerByte", "txSize", …), which is included in the error text.
+   * ("ReadFlat", "WritePerByte", "txSize", …), which the error message includes.
    */
   readonly consume: (amount: bigint, location: string) => void;
   /** Consumes a small amount. Store accesses call this many times per transaction, and numbers are faster than bigints. */
@@ -71,13 +71,13 @@ function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** Creates the out-of-gas error. Its text is the one that baseapp and `SetUpContextDecorator` print after the panic in Go. */
+/** Creates the out-of-gas error, with the message that baseapp and `SetUpContextDecorator` print for Go's panic. */
 export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
   const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
   return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });
 }
 
-// Gas prices of the SDK's default KVGasConfig.
+// Gas costs from the SDK's default KVGasConfig.
 const HAS_COST = 1000;
 const DELETE_COST = 1000;
 const READ_COST_FLAT = 1000;
@@ -86,7 +86,7 @@ const WRITE_COST_FLAT = 2000;
 const WRITE_COST_PER_BYTE = 30;
 const ITERATE_NEXT_COST_FLAT = 30;
 
-/** Charges for reading an entry from a store that only the deployed chain has. An absent value has size 0. */
+/** Charges for reading an entry from a store that exists only on the deployed chain. For an absent value, `valueBytes` is 0. */
 export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(READ_COST_FLAT, "ReadFlat");
   gas.charge(READ_COST_PER_BYTE * keyBytes, "ReadPerByte");
@@ -107,13 +107,13 @@ export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number)
 
 /**
  * Creates a view of a store that consumes gas like the SDK's `gaskv`. The order of the charges is part of the behaviour: when the
- * gas runs out, the error text names the charge that exceeded the limit.
+ * gas runs out, the error message names the charge that exceeded the limit.
  */
 export function createGasStore(parent: KVStore, gas: GasMeter): KVStore {
   return new GasStore(parent, gas);
 }
 
-// This is a class because, like the cache store's layers, every transaction creates several.
+// This is a class for the same reason as the cache store's layers: every transaction creates several.
 class GasStore implements KVStore {
   readonly parent: KVStore;
   readonly gas: GasMeter;
@@ -124,7 +124,7 @@ class GasStore implements KVStore {
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
-    // Charge the cost by size after the read, because only the read returns the value's size.
+    // Charge per byte only after the read, because the value's size is not known before.
     this.gas.charge(READ_COST_FLAT, "ReadFlat");
     const value = this.parent.get(key);
     this.gas.charge(READ_COST_PER_BYTE * key.length, "ReadPerByte");
@@ -157,8 +157,8 @@ class GasStore implements KVStore {
 }
 
 /**
- * Iterates like `gasIterator`, which charges for the first entry when it is created and for the current entry before each step.
- * The first entry is therefore charged twice, and an empty range costs one flat charge.
+ * Iterates like `gasIterator`, which charges for the first entry when the iterator is created and for the current entry before
+ * each step. The first entry is therefore charged twice, and an empty range costs one flat charge.
  */
 function metered(entries: IterableIterator<Entry>, gas: GasMeter): IterableIterator<Entry> {
   const first = entries.next();

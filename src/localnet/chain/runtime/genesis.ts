@@ -16,11 +16,11 @@ interface MessageType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Reads and prints a module's genesis state, which the document contains as proto JSON. */
+/** Reads and prints a module's genesis state, which is proto JSON in the document. */
 export interface GenesisSchema<T> {
   /** Name of the module and of its member in `app_state`. */
   readonly module: string;
-  /** Decodes the state, using the field names from `variant`. Returns undefined if it is absent. Throws `GenesisError`. */
+  /** Decodes the state, using the field names from `variant`. Returns undefined if there is none. Throws `GenesisError`. */
   readonly read: (json: JsonValue | undefined, variant?: ProtoVariant) => T | undefined;
   /** Encodes the state as proto JSON, using the field names from `variant`. */
   readonly print: (state: T, variant?: ProtoVariant) => JsonValue;
@@ -49,8 +49,8 @@ export function genesisSchema<T>(module: string, typeName: string, type: Message
 }
 
 /**
- * Wraps a module's genesis for reading it member by member. An absent genesis is an empty object. The field's methods throw
- * `GenesisError`.
+ * Wraps a module's genesis state so that it can be read member by member. An absent state is treated as an empty object. The
+ * field's methods throw `GenesisError`.
  */
 export function genesisField(module: string, genesis: JsonValue | undefined): JsonField {
   return new JsonField(genesis ?? {}, `app_state.${module}`, notExpected);
@@ -62,7 +62,7 @@ function notExpected(path: string, expected: string): GenesisError {
 
 /**
  * Returns a message from a decoded genesis state, or `fallback` if the document lacks it. The decoded state alone does not show
- * this, because an absent non-nullable message decodes to one whose fields are all zero.
+ * this, because an absent non-nullable message decodes to a message whose fields are all zero.
  */
 export function partOr<T>(json: JsonValue | undefined, name: string, part: T | undefined, fallback: T): T {
   const isGiven = isRecord(json) && json[name] !== undefined && json[name] !== null;
@@ -101,7 +101,7 @@ interface GenesisPart<T> {
   readonly readList: (field: JsonField) => readonly T[];
 }
 
-/** Declares a part by the message's full name and type. */
+/** Defines a part by the message's full name and type. */
 export function genesisPart<T>(typeName: string, type: MessageType<T>): GenesisPart<T> {
   const read = (field: JsonField): T =>
     atPath(field.path, () => type.decode(messageFromJson(typeName, field.value)));

@@ -15,10 +15,10 @@ type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : n
 
 type Handle<Request, Response> = (context: Context, request: Request) => Response;
 
-/** Stands in for the function of a method that the deployed chain has but this chain lacks. */
+/** Replaces the function of a method that the deployed chain serves but this chain does not. */
 type NotServed = "not served";
 
-/** The chain's name. It is a required argument for services in the chain's own packages. */
+/** The chain's name, a required argument for services in the chain's own packages. */
 type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
   ? [chainName: string]
   : [];
@@ -82,9 +82,9 @@ interface MessageService {
   readonly methods: Readonly<Record<string, MessageMethod>>;
 }
 
-/** Implementation of a message, and its checks. */
+/** A message's implementation and its checks. */
 export interface MessageDefinition<Request, Response = void> {
-  /** Replaces the signers in the message's definition. Throws `ModuleError` if a packed part (`Any`) cannot be decoded. */
+  /** Overrides the signers from the message's definition. Throws `ModuleError` if a packed part (`Any`) cannot be decoded. */
   readonly signers?: (message: Request) => readonly string[];
   /** Checks that Go performs while decoding the message. Throws a plain error. */
   readonly checkDecoded?: (message: Request) => void;
@@ -126,7 +126,7 @@ export function messageHandlers(
   });
 }
 
-/** Creates a handler. The response type is named after the message plus "Response"; for "MsgXRequest", it is "MsgXResponse". */
+/** Creates a handler. The response type is named "MsgXResponse", whether the message is named "MsgX" or "MsgXRequest". */
 function messageHandler(
   { typeUrl: canonical, request, response, signers: fieldSigners }: MessageMethod,
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
@@ -179,7 +179,7 @@ export function parseQueryAddress(prefix: string, text: string): Uint8Array {
   try {
     return withSdkErrors(() => parseAddress(prefix, text));
   } catch (error) {
-    // Rethrow a registered error, because the query's error text contains its codespace.
+    // Rethrow a registered error, because the query's error message contains its codespace.
     throw error instanceof ModuleError ? error : new QueryError(GrpcCode.Unknown, errorMessage(error));
   }
 }

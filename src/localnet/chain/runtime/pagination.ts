@@ -23,8 +23,9 @@ export interface PagedStore {
 export type FilterEntry = (key: Uint8Array, value: Uint8Array, onPage: boolean) => boolean;
 
 /**
- * Pages through a store like the SDK's `Paginate`. By offset, `next_key` is the first key after the page, and `total` counts all
- * entries if requested. By key, the page starts at `key` (inclusive) and has no total. Throws `QueryError` if a request has both.
+ * Pages through a store like the SDK's `Paginate`. In offset mode, `next_key` is the first key after the page, and `total` counts
+ * all entries if requested. In key mode, the page starts at `key` (inclusive) and has no total. Throws `QueryError` if a request
+ * sets both the offset and the key.
  */
 export function paginate(
   paged: PagedStore,
@@ -42,7 +43,7 @@ export interface Page<T> {
   readonly pagination: PageResponse;
 }
 
-/** Reads a page with {@link paginate}. Returns the entries as `read` converts them. */
+/** Reads a page with {@link paginate}. Returns what `read` returns for each entry. */
 export function readPage<T>(
   paged: PagedStore,
   request: PageRequest | undefined,
@@ -53,7 +54,7 @@ export function readPage<T>(
   return { items, pagination };
 }
 
-/** Reads a page of a map with {@link paginate}. Returns the entries as `convert` converts them. */
+/** Reads a page of a map with {@link paginate}. Returns what `convert` returns for each entry. */
 export function pageOf<K, V, T>(
   range: MapRange<K, V>,
   request: PageRequest | undefined,
@@ -65,7 +66,7 @@ export function pageOf<K, V, T>(
   });
 }
 
-/** Pages through a map's matching values like {@link paginateFiltered}. `convert` returns undefined for all others. */
+/** Pages through a map's matching values like {@link paginateFiltered}. `convert` returns undefined if a value does not match. */
 export function filteredPageOf<V, T>(
   range: MapRange<unknown, V>,
   request: PageRequest | undefined,
@@ -140,7 +141,7 @@ function* entries({ store, prefix }: PagedStore, page: PageRequest): Generator<E
   for (const [key, value] of range) yield [key.subarray(prefix.length), value];
 }
 
-/** Returns the second key at or after `start`, or `end`. As an exclusive bound, it makes a reverse page include `start`. */
+/** Returns the second key at or after `start`, or else `end`. As an exclusive bound, it makes a reverse page include `start`. */
 function after(store: KVStore, start: Uint8Array, end: Uint8Array | undefined): Uint8Array | undefined {
   const walk = store.iterate(start, end);
   walk.next();

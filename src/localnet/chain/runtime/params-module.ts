@@ -8,7 +8,7 @@ import type { ModuleParams, UpdateOptions } from "./params.ts";
 /** The names and the authority that a module with parameters needs. */
 export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** Checks MsgUpdateParams in the chain's own modules: the authority's address, then any params check. Errors name the message. */
+/** Creates the check of MsgUpdateParams for the chain's own modules: the authority, then the params. Errors name the message. */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void = () => undefined,
@@ -25,7 +25,7 @@ export function requireAuthorityAddress(bech32Prefix: string, authority: string)
   requireAddress(bech32Prefix, authority, "authority is invalid");
 }
 
-/** Throws the unregistered error "words: reason" if the text is not an address on this chain. */
+/** Throws the unregistered error "words: reason" if the string is not an address on this chain. */
 export function requireAddress(bech32Prefix: string, text: string, words: string): void {
   orThrowWith(unregisteredError, words, () => parseAddress(bech32Prefix, text));
 }

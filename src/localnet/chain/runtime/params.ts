@@ -2,7 +2,6 @@ import { createItem, messageCodec, rememberingCodec } from "../store/collections
 import type { Context } from "./context.ts";
 import type { ModuleError } from "./errors.ts";
 
-/** Defines a module's parameters in one place. */
 export interface ParamsDefinition<T> {
   readonly store: string;
   readonly key: Uint8Array;
@@ -26,7 +25,7 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   readonly update: (options: UpdateOptions<T>) => (context: Context, message: UpdateMessage<T>) => void;
 }
 
-/** A module's handling of MsgUpdateParams. */
+/** How a module handles MsgUpdateParams. */
 export interface UpdateOptions<T> {
   readonly authority: string;
   /** Creates the error for a message that an account other than the authority signed. */

@@ -52,7 +52,7 @@ export function runQuery(request: QueryRequest, state: QueryState): QueryRespons
   }
 }
 
-/** Builds the response for the error of a gRPC query. Rethrows like {@link toQueryFailure}. */
+/** Builds the response to a failed gRPC query. Rethrows like {@link toQueryFailure}. */
 function failureResponse(thrown: unknown, response: Partial<QueryResponse> = {}): QueryResponse {
   const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
   return errorResponse(abci, { grpcCode, grpcMessage, ...response });
@@ -75,7 +75,7 @@ function routeQuery(request: QueryRequest, state: QueryState): QueryResponse {
   }
 }
 
-/** Runs a gRPC query at the requested height. The checks have the same order and error texts as baseapp's. */
+/** Runs a gRPC query at the requested height. The checks have the same order and error messages as baseapp's. */
 function queryGrpc(handler: QueryHandler, request: QueryRequest, state: QueryState): QueryResponse {
   const latest = state.latest.height;
   const height = request.height === 0n ? latest : request.height;
@@ -168,14 +168,14 @@ function toSimulation(result: TxResult): SimulateResponse {
   };
 }
 
-/** Errors in the codespace "store" (cosmossdk.io/store types/errors.go). "sdk" has errors of the same names. */
+/** Errors in the codespace "store" (cosmossdk.io/store types/errors.go). The codespace "sdk" has errors with the same names. */
 const ErrStoreTxDecode = errors.registerError("store", 3, "tx parse error");
 const ErrStoreUnknownRequest = errors.registerError("store", 4, "unknown request");
 const ErrStoreInvalidRequest = errors.registerError("store", 7, "invalid request");
 
 /**
  * Runs "store/<name>/key" and "store/<name>/subspace" like the SDK's rootmulti and IAVL stores. `path` contains the segments
- * after "store". Like the SDK, reads a subspace at the latest height and ignores the requested one.
+ * after "store". Like the SDK, reads a subspace at the latest height and ignores the requested height.
  */
 function queryStore(path: readonly string[], request: QueryRequest, state: QueryState): QueryResponse {
   const height = request.height === 0n ? state.latest.height : request.height;
@@ -271,7 +271,7 @@ const GRPC_NAMES = new Map<number, string>(
 );
 
 /**
- * Converts a query's error like baseapp's `gRPCErrorToSDKError`. Rethrows all errors that are not in this table:
+ * Converts a query's error like baseapp's `gRPCErrorToSDKError`. Rethrows errors that are not in this table:
  *
  * | thrown | gRPC status | ABCI |
  * |---|---|---|

@@ -26,8 +26,8 @@ function requireAccount(context: Context, accounts: AnteAccounts, signer: Signer
 }
 
 /**
- * Stores the public key of each signer that does not have one yet. Then emits `tx.acc_seq` and `tx.signature` for each signer, by
- * which indexers find transactions.
+ * Stores the public key of each signer whose account does not have one yet. Then emits `tx.acc_seq` and `tx.signature` for each
+ * signer, which indexers use to find transactions.
  */
 export const setPublicKeys: AccountStep = (accounts, context, tx) => {
   const signers = signersOf(tx, accounts);
@@ -86,8 +86,8 @@ export const chargeSignatures: AccountStep = (accounts, context, tx) => {
 };
 
 /**
- * Compares sequences and verifies signatures. The sequence comes first because clients that see `ErrWrongSequence` sign again.
- * Simulations have no signatures to verify, and rechecks need not verify them again.
+ * Checks each signer's sequence, then verifies the signature. The sequence comes first because clients that receive
+ * `ErrWrongSequence` sign again. Simulations have no signatures to verify, and rechecks need not verify them again.
  */
 export const verifySignatures: AccountStep = (accounts, context, tx) => {
   const infos = tx.authInfo.signerInfos.length;
@@ -123,7 +123,7 @@ function signDocOf(
   const { chainId } = context;
   const { sequence } = base;
   // Genesis transactions are signed with account number 0, because the real number is not known yet. Checks before the first
-  // block are at height 0 too, so also look at the mode.
+  // block also run at height 0, so the mode must be tested too.
   const isGenesis = context.height === 0n && context.mode === "deliver";
   const accountNumber = isGenesis ? 0n : base.accountNumber;
   const { bodyBytes, authInfoBytes } = tx.raw;
@@ -139,7 +139,7 @@ function signModeOf(signer: Signer): SignMode | undefined {
   return mode?.$case === "single" ? mode.value.mode : undefined;
 }
 
-/** Creates the error for an invalid signature. The sequence is only in the amino text, because the direct document lacks it. */
+/** Creates the error for an invalid signature. Only the amino message names the sequence; the direct document has none. */
 function signatureError(context: Context, signer: Signer, base: Account["base"]): Error {
   const head = `signature verification failed; please verify account number (${base.accountNumber})`;
   const mode = signModeOf(signer);
@@ -156,7 +156,7 @@ function reasonOf(mode: SignMode | undefined): string {
   return `unsupported sign mode ${name}`;
 }
 
-/** Advances every signer's sequence, even in checks, so that the check state accepts the account's next pending transaction. */
+/** Increments every signer's sequence, even in checks, so that the check state accepts the account's next pending transaction. */
 export const advanceSequences: AccountStep = (accounts, context, tx) => {
   for (const signer of signersOf(tx, accounts)) {
     const account = requireAccount(context, accounts, signer);
@@ -186,7 +186,7 @@ function signersOf(tx: DecodedTx, accounts: AnteAccounts): readonly Signer[] {
 }
 
 /**
- * Parses the address of a signer, fee payer or fee granter. Throws `ModuleError` with the text of the SDK's address codec,
+ * Parses the address of a signer, fee payer or fee granter. Throws `ModuleError` with the message of the SDK's address codec,
  * because an invalid address is the sender's mistake.
  */
 export function parseSigner(accounts: Pick<AnteAccounts, "parseAddress">, text: string): Uint8Array {
@@ -244,7 +244,7 @@ const SIGNATURE_BYTES = 64;
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * The key that a simulation assumes for a signer without one (the SDK's `simSecp256k1Pubkey`). Its length matters because storing
+ * The key that a simulation uses for a signer without a key (the SDK's `simSecp256k1Pubkey`). Its length matters because storing
  * the account consumes gas per byte.
  */
 const PLACEHOLDER_KEY: Any = {
@@ -296,7 +296,7 @@ function hasLowS(signature: Uint8Array): boolean {
   return s <= HALF_ORDER;
 }
 
-// Cache of recently verified signatures, keyed by key, signature and message hash. It saves a second verification: CheckTx and
-// the block both verify a transaction, which takes longer than the rest of a payment. It has room for a full mempool. Only
-// successes are stored, so the cache cannot change a result.
+// Cache of recent verifications, keyed by public key, signature and message hash, with room for a full mempool. CheckTx and the
+// block both verify a transaction, and a verification takes longer than the rest of a payment. Only successes are stored, so the
+// cache cannot change a result.
 const verified = createRecentCache<string, true>(5_000);

@@ -44,8 +44,8 @@ export interface TxScope {
 const EMPTY_DATA = new Uint8Array(0);
 
 /**
- * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if it passes, and the other writes if the messages
- * and the post handler pass too. Returns a failure as a result; any other exception is a bug and propagates.
+ * Runs one transaction like baseapp's `runTx`. Keeps the ante handler's writes if it succeeds, and the writes of the messages and
+ * the post handler if all of them succeed. Returns a failure as a result; any other exception is a bug and propagates.
  */
 export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResult {
   const run: TxRun = { ...scope, rules, gas: createGasMeter(), gasWanted: 0n, anteEvents: [] };
@@ -60,8 +60,8 @@ export function runTx(bytes: Uint8Array, rules: TxRules, scope: TxScope): TxResu
 }
 
 /**
- * Like {@link requireRoutable}. A failing transaction has only used the gas for reading the consensus parameters, because the SDK
- * reads them before it creates the transaction's gas meter.
+ * Like {@link requireRoutable}, but a failing transaction has used only the gas for reading the consensus parameters, because the
+ * SDK reads them before it creates the transaction's gas meter.
  */
 function requireRoutableAtCost(tx: DecodedTx, run: TxRun): void {
   try {
@@ -111,8 +111,8 @@ function execute(tx: DecodedTx, run: TxRun): TxResult {
 }
 
 /**
- * Sets the gas limit. A simulation ignores the transaction's limit, because the client does not know it yet. It uses the lower of
- * the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
+ * Sets the gas limit. A simulation ignores the transaction's limit, because the client does not know it yet. The limit is the
+ * lower of the block's limit (wasmd `LimitSimulationGasDecorator`) and the node's limit.
  */
 function openGasMeter(tx: DecodedTx, run: TxRun): void {
   const { maxBlockGas, simulationGas } = run.environment;
@@ -132,7 +132,7 @@ function openGasMeter(tx: DecodedTx, run: TxRun): void {
     throw errors.ErrInvalidGasLimit(`tx gas limit ${gasLimit} exceeds block max gas ${maxBlockGas}`);
 }
 
-/** Runs the ante handler. Its events and writes remain even if the messages fail. */
+/** Runs the ante handler. Its events and writes are kept even if the messages fail. */
 function runAnte(tx: DecodedTx, run: TxRun): void {
   const branch = run.branch.branch();
   const events: ChainEvent[] = [];
@@ -160,7 +160,7 @@ function tryMessages(tx: DecodedTx, run: TxRun, branch: Branch): MessagesResult 
   }
 }
 
-/** Runs the post handler. If both the messages and the post handler fail, the SDK joins the two texts. */
+/** Runs the post handler. If both the messages and the post handler fail, the SDK joins the two messages. */
 function runPost(
   tx: DecodedTx,
   run: TxRun,

@@ -12,7 +12,7 @@ export interface TxMessage {
   readonly handler: MessageHandler | undefined;
 }
 
-/** A decoded transaction. Only its encoding has been checked, not its fee, signatures and messages. */
+/** A decoded transaction. Only its encoding has been checked, not its fee, signatures or messages. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
   readonly chainName: string;
@@ -61,7 +61,7 @@ export function decodeTx(bytes: Uint8Array, codec: TxCodec): DecodedTx {
   };
 }
 
-/** Returns a transaction's fee. An absent fee is treated as one with empty fields. */
+/** Returns a transaction's fee, or a fee with empty fields if it is absent. */
 export function feeOf(tx: DecodedTx): Fee {
   return tx.authInfo.fee ?? { amount: [], gasLimit: 0n, payer: "", granter: "" };
 }
@@ -92,7 +92,7 @@ function signersOf(messages: readonly TxMessage[], fee: Fee | undefined): readon
   return [...signers];
 }
 
-/** Converts a decoding error to the one that CheckTx returns. Its code is lost, because the SDK's mempool formats it as text. */
+/** Converts a decoding error for CheckTx. As in the SDK, whose mempool formats the error as text, the code is lost. */
 export function asMempoolDecodeError(error: ModuleError): ModuleError {
   return unregisteredError(`failed to decode tx: ${error.message}`);
 }
@@ -102,9 +102,9 @@ const LENGTH_DELIMITED = 2;
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
- * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows: ascending fields, all with wire type 2, and
- * lengths as the shortest varints. Otherwise, anyone could re-encode a signed transaction and change its hash. Checks and texts
- * follow x/auth/tx `rejectNonADR027TxRaw`.
+ * Throws sdk/2 unless the bytes are the only TxRaw encoding that ADR-027 allows: fields in ascending order, all with wire type 2,
+ * and lengths encoded as the shortest varints. Otherwise, anyone could re-encode a signed transaction and change its hash. Checks
+ * and error messages follow x/auth/tx `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;
@@ -142,7 +142,7 @@ function skipBytes(bytes: Uint8Array, start: number, field: number): number {
   return Number(end);
 }
 
-/** Reads a varint of at most 64 bits. The tenth byte may contain only one bit. */
+/** Reads a varint of at most 64 bits. The tenth byte may contribute only one bit. */
 function readVarint(bytes: Uint8Array, start: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let index = 0; index < 10; index++) {

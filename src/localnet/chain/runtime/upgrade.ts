@@ -6,7 +6,7 @@ import { BLOCK_RECORD_STORE } from "./execute-block.ts";
 
 /** A program version that adds modules to existing chains. */
 export interface Upgrade {
-  /** Unique name, stored in the state with the upgrade's height. It must not change later. */
+  /** Unique name, stored in the state with the upgrade's height. It must never change. */
   readonly name: string;
   /** Names of the added modules. */
   readonly adds: readonly string[];
@@ -27,7 +27,7 @@ export interface PendingUpgrade {
 
 /**
  * Compares the saved state's stores with the program's modules. Returns the upgrades that the next block must run, in declaration
- * order; none if the storage is empty. Throws {@link StoreSetError}.
+ * order, or none if the storage is empty. Throws {@link StoreSetError}.
  */
 export function planUpgrades(
   storage: StateStorage | undefined,

@@ -23,7 +23,7 @@ export interface Vesting {
   /** Delegated coins that were not vesting when they were delegated. */
   readonly delegatedFree: readonly Coin[];
   readonly delegatedVesting: readonly Coin[];
-  /** When all coins have vested, in Unix seconds; 0 for `permanent`. */
+  /** Time when all coins have vested, in Unix seconds; 0 for `permanent`. */
   readonly endTime: bigint;
   readonly schedule: VestingSchedule;
 }
@@ -106,7 +106,7 @@ export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Ves
   };
 }
 
-/** Returns when a periodic schedule ends, computed in 64 bits as in Go. */
+/** Returns the end time of a periodic schedule, computed in 64 bits as in Go. */
 export function endOfPeriods(startTime: bigint, periods: readonly VestingPeriod[]): bigint {
   return BigInt.asIntN(
     64,
@@ -114,7 +114,7 @@ export function endOfPeriods(startTime: bigint, periods: readonly VestingPeriod[
   );
 }
 
-/** Throws a plain error with Go's text for an impossible schedule (SDK `Validate`). */
+/** Throws a plain error with Go's message for an impossible schedule (SDK `Validate`). */
 export function validateVesting(vesting: Vesting): void {
   const { original, delegatedVesting, endTime, schedule } = vesting;
   if ("startTime" in schedule && schedule.startTime >= endTime)

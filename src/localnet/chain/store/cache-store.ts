@@ -6,7 +6,7 @@ import { sortTexts } from "../../../platform/base/order.ts";
 /** One entry in a store. The receiver must not modify the arrays. */
 export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. A `Context`'s stores consume gas. */
+/** An ordered map from bytes to bytes. Keys have at least one byte; values may be empty. A context's stores consume gas. */
 export interface KVStore {
   /** Returns undefined for an absent key. The receiver must not modify the array. */
   readonly get: (key: Uint8Array) => Uint8Array | undefined;
@@ -24,7 +24,7 @@ export interface KVStore {
   readonly iterateReverse: (start?: Uint8Array, end?: Uint8Array) => IterableIterator<Entry>;
 }
 
-/** A cache layer that collects writes above another store, its parent. The parent receives them when `write` is called. */
+/** A cache layer above another store, its parent. It collects writes until `write` passes them to the parent. */
 export interface CacheStore extends KVStore {
   /** Moves the writes to the parent. A parent that is not a layer receives them in ascending key order. */
   readonly write: () => void;
@@ -33,7 +33,7 @@ export interface CacheStore extends KVStore {
 /** Up to this many changes since the last iteration update the sorted list; beyond that, sorting again is faster. */
 const MAX_CHANGES = 64;
 
-/** Creates an empty layer above `parent`. It adds a map lookup to each read. An iteration after many writes sorts first. */
+/** Creates an empty layer above `parent`. It adds a map lookup to each read. The first iteration after many writes sorts them. */
 export function createCacheStore(parent: KVStore): CacheStore {
   return new Layer(parent);
 }
@@ -219,7 +219,7 @@ export function cacheKeyText(key: TextHolder): Uint8Array {
 /** Returns a store by name. Throws a plain error (a bug) for a name that no module registered. */
 type StoreSource = (name: string) => KVStore;
 
-/** A cache layer above every store. Its writes reach the stores below only through `write`. */
+/** A cache layer above every store. The stores below receive its writes only through `write`. */
 export interface Branch {
   readonly store: StoreSource;
   readonly branch: () => Branch;
@@ -228,8 +228,8 @@ export interface Branch {
 
 /** Creates a branch. Each store's cache layer is created on first use. */
 export function createBranch(below: StoreSource): Branch {
-  // This is a list because a transaction opens few stores on each branch, so that creating a map would take longer. It is sorted
-  // so that every node writes in name order, no matter which store was used first.
+  // This is a list because a transaction opens few stores on each branch, and creating a map would take longer. The list is
+  // sorted so that every node writes in name order, no matter which store was used first.
   const layers: { readonly name: string; readonly layer: CacheStore }[] = [];
   const branch: Branch = {
     store: (name) => {
@@ -257,7 +257,7 @@ export interface Pending {
   readonly value: Uint8Array | undefined;
 }
 
-/** Writes in key order, in parts. A change copies only one part and the list, so that open iterations share nearly everything. */
+/** Writes in key order, split into parts. A change copies one part and the list of parts; iterations share the other parts. */
 export type Sorted = readonly (readonly Pending[])[];
 
 const PART_LENGTH = 128;
@@ -268,7 +268,7 @@ export function sortedFrom(writes: readonly Pending[]): Sorted {
   return parts;
 }
 
-/** Returns the writes with one added, or with the existing write for its key replaced. */
+/** Returns the writes including `pending`, which replaces any existing write for its key. */
 export function replaced(sorted: Sorted, pending: Pending): Sorted {
   const { part, index } = placeOf(sorted, pending.text);
   const old = sorted[part] ?? [];
@@ -303,7 +303,7 @@ function lowerBound<T>(items: readonly T[], isBelow: (item: T) => boolean): numb
   return low;
 }
 
-/** Returns the next write in a range on each call, and undefined after the last one. */
+/** Returns the next write in a range on each call, and undefined after the last write. */
 type PendingRange = () => Pending | undefined;
 
 /** Returns the writes from `start` up to (excluding) `end`, in ascending (1) or descending order; undefined if there are none. */

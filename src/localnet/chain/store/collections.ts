@@ -18,11 +18,11 @@ import type { KVStore } from "./cache-store.ts";
 export interface Codec<T> {
   readonly encode: (value: T) => Uint8Array;
   readonly decode: (bytes: Uint8Array) => T;
-  /** Returns an encoder that writes a prefix and the value. Present if it is faster than joining the two. */
+  /** Returns an encoder that writes a prefix and the value. Present if this is faster than concatenating the two. */
   readonly encodeAfter?: (prefix: Uint8Array) => (value: T) => Uint8Array;
 }
 
-/** Opens stores by name. A `Context` is one. */
+/** Opens stores by name, as a `Context` does. */
 type StoreScope = { readonly store: (name: string) => KVStore };
 
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
@@ -94,8 +94,8 @@ export function mappedCodec<Stored, T>(
  * Wraps a codec so that each stored array is decoded only once. Use it for small values that every transaction reads, such as
  * parameters. The decoded value is shared and frozen, but only at its top level.
  *
- * The cache uses the array's identity as its key, because a store returns the same array until the value is written again. If a
- * store returned copies, the cache would be useless but still correct.
+ * The cache is keyed by the array's identity, because a store returns the same array until the value is written again. If a store
+ * returned copies, the cache would be useless but still correct.
  */
 export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   return {
@@ -104,7 +104,7 @@ export function rememberingCodec<T extends object>(codec: Codec<T>): Codec<T> {
   };
 }
 
-/** Wraps a pure function so that its result is cached on its argument. The name is for debuggers. */
+/** Wraps a pure function so that each result is cached on its argument. The name is for debuggers. */
 export function cachedOn<K extends object, T extends object>(
   name: string,
   compute: (source: K) => T,
@@ -143,7 +143,7 @@ export interface RequiredItem<T> {
   readonly set: (scope: StoreScope, value: T) => void;
 }
 
-/** Declares a value under a fixed key that exists from genesis on. Until then, `get` throws a plain error (a bug). */
+/** Declares a value under a fixed key that exists from genesis on. Before genesis, `get` throws a plain error (a bug). */
 export function createRequiredItem<T>(store: string, key: Uint8Array, codec: Codec<T>): RequiredItem<T> {
   const { get, set } = createItem(store, key, codec);
   return { get: (scope) => get(scope) ?? unreachable(`${store}/${toHex(key)} was read before genesis`), set };
@@ -160,7 +160,7 @@ export function createItemOr<T>(
   return { get: (scope) => get(scope) ?? initial, set };
 }
 
-/** A counter that assigns numbers. The store contains the next one. */
+/** A counter that assigns numbers. The store contains the next number. */
 export interface StoredSequence {
   /** Returns the next number without assigning it. */
   readonly next: (scope: StoreScope) => bigint;
@@ -195,7 +195,7 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 /** Declares values under the keys `prefix | key` in a store. */
 export function createMap<K, V>(store: string, prefix: Uint8Array, keys: Codec<K>, values: Codec<V>) {
   const path = keys.encodeAfter?.(prefix) ?? ((key: K): Uint8Array => concat(prefix, keys.encode(key)));
-  /** Iterates in ascending order of encoded keys, over all entries or only those whose encoded keys start with `within`. */
+  /** Iterates over entries whose encoded keys start with `within` (default: all entries), in ascending order of encoded keys. */
   const entries = function* (scope: StoreScope, within = NO_BYTES): IterableIterator<readonly [K, V]> {
     const start = concat(prefix, within);
     for (const [key, value] of scope.store(store).iterate(start, prefixEnd(start)))

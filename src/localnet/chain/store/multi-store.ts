@@ -17,11 +17,11 @@ export const DEFAULT_KEEP_RECENT = 1000;
 
 export interface MultiStoreOptions {
   readonly stores: readonly string[];
-  /** How many recent heights stay readable, including the latest. At least 2. */
+  /** Number of recent heights that stay readable, including the latest. At least 2. */
   readonly keepRecent: number;
   /** Height of the first commit to an empty state. */
   readonly initialHeight: bigint;
-  /** Source of saved state. If absent, the state starts empty. */
+  /** Storage with the saved state. If absent, the state starts empty. */
   readonly storage?: StateStorage;
 }
 
@@ -31,7 +31,7 @@ export interface StoreView {
   readonly appHash: Uint8Array;
   readonly store: (name: string) => KVStore;
   readonly has: (name: string) => boolean;
-  /** Returns a key's two ICS-23 operators: the key in its tree, then the tree's root in the app hash. Empty at height 0. */
+  /** Returns two ICS-23 operators, which prove the key in its tree and the tree's root in the app hash. Empty at height 0. */
   readonly prove: (name: string, key: Uint8Array) => readonly ProofOperator[];
 }
 
@@ -41,7 +41,7 @@ export interface MultiStore {
   readonly height: () => bigint;
   /** Returns the view at a height, or undefined if it is not stored. Height 0 is the empty state before the first commit. */
   readonly view: (height: bigint) => StoreView | undefined;
-  /** Creates a branch above the latest height. Its `write` applies to the working trees. */
+  /** Creates a branch of the latest height. Its `write` updates the working trees. */
   readonly branch: () => Branch;
   /** Saves the working trees of all stores as the next height. */
   readonly commit: () => CommitChanges;
@@ -53,7 +53,7 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
   const saved = readSavedHeights(options);
   // Sort by name, because every commit visits the trees in this order and must write in the same order on every node.
   const trees = new Map(options.stores.toSorted().map((name) => [name, openTree(name, options, saved)]));
-  // A saved height may have fewer stores than the program, because upgrades add stores. New commits have all of them.
+  // A saved height may have fewer stores than the program, because upgrades add stores. New commits include all stores.
   const savedStores = new Map(
     saved.map(({ height, roots }) => [height, new Set(roots.map(({ store }) => store))]),
   );
@@ -84,7 +84,7 @@ export function createMultiStore(options: MultiStoreOptions): MultiStore {
 /** Maximum number of cached views. Other views are rebuilt on request. */
 const MAX_CACHED_VIEWS = 16;
 
-/** Adds a view to the cache and removes the oldest ones. */
+/** Adds a view to the cache and evicts the oldest views beyond the limit. */
 function cacheView(views: Map<bigint, StoreView>, view: StoreView): void {
   views.set(view.height, view);
   for (const height of views.keys()) {
@@ -105,8 +105,8 @@ interface SavedHeight {
 
 /**
  * Returns the readable heights in the storage. A height is readable if all its root nodes exist, because a node is deleted only
- * when no stored height needs it. The storage may still list older heights whose nodes have been deleted. Throws if the latest
- * heights are not readable.
+ * when no stored height needs it. The storage may still list older heights whose nodes have been deleted. Throws if none of the
+ * heights is readable.
  */
 function readSavedHeights({ storage, keepRecent }: MultiStoreOptions): readonly SavedHeight[] {
   if (storage === undefined) return [];
@@ -151,7 +151,7 @@ function commitTrees(
   };
 }
 
-/** Creates the view at a height. `stores` lists the stores that exist there; undefined means all. Other stores read as empty. */
+/** Creates the view at a height. `stores` lists the stores that exist there (undefined: all). Other stores read as empty. */
 function createView(
   trees: ReadonlyMap<string, IavlTree>,
   height: bigint,
@@ -245,11 +245,11 @@ export interface CommitChanges {
   readonly roots: readonly { readonly store: string; readonly rootId: Uint8Array | undefined }[];
 }
 
-/** Reads an application's saved state synchronously. The node implements it with SQLite. */
+/** Reads an application's saved state synchronously. The node implements this interface with SQLite. */
 export interface StateStorage {
   /** Returns the last saved height, or undefined if the storage is empty. */
   readonly latestHeight: () => bigint | undefined;
-  /** Returns the heights with saved roots up to the latest one, in ascending order and without gaps. */
+  /** Returns the heights with saved roots up to the latest height, in ascending order and without gaps. */
   readonly heights: () => readonly bigint[];
   readonly roots: (height: bigint) => CommitChanges["roots"];
   readonly node: (store: string, id: Uint8Array) => Uint8Array | undefined;

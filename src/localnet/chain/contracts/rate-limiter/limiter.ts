@@ -22,7 +22,7 @@ export function receivePacket(scope: wasm.ContractScope, fields: JsonField): was
   return countTransfer(scope, receivedPath(packet), packet.amount, "in");
 }
 
-/** `undo_send`: reverts an outgoing transfer that the other chain rejected or that timed out. */
+/** `undo_send`: reverts an outgoing transfer that timed out or that the other chain rejected. */
 export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.ContractResponse {
   const packet = readPacket(fields);
   const path = sentPath(packet);
@@ -36,8 +36,8 @@ export function undoSend(scope: wasm.ContractScope, fields: JsonField): wasm.Con
 }
 
 /**
- * Compares the packet's denomination rather than the local one, as the reference contract does. A restriction on a voucher must
- * therefore name its trace.
+ * As in the reference contract, the restriction is looked up under the packet's denomination rather than the local denomination.
+ * A restriction on a voucher must therefore name its trace.
  */
 function requireAllowedChannel({ storage }: wasm.ContractScope, { denom, sourceChannel }: Packet): void {
   const channels = allowedChannels(denom).get(storage) ?? [];
@@ -55,7 +55,7 @@ function countTransfer(
   const { any, own, isLimited } = readLimits(scope, path);
   if (!isLimited) return unlimited(path);
   const transfer: quotas.Transfer = { direction, amount, supply, denom: path.denom, nowNs: scope.timeNs };
-  // Check the channel's quotas first, and all quotas before saving anything.
+  // Check the channel's quotas first, and check all quotas before saving any.
   const nextOwn = own.map((limit) => allowed(limit, path, transfer));
   const nextAny = any.map((limit) => allowed(limit, path, transfer));
   saveLimits(scope, path, { any: nextAny, own: nextOwn });
@@ -125,8 +125,8 @@ function quotaAttributes({ quota, flow }: quotas.RateLimit): readonly wasm.Contr
 /** Channel name of the path that counts a denomination's transfers across all channels. */
 const ANY_CHANNEL = "any";
 
-// Keys as built by cw-storage-plus: a map's namespace is preceded by its length, and so is the first part of a two-part key. Raw
-// queries written for the deployed contract find the same keys here.
+// Keys are encoded as in cw-storage-plus: a map's namespace is preceded by its length, and so is the first part of a two-part
+// key. Raw queries written for the deployed contract therefore find the same keys here.
 
 /** Encodes a map's namespace, preceded by its length as 2 bytes big-endian. */
 function namespace(name: string): Uint8Array {
@@ -181,7 +181,7 @@ export function rolesOf(account: string): Entry<readonly string[]> {
   return textList(concat(ROLES, utf8(account)));
 }
 
-/** Channels over which a denomination may be sent; if empty or absent, all channels. */
+/** Channels over which a denomination may be sent. An empty or absent list allows all channels. */
 export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }

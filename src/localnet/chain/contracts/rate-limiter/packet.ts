@@ -12,7 +12,7 @@ export interface Packet {
   readonly amount: bigint;
 }
 
-/** A packet's path on this chain. */
+/** The channel and the denomination on this chain, to which quotas apply. */
 export interface Path {
   readonly channel: string;
   readonly denom: string;

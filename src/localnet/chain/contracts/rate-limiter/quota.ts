@@ -22,7 +22,6 @@ export interface Flow {
   readonly periodEnd: bigint;
 }
 
-/** A quota and its flow. */
 export interface RateLimit {
   readonly quota: Quota;
   readonly flow: Flow;
@@ -68,7 +67,7 @@ export function newFlow(duration: bigint, nowNs: bigint): Flow {
   return { inflow: 0n, outflow: 0n, periodEnd: nowNs + duration * NS_PER_SECOND };
 }
 
-/** Returns the maximum net outflow and inflow within a window; 0 until the channel value is known. */
+/** Returns the maximum net outflow and inflow within a window, which are 0 until the channel value is known. */
 export function capacities({ maxPercentageSend, maxPercentageRecv, channelValue = 0n }: Quota): {
   readonly out: bigint;
   readonly in: bigint;
@@ -86,12 +85,12 @@ export function netFlow({ inflow, outflow }: Flow, direction: Direction): bigint
 }
 
 /**
- * Adds a transfer to a quota. After a window ends, the next transfer starts a new one, so windows do not follow a fixed interval.
- * Only the transfer's own direction is checked, and reaching the capacity exactly is allowed.
+ * Adds a transfer to a quota. After a window ends, the next transfer starts a new window, so windows do not follow a fixed
+ * interval. Only the transfer's own direction is checked, and reaching the capacity exactly is allowed.
  */
 export function allow({ quota, flow }: RateLimit, transfer: Transfer): TransferCheck {
   const { direction, amount, nowNs } = transfer;
-  // The error text contains the amount used before the transfer, even if it was used in an earlier window.
+  // The error message contains the amount used before the transfer, even if it was used in an earlier window.
   const used = netFlow(flow, direction);
   const isOver = flow.periodEnd < nowNs;
   const open = isOver ? newFlow(quota.duration, nowNs) : flow;

@@ -12,7 +12,7 @@ const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send:
 
 /**
  * The reference limiter for IBC transfers: quotas per channel and denomination, each a percentage of the supply per window.
- * Messages, arithmetic and texts match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
+ * Messages, arithmetic and error messages match the contract on the deployed chain. The `rate-limited-ibc` module calls `sudo`.
  */
 export const rateLimiter: wasm.ContractCode = {
   name: "rate-limiter",
@@ -71,7 +71,7 @@ function found<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Roles, in the order of the contract's enum. The governance account has all of them. */
+/** Roles, in the order of the contract's enum. The governance account has every role. */
 const ROLES = [
   "AddRateLimit",
   "RemoveRateLimit",
@@ -312,8 +312,8 @@ function removeMessage({ storage }: wasm.ContractScope, id: string): void {
 }
 
 /**
- * Runs the queued messages whose delay has passed: those with the given ids, or else the first `count`. A message that is not yet
- * due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
+ * Runs the queued messages whose delay has passed: the messages with the given ids, or else the first `count` messages. A message
+ * that is not yet due moves to the end of the queue. A message that fails is dropped, as in the reference contract.
  */
 function processMessages(
   scope: wasm.ContractScope,

@@ -40,14 +40,14 @@ function fieldError(type: string): JsonField["error"] {
   };
 }
 
-/** Reads a required unsigned 64-bit integer. As in serde, text is not accepted. */
+/** Reads a required unsigned 64-bit integer. As in serde, strings are not accepted. */
 export function uint64(fields: JsonField, name: string): bigint {
   const field = fields.member(name).required();
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned 64-bit integer");
   return field.asUint64();
 }
 
-/** Reads a required unsigned 256-bit integer from decimal text. */
+/** Reads a required unsigned 256-bit integer from a decimal string. */
 export function uint256(fields: JsonField, name: string): bigint {
   const digits = text(fields, name);
   const value = /^\d{1,78}$/.test(digits) ? BigInt(digits) : undefined;

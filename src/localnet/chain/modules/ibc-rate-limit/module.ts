@@ -20,7 +20,7 @@ import { Msg } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/t
 import { atPath, genesisSchema } from "../../runtime/genesis.ts";
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 
-/** Name of the module and its store, the error codespace and the event attribute. */
+/** Name of the module, its store, its error codespace and its event attribute. */
 const MODULE_NAME = "rate-limited-ibc";
 
 /** `contract_address`: the contract that limits transfers. Empty by default, which leaves transfers unlimited. */
@@ -43,7 +43,7 @@ const ErrRateLimitExceeded = register(2, "rate limit exceeded");
 const ErrBadMessage = register(3, "bad message");
 const ErrContractError = register(4, "contract error");
 
-/** A receiver of at least this many bytes is refused. */
+/** A receiver of this many bytes or more is refused. */
 const MAX_RECEIVER_BYTES = 4096;
 const EXCEEDED = "rate limit exceeded";
 
@@ -127,7 +127,7 @@ function refuse(
   return packets.errorAcknowledgement(error);
 }
 
-/** Returns why a packet's receiver is invalid. The receiver is checked even if no contract is set. */
+/** Returns why a packet's receiver is invalid, or undefined if it is valid. It is checked even if no contract is set. */
 function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   try {
     if (Buffer.byteLength(packets.readReceiver(data)) < MAX_RECEIVER_BYTES) return undefined;
@@ -139,7 +139,7 @@ function receiverError({ data }: ics4.RelayedPacket): string | undefined {
   ).message;
 }
 
-/** Throws sdk/6 if the acknowledgement is not a JSON object. */
+/** Returns whether the acknowledgement is an error. Throws sdk/6 if it is neither a JSON object nor null. */
 function isErrorAcknowledgement(acknowledgement: Uint8Array): boolean {
   const json = errors.orThrow<unknown>(() => JSON.parse(fromUtf8(acknowledgement)), unreadable);
   if (json === null) return false;
@@ -215,7 +215,7 @@ function dataOf({ data }: Packet, words: string): packets.TransferData {
   return errors.orThrowWith(errors.unregisteredError, words, () => packets.readTransferData(data));
 }
 
-/** Name of the packet event with which the contract is called. */
+/** Name of the sudo message that is sent to the contract. */
 export type LimiterCall = "send_packet" | "recv_packet" | "undo_send";
 
 /** Placeholder for the destination of a packet being sent, used in the message to the contract. */
@@ -223,7 +223,7 @@ const OMITTED = "omitted";
 
 /**
  * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with its members in the
- * specification's order. As in Go, empty texts in the data and zero heights are omitted. All digits of 64-bit numbers are
+ * specification's order. As in Go, empty strings in the data and zero heights are omitted. All digits of 64-bit numbers are
  * printed.
  */
 export function limiterMessage(
@@ -247,7 +247,7 @@ export function limiterMessage(
   return printGoObject([[call, printGoObject([["packet", json]])]]);
 }
 
-/** The data as JSON. In the specification, it has no memo. */
+/** Formats the data as JSON, without the memo if the chain follows the specification. */
 function dataJson(
   { denom, amount, sender, receiver, memo }: packets.TransferData,
   { deployed }: Profile,

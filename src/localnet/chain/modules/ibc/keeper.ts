@@ -37,7 +37,7 @@ export interface IbcKeeper {
   readonly counterparty: (context: Context, channel: ChannelEndpoint) => ChannelEndpoint | undefined;
 }
 
-/** The keeper. It is stateless; all state is in the context's store. */
+/** The keeper. It has no state of its own; all state is in the context's store. */
 export const ibcKeeper: IbcKeeper = {
   connectionIdError,
   connectionClientId: (context, connectionId) => connections.get(context, connectionId)?.clientId,

@@ -40,7 +40,7 @@ import { channelParams, clientParams, connectionParams } from "./host/params.ts"
 /** The module, its keeper and its ante step. */
 export interface IbcModule extends ChainModule {
   readonly keeper: IbcKeeper;
-  /** Checks relayers' transactions. It is the last ante step. */
+  /** The last ante step, which checks relayers' transactions. */
   readonly relayCheck: AnteStep;
 }
 
@@ -194,14 +194,14 @@ function entriesOf(genesis: JsonField, list: string, clientId: string): readonly
     .filter((entry) => entry.member("client_id").required().asText() === clientId);
 }
 
-/** A client in genesis format. `metadata` contains all other entries in its store. */
+/** A client in genesis format. `metadata` contains all other entries of its store. */
 interface ExportedClient {
   state: JsonValue;
   readonly consensus: JsonObject[];
   readonly metadata: JsonObject[];
 }
 
-/** Returns all clients, sorted by their ids as text, each with all its store entries except its connections. */
+/** Returns all clients in text order of their ids, each with all its store entries except its connections. */
 function listClients(context: Context): readonly (readonly [clientId: string, ExportedClient])[] {
   const clients = new Map<string, ExportedClient>();
   const prefix = keys.CLIENTS_PREFIX;

@@ -96,7 +96,7 @@ export interface OpenConnectionOptions {
 
 /**
  * Builds a module genesis with a client, `07-tendermint-0`, and one open connection over it, `connection-0`. The counterparty's
- * ids are the same; its own genesis may define them, since there is no handshake.
+ * ids are the same. Since there is no handshake, the counterparty's genesis may define its end.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;

@@ -77,7 +77,7 @@ function responseTypeUrl(name: string, { chainName }: Keepers): string {
   return toChainTypeUrl(`/neutron.interchainqueries.${name}`, chainName);
 }
 
-/** Reads a list of keys. A null element becomes undefined, which the key check rejects. The deployed chain panics on it. */
+/** Reads a list of keys. A null element becomes undefined, which the key check rejects; the deployed chain panics. */
 function keyList(field: JsonField): KeyList {
   return field
     .elements()
@@ -94,7 +94,7 @@ function keyList(field: JsonField): KeyList {
  */
 export const queryBindings: CustomQueryHandler = customQueries(
   {
-    // As in Go, this does not look up the query, so an unknown id fails with ErrNoQueryResult.
+    // As in Go, the query is not looked up, so an unknown id fails with ErrNoQueryResult.
     interchain_query_result: (context, fields) => ({
       result: resultJson(getResult(context, queryId(fields))),
     }),
@@ -109,8 +109,8 @@ export const queryBindings: CustomQueryHandler = customQueries(
 );
 
 /**
- * Lists queries by owners and connection. An empty filter matches all. Returns all matches; on the deployed chain, only one page,
- * like the gRPC query. The deployed binding panics without `pagination`.
+ * Lists queries by owners and connection. An empty filter matches every query. Returns all matches, or only one page on the
+ * deployed chain, as the gRPC query does. Like the deployed binding, panics without `pagination`.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
   const pagination = request.member("pagination");

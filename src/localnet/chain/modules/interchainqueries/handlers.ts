@@ -66,7 +66,7 @@ export function updateQuery(
   const { newKeys, newTransactionsFilter: filter } = message;
   validateUpdate(message, { bech32Prefix: keepers.bech32Prefix, params: keeper.moduleParams.get(context) });
   const query = requireQuery(context, message.queryId);
-  // As in Go, compare the addresses as text. The same address in upper case is therefore a different sender.
+  // As in Go, compare the addresses as strings. The same address in upper case is therefore a different sender.
   if (message.sender !== query.owner) throw errors.ErrUnauthorized("authorization failed");
   const words = "params to update don't correspond with query type";
   if (query.queryType === "kv" && filter !== "")
@@ -108,7 +108,7 @@ export function removeQuery(
   context.emit(queryRemoved(keepers.chainName, query, context.profile));
 }
 
-/** Fails like ibc-go's gRPC query Connection, because Go's error includes that query's status text. */
+/** Fails like ibc-go's gRPC query Connection, because Go's error includes that query's status message. */
 function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string): void {
   const malformed = ibc.connectionIdError(id);
   if (malformed === undefined && ibc.connectionClientId(context, id) !== undefined) return;
@@ -120,9 +120,9 @@ function requireConnection(context: Context, ibc: keeper.IbcKeeper, id: string):
 }
 
 /**
- * Returns whether `sender` may remove a query. The owner always may. Others may once the submit timeout has passed since both the
- * registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). With a huge timeout, others never
- * may, because the sums are exact. On the deployed chain, uint64 sums wrap around, so that others may immediately.
+ * Returns whether `sender` may remove a query. The owner always may. Anyone else may once the submit timeout has passed since
+ * both the registration and the last submitted result (chain-extension-modules.md, "Authentication", 5). If the timeout is huge,
+ * nobody else ever may, because the sums are exact. On the deployed chain, uint64 sums wrap around, so anyone may immediately.
  */
 function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
@@ -149,7 +149,7 @@ export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEv
   return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
 }
 
-/** Builds `query_removed`. It has the common attributes or, on the deployed chain, the attributes of `query_updated`. */
+/** Builds `query_removed`, with the common attributes or, on the deployed chain, the attributes of `query_updated`. */
 function queryRemoved(chainName: string, query: RegisteredQuery, { deployed }: Profile): ChainEvent {
   const common = commonAttributes("query_removed", query);
   return event(chainName, deployed("icqRemovedEvent") ? [...common, ...contentAttributes(query)] : common);
@@ -240,7 +240,7 @@ export function checkSender(bech32Prefix: string, sender: string): void {
 /** A query's unchecked keys. Undefined stands for a null key, which only a contract's JSON message can contain. */
 export type KeyList = readonly (KVKey | undefined)[];
 
-/** Checks a KV query's keys in Go's order: first their number, then each key, duplicates before empty fields. */
+/** Checks a KV query's keys in Go's order: the number of keys, then each key, first for duplicates and then for empty fields. */
 function validateKeys(keys: KeyList, maxKeys: bigint): void {
   if (BigInt(keys.length) > maxKeys)
     throw keeper.ErrTooManyKVQueryKeys(`keys count cannot be more than ${maxKeys}`);

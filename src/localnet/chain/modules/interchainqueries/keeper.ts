@@ -57,7 +57,7 @@ export interface InterchainqueriesDeps {
   readonly ibc: IbcKeeper;
 }
 
-/** What every message handler receives: the options, other modules' keepers and the proof verifier. */
+/** Dependencies of the message handlers: the options, other modules' keepers and the proof verifier. */
 export interface Keepers extends InterchainqueriesOptions, InterchainqueriesDeps {
   readonly proofs: ProofVerifier;
 }
@@ -120,7 +120,7 @@ export function wrapTwice(words: string, error: ModuleError): ModuleError {
   return error.wrap(`${words}: ${error.message}`);
 }
 
-/** The value of entries whose key alone matters. */
+/** The value of entries for which only the key matters. */
 const MARK = new Uint8Array(0);
 
 /** A transaction that was delivered for a TX query. `hash` is its SHA-256. */
@@ -154,7 +154,7 @@ export const results = createMap(
 );
 /** Transactions delivered to the owners of TX queries: `0x03 | query id | hash`. Values are empty. */
 export const submittedTxs = createMap(MODULE_NAME, Uint8Array.of(0x03), submittedTxCodec, bytesCodec);
-/** Removed TX queries whose submitted transactions are not deleted yet: `0x04 | id`. Values are empty. */
+/** Removed TX queries whose submitted transactions have not been deleted yet: `0x04 | id`. Values are empty. */
 export const removedTxQueries = createMap(MODULE_NAME, Uint8Array.of(0x04), uint64Codec, bytesCodec);
 
 /** Assigns and returns the next id. */
@@ -176,8 +176,8 @@ export function setQuery(context: Context, query: RegisteredQuery): void {
 }
 
 /**
- * Deletes a query's record and KV result. A TX query can have too many submitted transactions to delete in one message, so it is
- * only marked. `cleanUpRemovedQueries` then deletes them at the end of later blocks.
+ * Deletes a query's record and KV result. A TX query can have too many submitted transactions to delete in one message, so the
+ * query is only marked as removed. `cleanUpRemovedQueries` then deletes the transactions at the end of later blocks.
  */
 export function deleteQuery(context: Context, query: RegisteredQuery): void {
   queries.delete(context, query.id);
@@ -220,7 +220,7 @@ export function markRemoved(context: Context, id: bigint): void {
 
 /**
  * Deletes the submitted transactions of removed TX queries, in ascending order of query id. A block deletes at most
- * `tx_query_removal_limit` transactions and visits at most as many queries; 0 means no limit.
+ * `tx_query_removal_limit` transactions and visits at most that many queries; 0 means no limit.
  */
 export function cleanUpRemovedQueries(context: Context): void {
   const { txQueryRemovalLimit: limit } = moduleParams.get(context);
@@ -242,12 +242,12 @@ function deleteSubmittedTxs(context: Context, id: bigint, budget: bigint | undef
   const entries = takeFirst(submittedTxs.entries(context, uint64BigEndian(id)), budget);
   for (const [tx] of entries) submittedTxs.delete(context, tx);
   const deleted = BigInt(entries.length);
-  // As in Go, a used-up budget leaves the mark for a later block, even if no transaction is left.
+  // As in Go, if the budget is used up, the mark stays for a later block even if no transaction is left.
   if (deleted !== budget) removedTxQueries.delete(context, id);
   return deleted;
 }
 
-/** Returns the first `count` elements, or all. Collects them before any deletion and reads none beyond the last. */
+/** Returns the first `count` elements, or all. Collects them before any deletion and reads none beyond the last element. */
 function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonly T[] {
   const taken: T[] = [];
   for (const element of elements) {
@@ -257,7 +257,7 @@ function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonl
   return taken;
 }
 
-/** Lists queries in ascending order of id, filtered by owners and connection. Empty filters match all. */
+/** Lists queries in ascending order of id, filtered by owners and connection. An empty filter matches every query. */
 export function pageQueries(
   context: Context,
   { owners, connectionId, pagination }: QueryRegisteredQueriesRequest,

@@ -24,9 +24,9 @@ import * as keeper from "./keeper.ts";
 
 /** The module and its contract bindings. */
 export interface InterchainqueriesModule extends ChainModule {
-  /** Runs a contract's custom message. Returns undefined if none of this module's bindings handles it. */
+  /** Runs a contract's custom message. Returns undefined if none of this module's bindings handles the message. */
   readonly handleCustomMessage: CustomMessageHandler;
-  /** Runs a contract's custom query. Returns undefined if none of this module's bindings handles it. */
+  /** Runs a contract's custom query. Returns undefined if none of this module's bindings handles the query. */
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
@@ -101,8 +101,8 @@ function createQueryHandlers(chainName: string, ibc: keeper.IbcKeeper): readonly
 }
 
 /**
- * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete text in a single wrap. Two wraps would
- * differ, because a gRPC status prints wraps in reverse order.
+ * Wraps an error like Go's `Wrapf(ErrX, "words: %v", err)`, with the old error's complete message in a single wrap. Two wraps
+ * would differ, because a gRPC status prints wraps in reverse order.
  */
 function rewrapped<T>(words: string, work: () => T): T {
   return errors.wrapErrors(({ codespace, code, message, description }) => {
@@ -130,10 +130,10 @@ const RESULT = genesisPart<QueryResult>("neutron.interchainqueries.QueryResult",
 const PATH = `app_state.${keeper.MODULE_NAME}`;
 
 /**
- * Reads the module's genesis. It has `params` and `registered_queries` as on the deployed chain and, optionally, `last_query_id`
- * (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. An absent genesis means
- * the default parameters. As in Go, if only `params` is absent, all parameters are zero. Throws `GenesisError`, or `ModuleError`
- * with Go's error for an invalid query.
+ * Reads the module's genesis. It contains `params` and `registered_queries` as on the deployed chain and, optionally,
+ * `last_query_id` (default: the highest id), `query_results`, `submitted_txs` (hashes in hex) and `removed_tx_queries`. If there
+ * is no genesis, the parameters are the defaults. As in Go, if only `params` is absent, all parameters are zero. Throws
+ * `GenesisError`, or `ModuleError` with Go's error for an invalid query.
  */
 function initGenesis(
   context: Context,
@@ -208,7 +208,7 @@ function initLastId(context: Context, queries: readonly RegisteredQuery[], given
   if (last > 0n) keeper.lastId.set(context, last);
 }
 
-/** Reads the members that the deployed schema lacks. Without them, an export would lose results and reuse ids. */
+/** Reads the members that the deployed schema lacks, without which an export would lose results and reuse ids. */
 function readAddedState(genesis: JsonField) {
   const last = genesis.member("last_query_id");
   return {

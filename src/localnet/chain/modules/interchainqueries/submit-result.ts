@@ -23,7 +23,7 @@ import {
 
 /**
  * MsgSubmitQueryResult. Anyone may send it at any time, because `update_period` binds only relayers. As in Go, KV values are
- * processed first, and if their result has a callback, a block in the same message is ignored. A block without a transaction is
+ * processed first, and if their callback is requested, a block in the same message is ignored. A block without a transaction is
  * accepted and has no effect.
  */
 export function submitQueryResult(
@@ -79,7 +79,7 @@ const EMPTY = new Uint8Array(0);
  */
 function submitKvResult(context: Context, submission: KvSubmission, keepers: keeper.Keepers): void {
   const { query, clientId, result } = submission;
-  // Check in Go's order, because it determines which error a submission with several defects gets.
+  // Check in Go's order, because the order determines which error a submission with several defects gets.
   if (query.queryType !== "kv")
     throw keeper.ErrInvalidType(`invalid query result for query type: ${query.queryType}`);
   requireNewer(query, result);
@@ -103,8 +103,8 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: kee
 }
 
 /**
- * Requires the result to be newer than the last one. A newer revision is newer even if its height is lower. The error text prints
- * heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
+ * Requires the result to be newer than the last result. A result with a greater revision is newer even if its height is lower.
+ * The error message prints heights as Go prints a struct and a pointer to a struct: "{1 5}" and "&{1 9999}".
  */
 function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   const last = query.lastSubmittedResultRemoteHeight;
@@ -119,7 +119,7 @@ function requireNewer(query: RegisteredQuery, result: wire.QueryResult): void {
   );
 }
 
-/** Returns the app hash after block H. Needs the client's consensus state at H + 1, because that header contains the hash. */
+/** Returns the app hash after block H from the client's consensus state at H + 1, because that header contains the hash. */
 function requireRoot(
   context: Context,
   clientId: string,
@@ -132,7 +132,7 @@ function requireRoot(
     throw ErrConsensusStateNotFound(
       `failed to get consensus state: rpc error: code = NotFound desc = client-id: ${clientId}: consensus state not found`,
     );
-  // Go reads the proof specs from the client state here. They are always the SDK's, so only its presence matters.
+  // Go reads the proof specs from the client state here. They are always the SDK's specs, so only the client's existence matters.
   if (ibc.clientLatestHeight(context, clientId) === undefined)
     throw keeper.ErrInvalidClientID(`could not find client state with client id: ${clientId}`);
   return root;
@@ -167,8 +167,8 @@ function decodeProof(proofs: ProofVerifier, operations: ProofOps | undefined): M
 }
 
 /**
- * Verifies a claim and returns the value to store. If the proof proves absence, the value is empty even if the submitter sent
- * one. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof.
+ * Verifies a claim and returns the value to store. If the proof proves absence, the value is empty even if the submitter sent a
+ * value. Empty values cannot be proven (chain-extension-modules.md, "Errors", known behaviour 1). Throws ErrInvalidProof.
  */
 function verifyValue(proofs: ProofVerifier, claim: Claim, value: Uint8Array): Uint8Array {
   const isAbsent = claim.proof[0]?.kind === "nonexist";
@@ -187,8 +187,8 @@ interface TxSubmission {
 
 /**
  * Verifies one remote transaction, delivers it to the owner, and stores only its hash. If the query already received the
- * transaction, verifies the headers but does not deliver it again. In both cases, the query's local height advances, which delays
- * its removal by others. Its remote height never changes, because transactions may arrive in any order.
+ * transaction, verifies the headers but does not deliver the transaction again. In both cases, the query's local height advances,
+ * which delays its removal by others. Its remote height never changes, because transactions may arrive in any order.
  */
 function submitTxResult(context: Context, submission: TxSubmission, keepers: keeper.Keepers): void {
   const { query } = submission;
@@ -207,7 +207,7 @@ function processBlock(context: Context, submission: TxSubmission, keepers: keepe
   const hash = sha256(tx.data);
   if (keeper.submittedTxs.has(context, { queryId: query.id, hash })) return;
   const hashHex = toHex(hash);
-  // Like Go, replace the error's code with ErrInternal and keep its text.
+  // Like Go, replace the error's code with ErrInternal and keep its message.
   errors.wrapErrors(
     (error) => keeper.ErrInternal(`failed to verifyTransaction ${hashHex}: ${error.message}`),
     () => verifyTransaction(tx, { dataHash: header.dataHash, resultsHash: next.lastResultsHash }),
@@ -261,9 +261,9 @@ function txQueryResult(queryId: bigint, { trustedRevision, height }: BlockHeader
 }
 
 /**
- * Calls the owner's sudo entry point. As in Go, it shares the submission's context and gas limit, so that the writes of the
- * contract and the module are kept or dropped together. As in Go, the contract's error keeps its text but gets the codespace and
- * code undefined/1. An out-of-gas error stays unchanged.
+ * Calls the owner's sudo entry point. As in Go, the call shares the submission's context and gas limit, so that the writes of the
+ * contract and the module are kept or dropped together. The contract's error keeps its message but gets the codespace and code
+ * undefined/1, as in Go. An out-of-gas error is unchanged.
  */
 function callOwner(
   context: Context,

@@ -88,8 +88,8 @@ const LIST = "value of type types.TransactionsFilter";
 
 /**
  * Decodes a filter like Go's `encoding/json`. Member names match in any case, unknown members are ignored, the last occurrence of
- * a member wins, and null leaves a text unchanged. A filter that is null has no conditions. Throws {@link GoJsonError} with Go's
- * text for the first error.
+ * a member wins, and null leaves a string unchanged. A filter that is null has no conditions. Throws {@link GoJsonError} with
+ * Go's message for the first error.
  */
 function decodeFilter(json: goJson.GoJson): readonly FilterItem[] {
   if (json.kind === "null") return [];
@@ -124,8 +124,8 @@ function decodeText(member: string, value: goJson.GoJson, previous: string): str
 }
 
 /**
- * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. It uses a work list
- * because values may nest 10,000 levels deep, which could overflow the stack in a recursion.
+ * Rejects numbers outside the float64 range at any depth, in document order, as Go does for `value any`. Uses a work list because
+ * values may be nested 10,000 levels deep, so that recursion could overflow the stack.
  */
 function requireFiniteNumbers(value: goJson.GoJson): void {
   const work: goJson.GoJson[] = [value];
@@ -144,7 +144,7 @@ function typeMismatch(source: string, target: string): goJson.GoJsonError {
 /** Go's name for the interface into which packed headers are decoded. */
 const INTERFACE = "*exported.ClientMessage";
 
-/** The fields of a remote header that verify a TX result. */
+/** The fields of a remote header against which a TX result is verified. */
 export interface BlockHeader {
   readonly height: bigint;
   /** Revision number in the header's trusted height. Go passes it to the callback as the block's revision. */
@@ -163,7 +163,7 @@ interface UnpackedHeader {
   readonly message: TendermintHeader;
 }
 
-/** Decodes a packed header. The error text contains `name` ("block header"). Throws ErrProtoUnmarshal. */
+/** Decodes a packed header. The error message contains `name` ("block header"). Throws ErrProtoUnmarshal. */
 export function unpackHeader(packed: Any | undefined, name: string): UnpackedHeader {
   const unpackError = (reason: string): ModuleError =>
     keeper.ErrProtoUnmarshal(`failed to unpack ${name}: ${reason}`);
@@ -205,7 +205,7 @@ export function requireClientMessage(packed: Any | undefined): void {
 export function checkConsecutive(header: BlockHeader, next: BlockHeader): void {
   const error = orderError(header, next);
   if (error === undefined) return;
-  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the text ends with its description twice.
+  // Go wraps ErrInvalidHeader in ErrInvalidHeader, so the message ends with the description twice.
   const inner = keeper.ErrInvalidHeader(error);
   throw keeper.ErrInvalidHeader(`block.NextBlockHeader is not next for the block.Header: ${inner.message}`);
 }

@@ -98,7 +98,7 @@ const mapping = (context: Context) => ({
   currencyPairMapping: new Map([...tracked(context)].map(({ id, pair }) => [id, pair])),
 });
 
-/** Creates the queries in both formats, starting with the deployed chain's. */
+/** Creates the queries in both formats, starting with the deployed chain's format. */
 function createQueries(): readonly QueryHandler[] {
   return [
     ...queryHandlers(slinky.Query, {
@@ -150,18 +150,18 @@ function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
 const pairs = createMap(MODULE_NAME, Uint8Array.of(0), textCodec, messageCodec(CurrencyPairState));
 const nextId = createItem(MODULE_NAME, Uint8Array.of(1), uint64Codec);
 
-/** "BTC/USD". */
+/** Formats a pair as "BTC/USD". */
 function pairText({ Base, Quote }: CurrencyPair): string {
   return `${Base}/${Quote}`;
 }
 
-/** Parses "BTC/USD". Returns undefined for any other text. */
+/** Parses "BTC/USD". Returns undefined for any other string. */
 function parsePair(text: string): CurrencyPair | undefined {
   const [Base = "", Quote = "", ...more] = text.split("/");
   return Base === "" || Quote === "" || more.length > 0 ? undefined : { Base, Quote };
 }
 
-/** What the oracle needs from the staking module. */
+/** Methods of the staking keeper that the oracle calls. */
 export type OracleStaking = Pick<StakingKeeper, "byConsensus" | "bonded">;
 
 /** Minimum share of the bonded stake that must vote for a price, in thousandths. */
@@ -197,7 +197,7 @@ function storePrices(
   }
 }
 
-/** Returns the lowest price such that half of the stake votes for it or a lower price. */
+/** Returns the stake-weighted median: the lowest price such that half the stake voted for that price or a lower price. */
 function medianOf(
   reports: readonly { readonly price: bigint; readonly tokens: bigint }[],
   total: bigint,
@@ -217,8 +217,9 @@ export interface OracleVote {
 }
 
 /**
- * Reads the votes from a block's first transaction, or returns undefined if it contains none, i.e. vote extensions are off. Only
- * a proposer can put these bytes into a block, because they are not a transaction. Throws for votes that no node here writes.
+ * Reads the votes from a block's first transaction. Returns undefined if it contains no votes, i.e. if vote extensions are off.
+ * Only a proposer can put these bytes into a block, because they are not a transaction. Throws for votes in a format that this
+ * project's nodes do not write.
  */
 function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | undefined {
   if (first === undefined || !MAGIC.every((byte, index) => first[index] === byte)) return undefined;
@@ -231,7 +232,7 @@ function readVotes([first]: readonly Uint8Array[]): readonly OracleVote[] | unde
   );
 }
 
-/** Maximum size, which is far more than the prices of thousands of pairs need. */
+/** Maximum size of a vote extension, far more than the prices of thousands of pairs take. */
 const MAX_EXTENSION_BYTES = 1_048_576;
 
 function deltasOf(extension: Uint8Array): ReadonlyMap<bigint, bigint> {

@@ -24,7 +24,7 @@ function requirement(allowed: Dec18, required: Dec18): PerformanceRequirement {
   return { allowedToMiss: allowed.toString(), requiredAtLeast: required.toString() };
 }
 
-/** Limits on a validator's misses, and its pay. Shares are decimals stored as digits. Defaults: the deployed module's. */
+/** Limits on a validator's misses, and its compensation. Shares are decimals stored as digits. Defaults: the deployed chain's. */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(1),
@@ -204,7 +204,7 @@ function payPeriod(context: Context, params: Params, schedule: period.Schedule, 
   }
 }
 
-/** Makes a payment. If the bank refuses it, returns the reason. */
+/** Makes a payment. Returns the reason if the bank refuses it, otherwise undefined. */
 function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
   if (coin.amount === 0n) return undefined;
   try {

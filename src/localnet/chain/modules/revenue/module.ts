@@ -39,7 +39,7 @@ export function createRevenueModule(options: keeper.RevenueOptions, deps: keeper
 
 const SCHEMA = genesisSchema(keeper.MODULE_NAME, "neutron.revenue.GenesisState", GenesisState);
 
-/** Stores parameters, period and counts. If there is no period, starts one. Throws `GenesisError`. */
+/** Stores parameters, period and counts. Starts a period if there is none. Throws `GenesisError`. */
 function initGenesis(context: Context, json: JsonValue | undefined, { bech32Prefix }: keeper.Keepers): void {
   const given = SCHEMA.read(json);
   const path = `app_state.${keeper.MODULE_NAME}`;

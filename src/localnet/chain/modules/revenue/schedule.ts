@@ -61,7 +61,7 @@ function toMs(seconds: bigint): number {
   return Number(seconds) * 1000;
 }
 
-/** Returns the elapsed fraction of the period, from 0 to 1. A month that starts after its first second never reaches 1. */
+/** Returns the elapsed fraction, from 0 to 1. A monthly period that starts after the month's first second never reaches 1. */
 export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
   const { height, seconds } = block;
   switch (schedule.$case) {
@@ -93,7 +93,7 @@ export function blocksOf(schedule: Schedule, { height }: PeriodBlock): bigint {
   }
 }
 
-/** Allowed and required shares for one kind of duty. */
+/** For one kind of duty, the share that may be missed without penalty and the minimum share that is required. */
 export interface Requirement {
   readonly allowed: Dec18;
   readonly required: Dec18;

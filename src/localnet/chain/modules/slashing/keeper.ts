@@ -68,7 +68,7 @@ function jailTimeNs({ downtimeJailDuration }: Params): bigint {
   return joinNs(downtimeJailDuration);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
+/** Throws an unregistered error for parameters with which the chain could not run. Messages match the SDK's. */
 function validateParams(params: Params): void {
   if (params.signedBlocksWindow <= 0n)
     throw unregisteredError(`signed blocks window must be positive: ${params.signedBlocksWindow}`);
@@ -228,8 +228,8 @@ export function countVote(context: Context, keepers: Keepers, vote: LastCommitVo
 
 function countBlock(context: Context, info: SigningInfo, { address, signed }: LastCommitVote): SigningInfo {
   const index = info.indexOffset % moduleParams.get(context).signedBlocksWindow;
-  // The window has one bit per block. This block reuses the bit of the block one window ago, so the counter changes only if the two
-  // differ.
+  // The window has one bit per block. This block reuses the bit of the block one window ago, so the counter changes only if the
+  // two bits differ.
   const before = hasMissed(context, address, index);
   if (before === signed) setMissed(context, address, index, !signed);
   const change = before === signed ? (signed ? -1n : 1n) : 0n;
@@ -282,8 +282,8 @@ const JAIL_END_NS = 253_402_300_799n * 1_000_000_000n;
 const EVIDENCE_SET_DELAY = 1n;
 
 /**
- * Handles evidence that a validator signed two blocks at the same height: slashes, jails and tombstones it. Ignores evidence that
- * is too old or against unknown, unbonded or tombstoned validators.
+ * Handles evidence that a validator signed two blocks at the same height: slashes, jails and tombstones the validator. Ignores
+ * evidence that is too old or against unknown, unbonded or tombstoned validators.
  */
 export function punishDoubleSign(context: Context, keepers: Keepers, evidence: Misbehavior): void {
   const { address, height, power } = evidence;

@@ -144,8 +144,8 @@ export function undelegate(context: Context, keepers: Keepers, pair: Pair, share
 }
 
 /**
- * Moves shares to another validator. Returns when the redelegation completes. From an unbonded source, it completes immediately,
- * and the returned time is Go's zero time.
+ * Moves shares to another validator. Returns the redelegation's completion time. A redelegation from an unbonded validator
+ * completes immediately, and its completion time is Go's zero time.
  */
 export function redelegate(context: Context, keepers: Keepers, triplet: Triplet, shares: Dec18): bigint {
   const { delegator, source } = triplet;

@@ -82,7 +82,7 @@ export const unbondingQueue = createQueue<DVPairs>(Uint8Array.of(0x41), DVPairs,
   pairs: [...a.pairs, ...b.pairs],
 }));
 
-/** Stores an unbonding delegation and its index entry, or deletes them if it has no entries. */
+/** Stores an unbonding delegation and its index entry, or deletes both if the delegation has no entries. */
 export const saveUnbonding = saverOf(unbondings, [unbondingsByValidator]);
 export const unbondingsFrom = indexedBy(unbondings, unbondingsByValidator);
 
@@ -119,7 +119,7 @@ export function isMature(
   return entry.completionTimeNs <= context.timeNs && entry.unbondingOnHoldRefCount <= 0n;
 }
 
-/** Adds an undelegation in the current block. If it merges into one of this block's entries, it takes an id but calls no hook. */
+/** Adds an undelegation in the current block. If it merges into an entry from this block, it takes an id but calls no hook. */
 export function addUnbonding(
   context: Context,
   keepers: types.Keepers,
@@ -190,7 +190,7 @@ export function completeUnbonding(
   return sum;
 }
 
-/** A queue of records by time. The end of a block removes those that are due. */
+/** A queue of records by time. Due records are removed at the end of a block. */
 interface TimeQueue<T> {
   readonly insert: (context: Context, timeNs: bigint, value: T) => void;
   /** Removes and returns the records due by the block time, ordered by time. */
@@ -240,13 +240,13 @@ export function indexUnbonding(context: Context, id: bigint, kind: bigint, key: 
   kindsById.set(context, id, kind);
 }
 
-/** Removes a completed operation from the index. As in the SDK, its kind is not deleted. */
+/** Removes a completed operation from the index. As in the SDK, the operation's kind is not deleted. */
 export function forgetUnbonding(context: Context, id: bigint): void {
   keysById.delete(context, id);
 }
 
 /**
- * Calls a hook whose error the SDK only logs. The action continues, and what the hook wrote before the error is kept. Running out
+ * Calls a hook whose error the SDK only logs. The action continues, and the hook's writes before the error are kept. Running out
  * of gas still ends the transaction.
  */
 export function ignoringErrors(call: () => void): void {
@@ -291,7 +291,7 @@ export const redelegationQueue = createQueue<DVVTriplets>(Uint8Array.of(0x42), D
   triplets: [...a.triplets, ...b.triplets],
 }));
 
-/** Stores a redelegation and its index entries, or deletes them if it has no entries. */
+/** Stores a redelegation and its index entries, or deletes them if the redelegation has no entries. */
 export const saveRedelegation = saverOf(redelegations, [redelegationsBySource, byDestination]);
 export const redelegationsFrom = indexedBy(redelegations, redelegationsBySource);
 

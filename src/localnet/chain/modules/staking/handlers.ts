@@ -38,7 +38,7 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   });
 }
 
-/** `MsgCreateValidator`: registers a validator and its first delegation. It can enter the active set at the end of the block. */
+/** `MsgCreateValidator`: registers a validator and its first delegation. It may enter the active set at the end of the block. */
 function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
   const operator = messages.addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = messages.validateCreate(message);
@@ -122,7 +122,7 @@ function editValidator(context: Context, keepers: Keepers, message: wire.MsgEdit
   );
 }
 
-/** Formats a protobuf message as text like Go. */
+/** Formats a commission as Go formats the protobuf message. */
 function commissionText({ rate, maxRate, maxChangeRate, updateTimeNs }: records.Commission): string {
   const { seconds, nanos } = splitNs(updateTimeNs);
   const rates = `commission_rates:<rate:"${rate}" max_rate:"${maxRate}" max_change_rate:"${maxChangeRate}" > `;

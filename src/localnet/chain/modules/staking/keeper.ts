@@ -10,7 +10,7 @@ import * as validators from "./validators.ts";
 import * as delegations from "./delegations.ts";
 import * as records from "./records.ts";
 
-/** Other modules' access to validators. `consensus` is the consensus key's address (20 bytes), `operator` the operator's. */
+/** Other modules' access to validators. `consensus` is the consensus address (20 bytes), `operator` the operator address. */
 export type StakingKeeper = ReturnType<typeof createStakingKeeper>;
 
 /** A validator's tokens, and its delegators' shares. */
@@ -93,7 +93,7 @@ function factsOf(validator: records.Validator, { operators }: types.Keepers) {
 }
 
 export interface Infraction {
-  /** 20 bytes. */
+  /** Consensus address, 20 bytes. */
   readonly consensus: Uint8Array;
   readonly height: bigint;
   /** The validator's power at that height. */
@@ -102,8 +102,9 @@ export interface Infraction {
 }
 
 /**
- * Burns part of the stake that backed an infraction. Undelegations and redelegations since then pay first, the validator pays the
- * rest. Returns the amount that the validator lost, or zero if it is unknown. Throws for an unbonded validator.
+ * Burns part of the stake that backed an infraction. Undelegations and redelegations since the infraction pay first, and the
+ * validator pays the rest. Returns the amount that the validator lost, or zero if the validator is unknown. Throws for an
+ * unbonded validator.
  */
 function slash(context: Context, keepers: types.Keepers, infraction: Infraction): bigint {
   const { consensus, height, power, fraction } = infraction;
@@ -222,7 +223,7 @@ function slashRedelegation(
   return due;
 }
 
-/** Creates the reads for contracts. Their store accesses match the deployed keeper's, because each one consumes gas. */
+/** Read methods for contracts. Their store accesses match the deployed keeper's, because each access consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: types.Keepers) {

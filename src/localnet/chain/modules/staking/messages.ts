@@ -12,7 +12,7 @@ import * as stakingErrors from "./errors.ts";
 
 const DAY_NS = 86_400_000_000_000n;
 
-/** Maximum lengths of the texts in a description, in bytes. */
+/** Maximum lengths of a description's fields, in bytes. */
 const MAX_LENGTHS = [
   ["moniker", "moniker", 70],
   ["identity", "identity", 3000],
@@ -93,7 +93,7 @@ export function requireMinimumRate(context: Context, { rate }: Rates): void {
   throw stakingErrors.ErrCommissionLTMinRate(text);
 }
 
-/** Throws sdk/18 if a text in the description is too long. */
+/** Throws sdk/18 if a field of the description is too long. */
 export function requireShort(description: Description): Description {
   for (const [field, name, max] of MAX_LENGTHS) {
     const got = utf8(description[field]).length;
@@ -102,7 +102,7 @@ export function requireShort(description: Description): Description {
   return description;
 }
 
-/** Merges an edited description. "[do-not-modify]" leaves a text unchanged. Throws sdk/18. */
+/** Merges an edited description. "[do-not-modify]" leaves a field unchanged. Throws sdk/18. */
 export function editDescription(
   known: Description | undefined,
   edited: Description | undefined,
@@ -119,7 +119,7 @@ export function editDescription(
   });
 }
 
-/** Checks that a new rate is in range before the state is read. Throws sdk/18. */
+/** Checks that a new rate is in range before the validator is read. Throws sdk/18. */
 export function validateNewRate(context: Context, rate: bigint): void {
   if (rate > DEC18_ONE || rate < 0n)
     throw errors.ErrInvalidRequest("commission rate must be between 0 and 1 (inclusive)");

@@ -112,7 +112,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: typ
   const waiting = addUnbondings(context, keepers, state);
   addRedelegations(context, keepers, state);
   requireShares(given, state);
-  // The pools may have more, because anyone could send coins to their addresses before an upgrade.
+  // The pools may hold more, because anyone could send coins to their addresses before an upgrade.
   if (json !== undefined) requirePools(context, keepers, given, waiting);
   const largest = largestId(state);
   if (largest > 0n) delegations.lastUnbondingId.set(context, largest);

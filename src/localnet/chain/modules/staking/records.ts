@@ -7,7 +7,7 @@ import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staki
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { type Codec, mappedCodec, messageCodec } from "../../store/collections.ts";
 
-/** A stored validator, with its numeric texts parsed. */
+/** A stored validator, with its numeric strings parsed. */
 export interface Validator
   extends Omit<
     wire.Validator,
@@ -57,7 +57,7 @@ export interface Redelegation extends Omit<wire.Redelegation, "entries"> {
   readonly entries: readonly RedelegationEntry[];
 }
 
-/** Parses the digits of an amount or decimal as Go does: "010" is 8. Absent text is 0. Any other text throws a plain error. */
+/** Parses the digits of an amount or decimal as Go does: "010" is 8, and "" is 0. Any other string throws a plain error. */
 export function toInteger(digits: string): bigint {
   return digits === "" ? 0n : parseGoBigInt(digits);
 }

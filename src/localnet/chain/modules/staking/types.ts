@@ -77,7 +77,7 @@ export interface StakingHooks {
   readonly beforeDelegationSharesModified: DelegationHook;
   readonly beforeDelegationRemoved: DelegationHook;
   readonly afterDelegationModified: DelegationHook;
-  /** `fraction` is decimal text with 18 decimal places. */
+  /** `fraction` is a decimal string with 18 decimal places. */
   readonly beforeValidatorSlashedWithTokensToBurn: (
     context: Context,
     validator: Uint8Array,
@@ -86,7 +86,7 @@ export interface StakingHooks {
   readonly afterUnbondingInitiated: (context: Context, id: bigint) => void;
 }
 
-/** Calls the hooks of several modules in order. The first error ends the calls. `members` is called each time. */
+/** Combines the hooks of several modules. Hooks run in order until the first error. `members` is called for each hook. */
 export function joinHooks(members: () => readonly Partial<StakingHooks>[]): StakingHooks {
   const each = (call: (member: Partial<StakingHooks>) => void): void => {
     for (const member of members()) call(member);
@@ -107,14 +107,14 @@ export function joinHooks(members: () => readonly Partial<StakingHooks>[]): Stak
   };
 }
 
-/** Name of the module and its store. The store has the SDK's layout, because other chains prove its keys. */
+/** Name of the module and its store. The store has the SDK's layout, because other chains verify proofs of its keys. */
 export const MODULE_NAME = "staking";
 
 /** Module accounts that hold tokens: one for bonded validators, the other for all other validators. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
-// The SDK's prefixes (x/staking/types/keys.go) that several functions use. `|` joins, `lp` puts an address' length before it (one byte).
+// Prefixes (x/staking/types/keys.go) that several functions use. `|` joins, `lp` prefixes an address with its length (1 byte).
 /** `| lp(operator)`. */
 export const VALIDATORS = Uint8Array.of(0x21);
 /** See {@link powerKey}. */
@@ -154,7 +154,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Returns the parameters used if a genesis has none, which are the deployed chain's. */
+/** Returns the parameters used if a genesis contains none: the deployed chain's parameters. */
 export function defaultParams(denom: string): Params {
   return {
     unbondingTime: { seconds: 1_814_400n, nanos: 0 },
@@ -171,7 +171,7 @@ export function unbondingTimeNs({ unbondingTime }: Params): bigint {
   return joinNs(unbondingTime);
 }
 
-/** Throws an unregistered error for parameters with which the chain could not run. The texts match the SDK's. */
+/** Throws an unregistered error for parameters with which the chain could not run. Messages match the SDK's. */
 function validateParams(params: Params): void {
   const time = unbondingTimeNs(params);
   if (time <= 0n) throw unregisteredError(`unbonding time must be positive: ${time}`);

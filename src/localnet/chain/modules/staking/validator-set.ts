@@ -122,7 +122,7 @@ export function storeUpdates(context: Context, updates: readonly ValidatorPower[
   });
 }
 
-/** Returns the block's validator updates: keys and powers. A validator that left has power 0. */
+/** Returns the block's validator updates: keys and powers. A validator that left the set has power 0. */
 export function updatesOf(context: Context): readonly ValidatorPower[] {
   const { updates } = validators.lastUpdates.get(context) ?? wire.ValidatorUpdates.decode(new Uint8Array(0));
   return updates.flatMap(({ pubKey, power }) =>
@@ -140,11 +140,11 @@ export const historicalInfos = createMap(
 
 /**
  * Stores the header and active set at the start of a block, and deletes entries that are `historical_entries` or more heights
- * old. The set is the last block's, highest power first.
+ * old. The active set is the last block's, in descending order of power.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
-  // The entries to delete are adjacent. There are several only after the parameter was lowered.
+  // The entries to delete are adjacent. There is more than one only after the parameter has been lowered.
   for (let old = context.height - entries; old >= 0n && historicalInfos.has(context, old); old -= 1n)
     historicalInfos.delete(context, old);
   if (entries === 0n) return;

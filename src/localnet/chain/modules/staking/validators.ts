@@ -17,7 +17,7 @@ import * as types from "./types.ts";
 import { consensusAddressOf, toInteger, type Validator, validatorCodec } from "./records.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 
-/** A `google.protobuf.Int64Value`. */
+/** Encodes a power as a `google.protobuf.Int64Value`. */
 const powerCodec: Codec<bigint> = {
   encode: (value) => (value === 0n ? new Uint8Array(0) : new BinaryWriter().uint32(8).int64(value).finish()),
   decode: (bytes) => {
@@ -207,7 +207,7 @@ export function addToValidatorQueue(context: Context, validator: Validator): voi
   setAddresses(context, key, [...addressesAt(context, key), validator.operatorAddress]);
 }
 
-/** Removes a validator from the queue if it is there. */
+/** Removes a validator from the queue if it is queued. */
 export function removeFromValidatorQueue(context: Context, validator: Validator): void {
   const key = keyOf(validator);
   const others = addressesAt(context, key).filter((address) => address !== validator.operatorAddress);

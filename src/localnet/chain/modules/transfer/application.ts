@@ -61,7 +61,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
-    // ibc-go has the space before the colon too.
+    // ibc-go's message has the space before the colon too.
     throw ibcErrors.ErrInvalidChannelOrdering(
       `expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `,
     );
@@ -159,7 +159,7 @@ export function sendTransfer(
   const sender = parseAddress(bech32Prefix, message.sender);
   if (bank.isBlocked(sender))
     throw ibcErrors.ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
-  // ibc-go reads the channel for its telemetry. It exists because it has a next sequence.
+  // ibc-go reads the channel for its telemetry. The channel exists, because it has a next sequence.
   channels.channel(context, source);
   const denom = fullDenomOf(context, coin.denom);
   if (denom.startsWith(transfer.channelPrefix(source))) {
@@ -180,7 +180,7 @@ export function sendTransfer(
       memo: message.memo,
     }),
   });
-  // The deployed chain reads this again after the limiter.
+  // The deployed chain reads the channel again after the limiter.
   channels.channel(context, source);
   context.emit(
     event("ibc_transfer", [

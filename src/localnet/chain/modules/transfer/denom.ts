@@ -83,7 +83,7 @@ export function receivedDenom(
   return localDenom(parseTrace(full));
 }
 
-/** Parses a trace's hash in upper or lower case. Throws an unregistered error with Go's text. */
+/** Parses a trace's hash in upper or lower case. Throws an unregistered error with Go's message. */
 export function parseTraceHash(text: string): Uint8Array {
   const invalid = /[^0-9a-fA-F]/u.exec(text)?.[0];
   if (invalid !== undefined) {

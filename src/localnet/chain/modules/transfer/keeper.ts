@@ -17,7 +17,7 @@ export interface TransferOptions {
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
-  /** If present, the chain also has its own messages, and ibc-go's return its own responses. If absent, it has only ibc-go's. */
+  /** If present, the chain also has its own messages, whose responses ibc-go's messages return too. Default: only ibc-go's. */
   readonly ownMessages?: { readonly chainName: string };
 }
 
@@ -96,7 +96,7 @@ export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace):
     bank.setMetadata(context, voucherMetadata(trace));
 }
 
-/** Returns a voucher's metadata. As in ibc-go, it has no unit for `display`. */
+/** Returns a voucher's metadata. As in ibc-go, the metadata has no unit for `display`. */
 function voucherMetadata(trace: DenomTrace): Metadata {
   const display = transfer.fullDenom(trace);
   return {
@@ -124,7 +124,7 @@ export function fullDenomOf(context: Context, denom: string): string {
 function changeEscrow(context: Context, { denom, amount }: Coin, sign: 1n | -1n): void {
   const before = escrows.get(context, denom) ?? 0n;
   const total = before + sign * amount;
-  // Anyone may send coins to an escrow account. Go panics here.
+  // This can happen because coins sent directly to an escrow account are not tracked. Go panics here.
   if (total < 0n) throw ErrInsufficientFunds(`escrowed ${before}${denom} is smaller than ${amount}${denom}`);
   if (total === 0n) escrows.delete(context, denom);
   else escrows.set(context, denom, total);

@@ -95,7 +95,7 @@ function namingOwnResponse(handler: MessageHandler, chainName: string): MessageH
   return { ...handler, handle: (context, message) => ({ ...handler.handle(context, message), typeUrl }) };
 }
 
-/** The chain's own MsgTransfer, which lets a contract pay a fee to the relayer of the result. Throws `ModuleError`. */
+/** The chain's own MsgTransfer, which lets a contract pay the relayer of the acknowledgement or timeout. Throws `ModuleError`. */
 function transferWithFee(
   context: Context,
   message: own.MsgTransfer,
@@ -243,7 +243,7 @@ function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
 
 /** Finds a trace. Accepts a hash in upper or lower case, with or without the prefix "ibc/". */
 function traceOf(context: Context, text: string): DenomTrace {
-  // The hash is also missing from ibc-go's text.
+  // ibc-go's message lacks the hash too.
   const prefix = "invalid denom trace hash: , error: ";
   const hash = checkArgument(() => transfer.parseTraceHash(transfer.hashOfVoucher(text) ?? text), prefix);
   return requireFound(traces.get(context, hash), () => transfer.ErrTraceNotFound(text));

@@ -18,7 +18,7 @@ export const SUCCESS: { readonly success: true; readonly bytes: Uint8Array } = {
   bytes: encodeReply({ kind: "result", result: Uint8Array.of(1) }),
 };
 
-/** Creates the acknowledgement for an error. It contains only the code, because error texts need not be deterministic. */
+/** Creates the acknowledgement for an error. Only the error's code is included, because messages need not be deterministic. */
 export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   readonly success: false;
   readonly bytes: Uint8Array;
@@ -27,7 +27,7 @@ export function errorAcknowledgement({ code }: Pick<ModuleError, "code">): {
   return { success: false, bytes: encodeReply({ kind: "error", error }) };
 }
 
-/** Decodes an acknowledgement. Throws ibc/4 for invalid bytes, and ibc/12 if it contains neither a result nor an error. */
+/** Decodes an acknowledgement. Throws ibc/4 for invalid bytes, and ibc/12 if there is neither a result nor an error. */
 export function replyOf(acknowledgement: Uint8Array): Reply {
   let reply: Reply | undefined;
   try {
@@ -115,7 +115,7 @@ const FIELDS = ["denom", "amount", "sender", "receiver", "memo"] as const;
 
 /**
  * Reads a packet's data as Go's `encoding/json` does: unknown members are ignored, names match in any case, and the last of
- * several equal names wins. Throws an error with the reason for anything other than an object whose known members are texts.
+ * several equal names wins. Throws an error with the reason for anything other than an object whose known members are strings.
  */
 export function readTransferData(bytes: Uint8Array): TransferData {
   const data = { denom: "", amount: "", sender: "", receiver: "", memo: "" };

@@ -20,10 +20,10 @@ const MODULE_NAME = "upgrade";
 const plan = createItem(MODULE_NAME, Uint8Array.of(0), messageCodec(Plan));
 const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
 
-/** The authority may plan upgrades. */
+/** `authority` is the account that may plan upgrades. */
 type UpgradeOptions = Pick<ChainNames, "authority">;
 
-/** Creates the `upgrade` module: upgrade plans. A plan is done at its height; nothing else in the program depends on it. */
+/** Creates the `upgrade` module, which stores upgrade plans. A plan is done at its height and has no other effect. */
 export function createUpgradeModule(options: UpgradeOptions): ChainModule {
   return {
     name: MODULE_NAME,

@@ -28,8 +28,8 @@ interface BinaryCall {
 /** Calls entry points of binary contracts. */
 export interface BinaryContracts {
   /**
-   * Runs an entry point, consumes its gas and returns its decoded result. Decodes before consuming the gas, because in Go the gas
-   * of a call whose result causes a panic is lost. Throws ErrVMError or an out-of-gas error.
+   * Runs an entry point, consumes its gas and returns its decoded result. Decodes before consuming the gas, because in Go, a
+   * panic while decoding leaves the call's gas uncharged. Throws ErrVMError or an out-of-gas error.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -37,7 +37,7 @@ export interface BinaryContracts {
 interface BinaryDeps {
   readonly vm: Vm;
   readonly tracer: GasTracer;
-  /** Returns how many calls are in progress, each started by a message of the previous one. */
+  /** Returns how many calls are in progress, each started by a message of the previous call. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
   /** Runs a contract's encoded query and returns the encoded result. */
@@ -160,7 +160,7 @@ interface HostScope {
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
    * VM gas that the contract pays per unit of chain gas that an access uses. It is 1 in IBC entry points, because wasmd does not
-   * convert that gas there. The chain's meter is always charged in full.
+   * convert the gas there. The chain's meter is always charged in full.
    */
   readonly accessScale: bigint;
 }

@@ -17,7 +17,7 @@ export const MAX_CODE_BYTES = 1_677_722;
 
 /** wasmd's price per compiled byte, in chain gas. */
 const COMPILE_COST = 3n;
-/** wasmd's price per 100 bytes of gzip to unpack. */
+/** wasmd's price for unpacking 100 bytes of gzip, in chain gas. */
 const UNCOMPRESS_COST_OF_100 = 15n;
 
 /** Code to upload. */
@@ -27,11 +27,11 @@ interface Upload {
   readonly code: Uint8Array;
   /** Who may instantiate the code. If undefined, the parameters decide. */
   readonly permission: AccessConfig | undefined;
-  /** True if the authority uploads the code, because the parameters do not bind it. */
+  /** True if the authority, which the parameters do not restrict, uploads the code. */
   readonly isAuthority: boolean;
 }
 
-/** Checks and stores code. Returns its id and hash. Throws ErrCreateFailed with the virtual machine's error text. */
+/** Checks and stores code. Returns its id and hash. Throws ErrCreateFailed with the virtual machine's error message. */
 export function storeCode(
   context: Context,
   vm: Vm,
@@ -69,7 +69,7 @@ export function defaultPermission(context: Context, creator: string): AccessConf
   return { permission, addresses: isList ? [creator] : [] };
 }
 
-/** Checks code as an upload does. Returns the chain's error text if it rejects the code. */
+/** Checks code as in an upload. Returns the chain's error message if the code is rejected. */
 export function checkCode(vm: Vm, checksum: string, code: Uint8Array): string | undefined {
   try {
     vm.store(checksum, code);
@@ -94,7 +94,7 @@ function uncompress(context: Context, code: Uint8Array): Uint8Array {
   }
 }
 
-/** zlib's error codes, and Go's texts for them. */
+/** zlib's error codes, and Go's messages for them. */
 const UNPACK_TEXTS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "unexpected EOF",
   Z_DATA_ERROR: "gzip: invalid checksum",
@@ -106,7 +106,7 @@ function unpackText(error: unknown): string {
   return UNPACK_TEXTS[code] ?? errorMessage(error);
 }
 
-/** What the chain needs to know about a code. */
+/** Facts about a code that the chain needs. */
 export interface CodeReport {
   readonly hasIbcEntryPoints: boolean;
   /** The version in the section `cw_migrate_version`. */
@@ -124,7 +124,7 @@ const IBC_ENTRY_POINTS = [
 
 const TYPESCRIPT: CodeReport = { hasIbcEntryPoints: false, migrateVersion: undefined };
 
-/** Creates a function that returns the report on a stored code. It caches reports because code never changes. */
+/** Creates a function that returns the report on a stored code. Reports are cached, because code never changes. */
 export function createCodeReports(): (context: Context, checksum: Uint8Array) => CodeReport {
   const known = new Map<string, CodeReport>();
   return (context, checksum) => {

@@ -35,7 +35,7 @@ export interface ContractHost {
     context: Context,
     contract: Instantiation,
   ) => { readonly address: string; readonly data: Uint8Array };
-  /** Executes a JSON message. Returns the data set by the last reply or, if none set any, by the response; it may be empty. */
+  /** Executes a JSON message. Returns the data from the last reply that set any, or else from the response; it may be empty. */
   readonly execute: (context: Context, address: string, caller: Caller, message: Uint8Array) => Uint8Array;
   /** Returns data like `execute`. */
   readonly migrate: (context: Context, migration: Migration) => Uint8Array;
@@ -44,12 +44,12 @@ export interface ContractHost {
   readonly reply: (context: Context, address: string, reply: Reply) => Uint8Array | undefined;
   /** Runs a smart query, whose message and result are JSON. */
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
-  /** Returns whether an error's text came from a contract, so that other contracts may see it. */
+  /** Returns whether an error's message came from a contract, so that other contracts may see it. */
   readonly isDeterministic: (error: errors.ModuleError) => boolean;
   readonly ibc: IbcCalls;
 }
 
-/** The parts that call back into the host and so can only be created after it. */
+/** The parts that call back into the host and can therefore only be created after it. */
 export interface HostParts {
   readonly dispatch: Dispatch;
   readonly querier: ContractQuerier;
@@ -68,7 +68,7 @@ interface CallDeps extends WasmDeps {
   readonly entryPoints: EntryPoints;
   readonly reports: ReturnType<typeof createCodeReports>;
   readonly parts: () => HostParts;
-  /** Errors whose text came from a contract. */
+  /** Errors whose message came from a contract. */
   readonly deterministic: WeakSet<errors.ModuleError>;
 }
 
@@ -334,7 +334,7 @@ function query(host: CallDeps, context: Context, address: string, message: Uint8
   return runEntryPoint(host, keys.ErrQueryFailed, () => host.entryPoints.query(context, loaded, message));
 }
 
-/** Converts a `ContractError` to a chain error ("text: execute wasm contract failed"). Other errors are passed on. */
+/** Converts a `ContractError` to a chain error ("text: execute wasm contract failed"). Rethrows other errors. */
 function runEntryPoint<T>({ deterministic }: CallDeps, failed: errors.ErrorKind, call: () => T): T {
   try {
     return call();

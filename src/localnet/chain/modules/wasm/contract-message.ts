@@ -26,8 +26,8 @@ const NO_HANDLER: ContractMessage = { kind: "invalid", error: ErrUnknownMsg("no 
 type Encoder = (body: GoField, contract: string) => ContractMessage;
 
 /**
- * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). A message that the chain does not know or that has invalid
- * coins becomes `invalid`, so that it fails when it runs. Throws `GoJsonError` for members of another type.
+ * Decodes a binary contract's message (wasmd 0.53 `DefaultEncoders`). An unknown message, or a message with invalid coins,
+ * becomes `invalid`, so that it fails when it runs. Throws `GoJsonError` if a member has the wrong type.
  */
 export function parseContractMessage(message: GoField, contract: string): ContractMessage {
   return message.variant(KINDS, contract) ?? NO_HANDLER;
@@ -259,7 +259,7 @@ const encodeWasm = moduleEncoder({
     wasmAny("MsgInstantiateContract2", wire.MsgInstantiateContract2, {
       ...instantiation(sender, body),
       salt: body.member("salt").bytes(),
-      // A contract can make the address depend on the message by deriving the salt from it.
+      // A contract can make the address depend on the message by deriving the salt from the message.
       fixMsg: false,
     }),
   migrate: (body, sender) =>

@@ -35,7 +35,7 @@ export interface ContractScope {
   readonly useGas: (amount: bigint) => void;
 }
 
-/** A call's sender, and the coins sent with it. The contract has already received them. */
+/** A call's sender, and the coins sent with it. The contract has already received the coins. */
 export interface Caller {
   readonly sender: string;
   readonly funds: readonly Coin[];
@@ -44,9 +44,9 @@ export interface Caller {
 /** A message that a contract sends. The sender is always the contract itself. */
 export type ContractMessage =
   /**
-   * Any of the chain's messages. `isWasm` means that it goes to a contract, so the reply contains its events. `isTransfer` means
-   * that it is a transfer, for which the deployed chain reads the port. `text` is Go's print of the message, for the error if the
-   * chain lacks its module.
+   * Any of the chain's messages. `isWasm` means that the message is for a contract, so the reply contains its events.
+   * `isTransfer` means that the message is a transfer, for which the deployed chain reads the port. `text` is the message as Go
+   * prints it in the error for a module that the chain lacks.
    */
   | {
       readonly kind: "any";
@@ -103,8 +103,8 @@ export interface ContractResponse {
 }
 
 /**
- * The result of a sub-message. `error` is the error's text if it came from a contract. Otherwise, it has only the codespace and
- * code, because the text may not be deterministic.
+ * The result of a sub-message. `error` is the error message if the error came from a contract. Otherwise, it contains only the
+ * codespace and code, because the message may not be deterministic.
  */
 export type ReplyResult =
   | {
@@ -139,7 +139,7 @@ export interface ContractCode {
 /** A response without messages, attributes, events or data. */
 export const NO_RESPONSE: ContractResponse = { messages: [], attributes: [], events: [], data: undefined };
 
-/** Creates a sub-message that causes no reply. If it fails, the call fails. */
+/** Creates a sub-message without a reply. If it fails, the call fails. */
 export function subMessage(message: ContractMessage): SubMessage {
   return { id: 0n, message, replyOn: "never", gasLimit: undefined };
 }

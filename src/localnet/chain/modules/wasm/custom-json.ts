@@ -6,8 +6,8 @@ import type { MessageJson } from "./contract.ts";
 import type { CustomMessageHandler, CustomMessageResult, CustomQueryHandler } from "./types.ts";
 
 /**
- * Creates the handler for a module's custom messages from functions by member name. If a message has several of these members, the
- * first in this order wins, as in Go. `sender` is always the calling contract.
+ * Creates the handler for a module's custom messages from functions by member name. If a message has several of these members,
+ * the first in this order wins, as in Go. `sender` is always the calling contract.
  */
 export function customMessages(
   handlers: Readonly<
@@ -46,13 +46,13 @@ export function toUintNumber(value: bigint): number | bigint {
   return value > Number.MAX_SAFE_INTEGER ? value : Number(value);
 }
 
-/** Reads an unsigned integer, or 0 if absent. CosmWasm bindings encode these integers only as JSON numbers; text is rejected. */
+/** Reads an unsigned integer, or 0 if absent. CosmWasm bindings encode these integers only as JSON numbers, not strings. */
 export function asUintNumber(field: JsonField): bigint {
   if (typeof field.value === "string") throw field.error(field.path, "an unsigned integer");
   return field.asUint64();
 }
 
-/** Reads an integer of any size (`math.Int`), or 0 if absent. CosmWasm bindings encode these integers as text. */
+/** Reads an integer of any size (`math.Int`), or 0 if absent. CosmWasm bindings encode these integers as strings. */
 export function asInteger(field: JsonField): bigint {
   if (!field.isPresent()) return 0n;
   return orThrow(

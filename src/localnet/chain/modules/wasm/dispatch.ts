@@ -10,7 +10,7 @@ import { ErrInvalid, ErrInvalidMsg, ErrUnknownMsg } from "./keys.ts";
 import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
-/** Runs the messages in a contract's response. Returns the data set by the last reply or, if none set any, the response's. */
+/** Runs the messages in a contract's response. Returns the data from the last reply that set any, or else the response's data. */
 export type Dispatch = (
   context: Context,
   contract: string,

@@ -29,7 +29,7 @@ export type EntryCall =
 
 /**
  * The entry points of contracts in TypeScript and of binary contracts. All methods throw `ContractError` for the contract's own
- * error, and `ModuleError` for others.
+ * error, and `ModuleError` for other errors.
  */
 export interface EntryPoints {
   readonly call: (context: Context, code: keeper.LoadedCode, call: EntryCall) => wasm.ContractResponse;
@@ -49,7 +49,7 @@ interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly tracer: GasTracer;
   /** Looked up on each call. */
   readonly querier: () => ContractQuerier;
-  /** Returns the number of nested calls in progress, each made by a message of the previous one. */
+  /** Returns the number of nested calls in progress, each made by a message of the previous call. */
   readonly messageDepth: () => number;
 }
 
@@ -87,7 +87,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price per message byte for TypeScript code. It stands for the parsing that binary code pays for. */
+/** Price per message byte for TypeScript code, in place of the parsing that binary code pays for. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(
@@ -169,7 +169,7 @@ function parseAcknowledgedResponse(bytes: Uint8Array, contract: string): wasm.Co
 
 /**
  * Decodes the result of `ibc_channel_open`. Returns the version, or empty if there is none. As on the deployed chain, a contract
- * error means no version, so the channel still opens. Throws `GoJsonError`.
+ * error yields no version, so the channel still opens. Throws `GoJsonError`.
  */
 function parseOpenResult(bytes: Uint8Array): string {
   return GoField.parse(bytes).member("ok").member("version").text();
@@ -263,10 +263,9 @@ function outcomeOf({ events, data, responses }: Extract<wasm.ReplyResult, { ok: 
   };
 }
 
-/** The IBC entry points. */
 type IbcEntryPoint = Extract<EntryPoint, `ibc_${string}`>;
 
-/** A packet's outcome. `refused` contains the contract's error text; `accepted` contains the acknowledgement. */
+/** A packet's outcome. `refused` contains the contract's error message; `accepted` contains the acknowledgement. */
 export type ReceiveOutcome =
   | { readonly kind: "refused"; readonly text: string }
   | { readonly kind: "accepted"; readonly acknowledgement: Uint8Array | undefined };
@@ -306,7 +305,6 @@ interface IbcCallDeps {
   ) => Uint8Array | undefined;
 }
 
-/** Creates the calls. */
 export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCallDeps): IbcCalls {
   const { ibc } = entryPoints;
   return {
@@ -337,12 +335,12 @@ export function createIbcCalls({ entryPoints, load, guard, run, respond }: IbcCa
   };
 }
 
-/** Converts a virtual machine error to the code that it has in IBC entry points. */
+/** Converts a virtual machine error to ErrExecuteFailed, its code in IBC entry points. */
 function asExecuteFailed(error: ModuleError): ModuleError {
   return isVmError(error) ? ErrExecuteFailed(textOf(error)) : error;
 }
 
-/** Returns the contract's error as text. A virtual machine error is a panic, so the relayer's transaction fails. */
+/** Returns a contract error's message instead of throwing it. A virtual machine error is a panic, which fails the transaction. */
 function orRefused<T>(call: () => T): T | string {
   try {
     return wrapErrors((error) => (isVmError(error) ? goPanic(textOf(error)) : error), call);
@@ -356,7 +354,7 @@ function isVmError({ codespace, code }: ModuleError): boolean {
   return codespace === MODULE_NAME && code === ErrVMError().code;
 }
 
-/** Returns an error's text without its description. */
+/** Returns an error's message without its description. */
 function textOf({ wraps }: ModuleError): string {
   return wraps.toReversed().join(": ");
 }

@@ -15,7 +15,7 @@ const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
 const CUSTOM_EVENT_COST = 20n;
 const EVENT_BYTE_COST = 1n;
-/** How many key and value bytes are free in each response. */
+/** Number of key and value bytes that are free in each response. */
 const FREE_EVENT_BYTES = 100n;
 
 /** Charges for an instance of a code, whose price depends on whether the code is pinned. */
@@ -24,7 +24,7 @@ export function chargeInstance(context: Context, codeId: bigint, entry: string):
   context.gas.consume(cost, `Loading CosmWasm module: ${entry}`);
 }
 
-/** Charges for a reply. It costs as much as an instance of pinned code, even for code that is not pinned, plus its events. */
+/** Charges for a reply: an instance at the price of pinned code, even if the code is not pinned, plus the reply's events. */
 export function chargeReply(context: Context, result: ReplyResult): void {
   const events = result.ok ? result.events : [];
   context.gas.consume(PINNED_INSTANCE_COST + eventsCost(events, []), "Loading CosmWasm module: reply");
@@ -45,7 +45,7 @@ function eventsCost(events: ContractResponse["events"], others: readonly Contrac
   return ATTRIBUTE_COST * BigInt(attributes.length) + EVENT_BYTE_COST * (paidBytes + types);
 }
 
-/** VM gas of a call without a gas limit. */
+/** VM gas limit of a call whose meter has no limit. */
 const NO_LIMIT = (1n << 64n) - 1n;
 
 /** Returns the VM gas that a call may use: the meter's remaining gas. */
@@ -67,8 +67,8 @@ export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
 const SHORT_TYPE_BYTES = 2;
 
 /**
- * Charges for and emits the events in a contract's response. The event `wasm` with its attributes, if any, comes first, followed
- * by its own events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
+ * Charges for and emits the events in a contract's response. The event `wasm` with the response's attributes, if any, comes
+ * first, followed by the response's events as `wasm-<type>`. Like wasmd, trims types, keys and values. Throws ErrInvalidEvent.
  */
 export function emitContractEvents(context: Context, address: string, response: ContractResponse): void {
   chargeEvents(context, response);

@@ -37,7 +37,7 @@ export class GoField {
     return new GoField(found?.[1] ?? NULL, path);
   }
 
-  /** Calls the first handler, in the handlers' order, whose member is present. Returns undefined if no handler's member is. */
+  /** Calls the first of the handlers whose member is present. Returns undefined if none of the members is present. */
   variant<A extends readonly unknown[], T>(
     handlers: Readonly<Record<string, (body: GoField, ...more: A) => T>>,
     ...more: A

@@ -19,7 +19,7 @@ import type { JsonObject } from "../../../../platform/base/json.ts";
 import { enumName } from "../../../../platform/base/text.ts";
 import { isZeroHeight } from "../ibc/host/height.ts";
 
-/** What the `ibc` module provides for contracts. */
+/** Methods of the `ibc` module that contracts use. */
 export interface ContractChannels {
   /** Returns a channel, or undefined if it is unknown. */
   readonly channel: (context: Context, end: ChannelEndpoint) => wireChannel.Channel | undefined;
@@ -91,7 +91,7 @@ function oneChannel(context: Context, end: ChannelEndpoint, channels: ContractCh
 /** Tag for the field `sequence` in `MsgIBCSendResponse`: number 1, a varint. */
 const SEQUENCE_TAG = 8;
 
-/** Sends a contract's packet from its own port (`ibc.send_packet`). Returns the encoded `MsgIBCSendResponse`. Throws `ModuleError`. */
+/** Sends a packet from a contract's port (`ibc.send_packet`). Returns the encoded `MsgIBCSendResponse`. Throws `ModuleError`. */
 export function sendContractPacket(
   context: Context,
   contract: Uint8Array,

@@ -187,7 +187,7 @@ export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
 
-/** Returns the key prefix for a code's contracts, in creation order: `0x06 | code id`. Position and address follow it. */
+/** Returns the key prefix for a code's contracts, in creation order: `0x06 | code id`, then position and address. */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(Uint8Array.of(0x06), uint64BigEndian(codeId));
 }
@@ -197,7 +197,7 @@ export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(0x09, creator.length), creator);
 }
 
-/** Writes a new contract's indexes and history. The store accesses match wasmd's, because each one consumes gas. */
+/** Writes a new contract's indexes and history. The store accesses match wasmd's, because each access consumes gas. */
 export function indexContract(
   context: Context,
   contract: { readonly address: Uint8Array; readonly creator: Uint8Array },
@@ -265,13 +265,13 @@ function positionOf({ updated }: wire.ContractCodeHistoryEntry): Uint8Array {
 
 /** A contract and the code that runs when it is called. */
 export interface LoadedCode {
-  /** bech32. */
+  /** Bech32 address. */
   readonly address: string;
-  /** The same address as bytes. */
+  /** The address as bytes. */
   readonly bytes: Uint8Array;
   /** The code's hash. */
   readonly hash: Uint8Array;
-  /** True if the code is in TypeScript and so part of this program. */
+  /** True if the code is written in TypeScript and is part of this program. */
   readonly isTypeScript?: true;
 }
 
@@ -316,7 +316,7 @@ export function isAllowed(config: wire.AccessConfig | undefined, account: string
   return config?.permission === ACCESS_TYPE_EVERYBODY;
 }
 
-/** Returns whether everyone allowed by one permission is also allowed by the other. */
+/** Returns whether everyone allowed by `config` is also allowed by `of`. */
 export function isSubset(config: wire.AccessConfig, of: wire.AccessConfig): boolean {
   if (of.permission === ACCESS_TYPE_EVERYBODY || config.permission === wire.AccessType.ACCESS_TYPE_NOBODY)
     return true;
@@ -329,7 +329,7 @@ export function classicContractAddress(codeId: bigint, instance: bigint): Uint8A
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
 }
 
-/** What determines a predictable address. */
+/** Inputs to a predictable address. */
 interface PredictableContract {
   /** The code's hash (32 bytes). */
   readonly checksum: Uint8Array;
@@ -345,7 +345,7 @@ export function predictableContractAddress(contract: PredictableContract): Uint8
   return moduleAddressOf(concat(...parts.flatMap((part) => [uint64BigEndian(BigInt(part.length)), part])));
 }
 
-/** Returns a new contract's address. Without a salt, it derives from the next instance number. */
+/** Returns a new contract's address. Without a salt, the address is derived from the next instance number. */
 export function addressOf(
   context: Context,
   contract: Pick<PredictableContract, "checksum" | "creator" | "message"> & {

@@ -3,7 +3,7 @@ import { errorsOf } from "../../runtime/errors.ts";
 /** Name of the module and its store. */
 export const MODULE_NAME = "wasm";
 
-/** Contract ports: prefix, contract address as text. */
+/** Prefix of a contract's port, followed by the contract's address as text. */
 export const PORT_PREFIX = "wasm.";
 
 /** Returns a contract's port. */

@@ -36,7 +36,7 @@ function unsupported(kind: string): SystemError {
 /** Runs a contract's query. Returns the bytes that the contract receives. Throws `ModuleError` and `SystemError`. */
 export type ContractQuerier = (context: Context, contract: LoadedCode, request: GoField) => Uint8Array;
 
-/** Runs smart queries, and decides whether contracts may see an error's text. */
+/** Runs smart queries, and decides whether contracts may see an error's message. */
 export interface SmartQueries {
   readonly query: (context: Context, address: string, message: Uint8Array) => Uint8Array;
   readonly isDeterministic: (error: errors.ModuleError) => boolean;
@@ -102,7 +102,7 @@ function queryRoute(scope: QueryScope, body: GoField, options: WasmOptions, deps
   return { bytes, json };
 }
 
-/** Runs a query. Converts a gRPC status, because it is not a registered error. */
+/** Runs a query. A gRPC status becomes an unregistered error. */
 function withoutStatus<T>(query: () => T): T {
   try {
     return query();
@@ -181,7 +181,7 @@ function queryContract(
   );
 }
 
-/** Error codes for a missing contract and a missing code. */
+/** Code of ErrNoSuchContract. */
 const NO_SUCH_CONTRACT = 22;
 
 function querySmart(context: Context, address: string, message: Uint8Array, smart: SmartQueries): Uint8Array {
@@ -202,7 +202,7 @@ function noSuchContract(address: string): SystemError {
   return new SystemError("no_such_contract", [["addr", printGoString(address)]]);
 }
 
-/** Returns a member. Like Go's `omitempty`, returns none if the value is empty. */
+/** Returns a member. Like Go's `omitempty`, omits the member if the value is empty. */
 function optional(name: string, value: string): readonly (readonly [string, string])[] {
   return value === "" ? [] : [[name, printGoString(value)]];
 }
@@ -235,8 +235,8 @@ function codeInfo(context: Context, codeId: bigint): Uint8Array {
 }
 
 /**
- * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes. It has its own meter with a limit of `gas` (VM
- * gas), and the call pays for its gas. Returns the encoded `QuerierResult`. Throws only panics.
+ * Runs a binary contract's encoded query (wasmd `QueryHandler`) without writes. The query has its own meter with a limit of `gas`
+ * (VM gas), and its gas is charged to the call. Returns the encoded `QuerierResult`. Throws only panics.
  */
 export function answerQuery(
   querier: ContractQuerier,
@@ -274,14 +274,14 @@ function printFailure(
   return printGoJson({ ok: { error: text } });
 }
 
-/** Returns what contracts may see of an error. Its text may differ between nodes, so it must not affect the state. */
+/** Returns the part of an error that contracts may see. The message may differ between nodes, so it must not affect the state. */
 export function redacted({ codespace, code }: errors.ModuleError): string {
   return `codespace: ${codespace}, code: ${code}`;
 }
 
 /**
- * Runs a TypeScript contract's query with the call's gas. In base64, a `grpc` query returns the response, and a raw query the
- * value or null. Throws `ModuleError` and `ContractError`.
+ * Runs a TypeScript contract's query with the call's gas. A `grpc` query returns the response in base64, and a raw query returns
+ * the value in base64, or null. Throws `ModuleError` and `ContractError`.
  */
 export function queryFromTypeScript(
   querier: ContractQuerier,

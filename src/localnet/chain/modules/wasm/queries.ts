@@ -59,7 +59,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
       try {
         return { data: host.query(context.withGas(gas), address, queryData) };
       } finally {
-        // Charge the gas so that a query's profile contains it. The query's meter has no limit.
+        // Charge the gas so that a query's profile includes it. The query's meter has no limit.
         context.gas.consume(gas.used(), "contract sub-query");
       }
     },
@@ -151,7 +151,7 @@ function inField<T>(name: string, parse: () => T): T {
   }
 }
 
-/** Decodes hex with Go's error texts. */
+/** Decodes hex with Go's error messages. */
 function hexBytes(text: string): Uint8Array {
   const bad = /[^0-9a-fA-F]/u.exec(text)?.[0];
   if (bad !== undefined) {

@@ -27,7 +27,7 @@ interface BankKeeper {
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** Returns an address' coins, sorted by the bytes of their denominations. */
+  /** Returns an address's coins, sorted by the bytes of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
   /** Burns coins from an account. */
   readonly burnCoins: (context: Context, from: string, coins: readonly Coin[]) => void;
@@ -64,7 +64,7 @@ export type CustomQueryHandler = (
   request: Readonly<Record<string, unknown>>,
 ) => MessageJson | undefined;
 
-/** What the module needs. Its routes are looked up on each use, because they include modules that are created later. */
+/** The module's dependencies. Messages and queries are looked up on each use, because some modules are created later. */
 export interface WasmDeps {
   /** Reads the transfer port, which consumes gas. Absent on a chain without transfers. */
   readonly readTransferPort?: (context: Context) => void;
@@ -94,7 +94,7 @@ export interface Instantiation {
   /** JSON. */
   readonly message: Uint8Array;
   readonly funds: readonly Coin[];
-  /** True if the authority creates the contract, because it may instantiate any code. */
+  /** True if the authority, which may instantiate any code, creates the contract. */
   readonly isAuthority?: boolean;
   /** Makes the address predictable. If `isMessageFixed` is true, the address also depends on the message. */
   readonly salt?: { readonly bytes: Uint8Array; readonly isMessageFixed: boolean };

@@ -74,7 +74,7 @@ export function identifyChannel(key: Uint8Array, value: Uint8Array): wireChannel
   return { ...wireChannel.Channel.decode(value), ...endCodec.decode(key.subarray(1)) };
 }
 
-/** The errors for a channel that lacks a sequence. Their texts name the channel end. */
+/** The errors for a channel without a sequence, and the channel end that their messages name. */
 const NO_SEQUENCE = {
   nextSequenceSend: [ibcErrors.ErrSequenceSendNotFound, "source"],
   nextSequenceRecv: [ibcErrors.ErrSequenceReceiveNotFound, "destination"],
@@ -89,7 +89,7 @@ export function requireSequence(context: Context, name: SequenceName, end: Chann
   throw kind(`${side} port: ${end.portId}, ${side} channel: ${end.channelId}`);
 }
 
-/** Reads a channel in any state. Throws channel/3 with `words`, by default both ids. */
+/** Reads a channel in any state. Throws channel/3 with `words`, which default to both ids. */
 export function requireChannel(
   context: Context,
   end: ChannelEndpoint,
@@ -112,12 +112,12 @@ export function counterpartyOf({
   return { portId: counterparty?.portId ?? "", channelId: counterparty?.channelId ?? "" };
 }
 
-/** Returns a port's application. Throws capability/7. */
+/** Returns a port's application. Throws capability/7 if there is none. */
 export function applicationOfPort(context: Context, router: PortRouter, portId: string): IBCModule {
   return requireOwner(context, portCapability(portId), router(context, portId));
 }
 
-/** Returns a channel's application. Throws capability/7 if the channel, and so its capability, does not exist. */
+/** Returns a channel's application. Throws capability/7 if the channel, and therefore its capability, does not exist. */
 export function applicationOfChannel(context: Context, router: PortRouter, end: ChannelEndpoint): IBCModule {
   const exists = channels.get(context.withGas(createGasMeter()), end) !== undefined;
   return requireOwner(context, channelCapability(end), exists ? router(context, end.portId) : undefined);

@@ -45,7 +45,7 @@ export function channelHandlers(
   });
 }
 
-/** Messages for channel upgrades and for pruning, which relayers may do only after an upgrade. */
+/** Messages for channel upgrades and for pruning, which is possible only after an upgrade. */
 const upgradeMessages = {
   ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
   ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),
@@ -77,8 +77,8 @@ function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
 }
 
-// The steps of opening and closing a channel (ICS-4, ibc-go 04-channel), with their stateless checks (`ValidateBasic`) in ibc-go's
-// order. Each step calls the application of the port.
+// The steps of opening and closing a channel (ICS-4, ibc-go 04-channel), with their stateless checks (`ValidateBasic`) in
+// ibc-go's order. Each step calls the application of the port.
 
 /** The first two steps, in which one end starts the channel and the other end accepts it. */
 function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {

@@ -41,7 +41,7 @@ export interface IBCModule {
   readonly onOpenConfirm: (context: Context, channel: ChannelEndpoint) => void;
   readonly onCloseInit: (context: Context, channel: ChannelEndpoint) => void;
   readonly onCloseConfirm: (context: Context, channel: ChannelEndpoint) => void;
-  /** Returns the acknowledgement, or undefined if it follows in a later transaction. */
+  /** Returns the acknowledgement, or undefined if it is written in a later transaction. */
   readonly onReceive: (context: Context, packet: RelayedPacket) => Acknowledgement | undefined;
   readonly onAcknowledge: (context: Context, packet: RelayedPacket, acknowledgement: Uint8Array) => void;
   readonly onTimeout: (context: Context, packet: RelayedPacket) => void;
@@ -75,7 +75,7 @@ export function encodeReply(reply: Reply): Uint8Array {
   );
 }
 
-/** Decodes a reply in any spelling that Go accepts. Returns undefined if it is empty. Throws a plain error for other bytes. */
+/** Decodes a reply in any JSON that Go accepts. Returns undefined for an empty reply. Throws a plain error for other bytes. */
 export function decodeReply(bytes: Uint8Array): Reply | undefined {
   const json: unknown = JSON.parse(fromLossyUtf8(firstGoJson(bytes)));
   if (json !== null && !isRecord(json)) throw new Error("not an object");
@@ -91,7 +91,7 @@ export function decodeReply(bytes: Uint8Array): Reply | undefined {
     : { kind: "error", error: response.value };
 }
 
-/** Throws channel/16 if a reply is not encoded as in ibc-go. Acknowledgements may have other formats. */
+/** Throws channel/16 if a reply is not encoded as in ibc-go. Accepts acknowledgements that are not replies. */
 export function requireCanonicalReply(bytes: Uint8Array): void {
   let reply: Reply | undefined;
   try {

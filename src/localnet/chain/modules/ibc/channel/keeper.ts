@@ -48,7 +48,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
   return true;
 }
 
-/** Records a packet in a recheck, in which its proof need not be verified again. Throws `ModuleError`. */
+/** Records a packet in a recheck, which need not verify the packet's proof again. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const { ordering } = channelStore.requireChannel(context, packet.destination, packet.destination.channelId);
   return markReceived(context, packet, ordering);
@@ -93,7 +93,7 @@ function requireCounterparty(name: "source" | "destination", end: ChannelEndpoin
   }
 }
 
-/** Records a received packet: by a receipt on an unordered channel, or by the next sequence on an ordered channel. */
+/** Records a received packet: stores a receipt on an unordered channel, or advances the next sequence on an ordered channel. */
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
   chargeRead(context.gas, startPath(end).length, 0);
   if (ordering === Order.ORDER_UNORDERED) {
@@ -185,7 +185,7 @@ export function timeOutOnClose(
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
-    // ibc-go omits the closing bracket too.
+    // ibc-go's message lacks the closing parenthesis too.
     throw ibcErrors.ErrInvalidPacket(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
     );
@@ -223,7 +223,7 @@ function isCommitted(context: Context, packet: Packet): boolean {
   );
 }
 
-/** Verifies that a packet was not received. An ordered channel must still expect it; an unordered one must lack its receipt. */
+/** Verifies that a packet was not received: an ordered channel still expects it, or an unordered channel has no receipt. */
 function verifyUnreceived(
   context: Context,
   { connection, ordering }: { readonly connection: ConnectionEnd; readonly ordering: Order },

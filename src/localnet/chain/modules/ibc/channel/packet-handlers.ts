@@ -24,8 +24,8 @@ import {
 } from "./keeper.ts";
 import { requireProof } from "./messages.ts";
 
-// The messages with which relayers relay packets. A packet that was relayed before changes nothing and succeeds, because several
-// relayers relay the same packets and a late relayer must not lose its other messages.
+// The messages that relay packets. A packet that was relayed before succeeds without changes, because several relayers relay the
+// same packets, and a late relayer must not lose the other messages in its transaction.
 
 /** Options and dependencies of the handlers. */
 export interface RelayDeps {
@@ -220,8 +220,8 @@ type Relayed = "update" | "new" | "redundant" | "other";
 
 /**
  * Creates the ante step for relayers' transactions (ibc-go `RedundantRelayDecorator`). Client updates and packets run in CheckTx,
- * where a failure costs nothing. The first other message ends these checks. If a transaction has only client updates and packets,
- * and all packets were relayed before, it is rejected with channel/22.
+ * where a failure costs nothing. The first message of another kind ends these checks. A transaction that contains only client
+ * updates and packets is rejected with channel/22 if all its packets were relayed before.
  */
 export function createRelayCheck(deps: RelayDeps): AnteStep {
   return (context, tx) => {

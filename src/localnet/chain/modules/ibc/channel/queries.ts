@@ -41,7 +41,7 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
   ChannelClientState: (context, request) => {
     checkEnd(request);
     const { portId, channelId } = request;
-    // Unlike in the other queries, this error text has a colon.
+    // Unlike the error messages of the other queries, this message has a colon after `channel-id`.
     const channel = requireFound(channels.get(context, request), () =>
       ibcErrors.ErrChannelNotFound(`port-id: ${portId}, channel-id: ${channelId}`),
     );
@@ -51,10 +51,10 @@ export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query,
     checkEnd(request);
     return consensusStateOf(context, hopOf(channelOf(context, request)), request);
   },
-  // No upgrade is ever found, because this chain has no channel upgrades.
+  // No upgrade is ever found, because this chain does not support channel upgrades.
   Upgrade: (_context, request) => notFound(request, ibcErrors.ErrUpgradeNotFound(endText(request))),
   UpgradeError: (_context, request) =>
-    // ibc-go omits the colon too.
+    // ibc-go's message lacks the colons too.
     notFound(
       request,
       ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
@@ -138,7 +138,7 @@ function checkPacket(request: PacketKey): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** Checks the sequences. As in ibc-go, the error text contains the invalid sequence's index. */
+/** Checks the sequences. As in ibc-go, the error message contains the invalid sequence's index. */
 function checkSequences(numbers: readonly bigint[]): void {
   const index = numbers.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);

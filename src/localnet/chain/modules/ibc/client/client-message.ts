@@ -26,7 +26,7 @@ import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/hei
 import { validateClientId } from "../host/identifiers.ts";
 import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
 
-/** The content of a client update, which is a header or two contradictory headers. */
+/** The content of a client update: a header, or two contradictory headers. */
 export type ClientMessage =
   | { readonly kind: "header"; readonly header: Header }
   | { readonly kind: "misbehaviour"; readonly misbehaviour: Misbehaviour };
@@ -49,14 +49,14 @@ export function unpackClientMessage(any: Any | undefined): ClientMessage {
   }
 }
 
-/** What the checks need to know about the block in which they run. */
+/** Properties of the block in which the checks run. */
 export interface VerifyingBlock {
   readonly timeNs: bigint;
   /** Charges gas for a signature that needs the slow verifier, before that verifier runs. */
   readonly beforeSlowSignature: () => void;
 }
 
-/** Returns the consensus state at a header's trusted height. Throws ErrConsensusStateNotFound with `name` in the text. */
+/** Returns the consensus state at a header's trusted height. Throws ErrConsensusStateNotFound with `name` in the message. */
 function trustedStateOf(header: Header, store: ClientStore, name = "Header"): ConsensusState {
   const trusted = trustedHeightOf(header);
   const state = store.consensusState(trusted);
@@ -68,7 +68,7 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
 
 /**
  * Returns a header's trusted validators. Each header must include them, because the client stores only their hash. Throws
- * ErrInvalidValidatorSet if the hash differs from the one in the trusted consensus state.
+ * ErrInvalidValidatorSet if their hash differs from the hash in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
   const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
@@ -137,7 +137,7 @@ function trustOptions(client: ClientState): {
 
 /**
  * Returns a header's height, with the revision from its chain id, or zero if the inner header is absent. As in Go, which converts
- * int64 to uint64, a negative height becomes a huge one.
+ * int64 to uint64, a negative height becomes a huge height.
  */
 export function heightOfHeader(header: Header): Height {
   const inner = header.signedHeader?.header;
@@ -267,19 +267,19 @@ export function verifyMisbehaviour(
   );
 }
 
-/** Returns whether two verified headers contradict each other by different blocks at one height or by times out of order. */
+/** Returns whether two verified headers contradict each other: different blocks at one height, or times out of order. */
 export function isContradiction(misbehaviour: Misbehaviour): boolean {
   const { first, second } = headersOf(misbehaviour);
   if (compareHeights(heightOfHeader(first), heightOfHeader(second)) === 0) {
     return !equalBytes(blockHashOf(first), blockHashOf(second));
   }
-  // The first header's time must be later, because ValidateBasic requires it to be the higher one.
+  // The first header must have the later time, because ValidateBasic requires it to have the greater height.
   return consensusStateOfHeader(first).timeNs <= consensusStateOfHeader(second).timeNs;
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states by a different state at its height or a time outside
- * its neighbours' times (ibc-go `CheckForMisbehaviour`).
+ * Returns whether a verified header contradicts the stored consensus states: a different state is stored at the header's height,
+ * or the header's time is not between its neighbours' times (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);
@@ -323,7 +323,7 @@ function verifySigners(
   );
 }
 
-/** Runs a check of CometBFT. Its error becomes ErrInvalidMisbehaviour. */
+/** Runs a CometBFT check. An error becomes ErrInvalidMisbehaviour. */
 function orMisbehaviour(check: () => void, words: (reason: string) => string): void {
   try {
     check();

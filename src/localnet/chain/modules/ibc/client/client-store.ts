@@ -141,7 +141,7 @@ interface Processed {
 
 /**
  * One client's entries in the IBC store. Each consensus state has three metadata entries (processed time, processed height and
- * iteration key), which are written and deleted together with it.
+ * iteration key), which are written and deleted with the state.
  */
 export interface ClientStore {
   readonly clientState: () => StoredClient | undefined;
@@ -209,7 +209,7 @@ export function openClientStore(context: Context, clientId: string): ClientStore
       return entry && stateAt(entry[1]);
     },
     nextConsensusState: (height) => {
-      // Begin one height higher, because the range includes its start.
+      // Start one height higher, because the range includes its start.
       const above: Height = { ...height, revisionHeight: height.revisionHeight + 1n };
       const [entry] = store.iterate(...range({ from: above }));
       return entry && stateAt(entry[1]);
@@ -248,7 +248,7 @@ export interface OpenClient {
   readonly store: ClientStore;
 }
 
-/** Opens a client. Throws client/4, by default with the client's id. */
+/** Opens a client. Throws client/4 if it does not exist, by default with its id as the message. */
 export function openClient(
   context: Context,
   clientId: string,
@@ -260,7 +260,7 @@ export function openClient(
   return { client, store };
 }
 
-/** Throws client/29, with the text for the status, unless the client is active. */
+/** Throws client/29, with the message for the status, unless the client is active. */
 export function requireActive(
   context: Context,
   { client, store }: OpenClient,

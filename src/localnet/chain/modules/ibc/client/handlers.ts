@@ -25,8 +25,8 @@ import { CLIENTS_PREFIX, consensusStatesPrefix } from "../host/keys.ts";
 import { verifyStored } from "./verify-proof.ts";
 
 /**
- * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Chain upgrade messages
- * always fail.
+ * Message handlers for `ibc.core.client.v1`, with their stateless checks (`ValidateBasic`) in ibc-go's order. Chain upgrade
+ * messages always fail.
  */
 export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): readonly MessageHandler[] {
   const update = (message: PackedUpdate, block?: messages.VerifyingBlock): void => {
@@ -86,7 +86,7 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
     },
     UpgradeClient: {
       signers: signed.packedSigner(packedStates),
-      // As in ibc-go, check the signer late.
+      // As in ibc-go, check the signer after the states.
       validate: (message) => {
         validateUpgrade(message);
         signed.requireSigner(bech32Prefix, message);
@@ -103,7 +103,7 @@ export function clientHandlers({ bech32Prefix, authority }: signed.IbcOptions): 
 
 /**
  * MsgUpdateClient or MsgSubmitMisbehaviour. As in ibc-go, the client id is checked last. The stateless checks skip signatures in
- * misbehaviour, because the sender must pay before they are verified.
+ * misbehaviour, because the sender must pay before signatures are verified.
  */
 interface PackedUpdate extends Pick<wire.MsgUpdateClient, "clientId" | "signer"> {
   readonly packed: Any | undefined;
@@ -212,7 +212,7 @@ function validateChainId(chainId: string): void {
 }
 
 function validatePeriods(client: ClientState): void {
-  // Go's durations have 64 bits, so it rejects longer ones while decoding the message.
+  // Go's durations have 64 bits, so Go rejects longer durations while decoding the message.
   for (const period of [client.trustingPeriod, client.unbondingPeriod, client.maxClockDrift]) {
     if (clientStore.durationNs(period) > MAX_DURATION_NS)
       throw unregisteredError("proto: duration out of range");
@@ -281,7 +281,7 @@ export const clientQueries: readonly QueryHandler[] = queryHandlers(queryWire.Qu
     return { status: clientStore.statusOf(context, client, store) };
   },
   ClientParams: clientParams.query,
-  // This is never found, because no chain upgrade is ever planned here.
+  // Never found, because this chain never plans an upgrade.
   UpgradedClientState: () => notFound("upgrade plan not found"),
   UpgradedConsensusState: ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
   VerifyMembership: verifyMembership,
@@ -319,7 +319,7 @@ const GAS_PER_PROOF_BYTE = 9n;
 
 /**
  * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof is not an error. Throws
- * `QueryError` if the request lacks a client or another part, in ibc-go's order and with the same texts.
+ * `QueryError` if the request lacks a client or another part, in the same order and with the same messages as ibc-go.
  */
 export function verifyMembership(
   context: Context,
@@ -337,7 +337,7 @@ export function verifyMembership(
   requireActive(context, clientId);
   context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
   const [prefix = "", path, ...more] = keyPath;
-  // A proof leads through two trees, the store's and the multistore's.
+  // A proof spans two trees: the store's tree and the multistore's tree.
   if (path === undefined || more.length > 0) return { success: false };
   const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
   const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };

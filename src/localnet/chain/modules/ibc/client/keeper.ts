@@ -59,7 +59,7 @@ export function createClient(
   return clientId;
 }
 
-/** The frozen height of every frozen client. Like ibc-go, it is the same regardless of the misbehaviour's height. */
+/** The frozen height of every frozen client. As in ibc-go, it does not depend on the misbehaviour's height. */
 const FROZEN_HEIGHT: Height = { revisionNumber: 0n, revisionHeight: 1n };
 
 /**
@@ -82,19 +82,19 @@ export function updateClient(context: Context, clientId: string, packed: Any | u
 }
 
 /**
- * Gas for a signature that OpenSSL rejects, so that it needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators never
- * produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures equally fast and charges
- * nothing.
+ * Gas for a signature that OpenSSL rejects and that therefore needs the slow ZIP-215 verifier (1 to 2 ms). Honest validators
+ * never produce such signatures, but an attacker can fill a header with them. CometBFT verifies all signatures equally fast and
+ * charges nothing.
  */
 const SLOW_SIGNATURE_GAS = 50_000n;
 
 /**
- * Maximum total gas of a transaction with such a signature outside a block, enough for about 180 signatures. It is low because
- * nobody pays for CheckTx and simulations, and with a full block's gas, one check would take many seconds.
+ * Gas limit outside a block for a transaction that contains a slow signature, enough for about 180 signatures. The limit is low
+ * because nobody pays for CheckTx and simulations, and with a full block's gas, one check would take many seconds.
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
-/** Returns what header checks need to know about the block. */
+/** Returns the block properties for header checks. */
 export function verifyingBlock({ timeNs, gas, mode }: Context): clientMessage.VerifyingBlock {
   const location = "ZIP-215 signature";
   return {
@@ -137,8 +137,8 @@ export function updateClientInCheck(context: Context, clientId: string, packed: 
 }
 
 /**
- * Opens an active Tendermint client. This check precedes the header's, because only a recovery may revive an expired or frozen
- * client. Throws client/4 with `words`, client/29 or client/23.
+ * Opens an active Tendermint client. The client's status is checked before the header, because only a recovery may revive an
+ * expired or frozen client. Throws client/4 with `words`, client/29 or client/23.
  */
 function openForUpdate(
   context: Context,

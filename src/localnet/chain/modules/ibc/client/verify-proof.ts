@@ -144,7 +144,7 @@ function goPath(prefix: Uint8Array, path: string): string {
   return `{[${latin1(prefix)} ${path}]}`;
 }
 
-/** Converts a proof's error. Its text ends with the description of ibc-go's error. */
+/** Converts a proof's failure, whose message ends with the description of ibc-go's error. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
   for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
@@ -161,7 +161,7 @@ export interface MessageProof {
   readonly height: Height;
 }
 
-/** A path in the counterparty's store, its name in error texts, and whether the connection's delay applies. */
+/** A path in the counterparty's store, its name in error messages, and whether the connection's delay applies. */
 interface ProvenPath {
   readonly path: string;
   readonly name: string;
@@ -197,7 +197,7 @@ export function verifyRemoteAbsence(
 
 function verify({ clientId }: ConnectionEnd, { name }: ProvenPath, check: () => void): void {
   errors.wrapErrors((error) => {
-    // Errors about the client do not get the verification's words, because ibc-go checks the client before it verifies.
+    // Don't prefix errors about the client or the prefix, because ibc-go checks both before it verifies the proof.
     const isOfClient = error.codespace === "client" && (error.code === 4 || error.code === 29);
     const isOfPrefix = error.codespace === "commitment" && error.code === 3;
     return isOfClient || isOfPrefix

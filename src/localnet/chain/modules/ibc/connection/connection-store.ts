@@ -76,7 +76,7 @@ export function requireActiveClient(context: Context, clientId: string): void {
   requireActive(context, opened, (status) => `client (${clientId}) status is ${status}`);
 }
 
-/** The connection versions that this chain supports. IBC defines only this one. */
+/** The connection versions that this chain supports. IBC defines only this version. */
 export const SUPPORTED_VERSIONS: readonly wireConnection.Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];
@@ -90,7 +90,7 @@ export function validateVersion(version: wireConnection.Version | undefined): vo
   if (blank >= 0) throw ibcErrors.ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
 }
 
-/** Returns whether a supported version has this identifier and all these features, of which there must be at least one. */
+/** Returns whether a supported version has the version's identifier and all its features, of which there must be at least one. */
 export function isSupportedVersion(
   supported: readonly wireConnection.Version[],
   version: wireConnection.Version,

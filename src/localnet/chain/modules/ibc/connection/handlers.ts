@@ -180,7 +180,7 @@ function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefin
   );
 }
 
-/** Verifies that the counterparty stores its end. `own.id` is empty as long as the counterparty cannot know it. */
+/** Verifies that the counterparty stores its end. `own.id` is empty until the counterparty can know it. */
 function verifyCounterparty(
   context: Context,
   own: Written,

@@ -4,8 +4,8 @@ import { STORE_NAME } from "./keys.ts";
 import type { ChannelEndpoint } from "./packet.ts";
 
 // On the deployed chain, the module `capability` records the owners of each port and channel: `ibc`, which created the
-// capability, and the application, which claimed it. The owners are in a store, and the names in memory, where accesses cost gas
-// too. Here, the owners follow from the ports and channels, so only the gas for the accesses remains.
+// capability, and the application, which claimed it. It keeps the owners in a store and the names in memory, where accesses cost
+// gas too. This chain derives the owners from the ports and channels, so it only charges the gas for these accesses.
 
 /** Length of a Go pointer printed in a key: "0x" and 14 digits. */
 const POINTER_BYTES = 16;
@@ -61,7 +61,7 @@ export function chargeClaim(context: Context, owner: string, name: string): void
   chargeNames(context, owner, name);
 }
 
-/** Charges an application for binding a port: it creates the capability through `ibc` and claims it. */
+/** Charges an application for binding a port: creating the capability through `ibc` and claiming it. */
 export function chargePort(context: Context, owner: string, portId: string): void {
   const name = portCapability(portId);
   chargeCapability(context, owner, name, false);

@@ -99,8 +99,8 @@ export const ErrTimeoutElapsed = channel(40, "timeout elapsed");
 export const ErrCapabilityNotFound = errorsOf("capability")(7, "capability not found");
 
 /**
- * Runs a CometBFT check. Its error becomes an unregistered error wrapped with `words`, because CometBFT has no codes and the SDK
- * reports plain Go errors as code 1 in the codespace "undefined".
+ * Runs a CometBFT check. Its error becomes an unregistered error wrapped with `words`, because CometBFT's errors have no codes
+ * and the SDK reports plain Go errors as code 1 in the codespace "undefined".
  */
 export function asModuleError<T>(words: string, check: () => T): T {
   try {

@@ -10,7 +10,7 @@ import type { ChannelEndpoint, Packet } from "./packet.ts";
 
 type Attribute = readonly [key: string, value: string];
 
-/** Emits an event and then the event that names its IBC submodule. */
+/** Emits an event, followed by a `message` event that names the IBC submodule. */
 function emit(
   context: Context,
   module: "ibc_client" | "ibc_connection" | "ibc_channel",
@@ -38,7 +38,7 @@ export function emitMisbehaviour(context: Context, client: EventClient): void {
   emit(context, "ibc_client", "client_misbehaviour", clientAttributes(client));
 }
 
-/** Emits the events for an update. `message` is the client message as an Any, whose bytes the attribute `header` contains in hex. */
+/** Emits the events for an update. The attribute `header` contains the hex bytes of `message`, the client message as an Any. */
 export function emitClientUpdated(context: Context, client: EventClient, height: Height, message: Any): void {
   emit(context, "ibc_client", "update_client", [
     ...clientAttributes(client),
@@ -160,7 +160,7 @@ function idsOf({ timeout, sequence, source, destination }: Packet): readonly Att
   ];
 }
 
-/** Returns the connection under two names, because ibc-go still emits the old one. */
+/** Returns the connection under two names, because ibc-go still emits the old name. */
 function bothConnections(channel: Channel): readonly Attribute[] {
   const connection = connectionOf(channel);
   return [orderingOf(channel), ["packet_connection", connection], ["connection_id", connection]];

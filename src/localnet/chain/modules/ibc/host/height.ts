@@ -19,7 +19,7 @@ export function goHeight({ revisionNumber, revisionHeight }: Height): string {
   return `{${revisionNumber} ${revisionHeight}}`;
 }
 
-/** Parses "revision-height". Returns undefined for any other text or for numbers that exceed uint64. */
+/** Parses "revision-height". Returns undefined for any other string or for numbers that exceed uint64. */
 export function parseHeight(text: string): Height | undefined {
   const match = HEIGHT.exec(text);
   if (match === null) return undefined;

@@ -33,7 +33,7 @@ export function connectionIdError(id: string): ModuleError | undefined {
   return idError(id, 10);
 }
 
-/** Returns whether an id is one that a chain assigns, i.e. the prefix and a 64-bit number. */
+/** Returns whether an id has the format that chains assign: the prefix and a 64-bit number. */
 export function isNumberedId(id: string, prefix: "connection-" | "channel-"): boolean {
   const digits = id.startsWith(prefix) ? id.slice(prefix.length) : "";
   return /^[0-9]{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n;

@@ -3,13 +3,13 @@ import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
 
-/** Name of the module and its store. All paths in it follow ICS-24, because counterparty chains prove its entries. */
+/** Name of the module and its store. The store paths follow ICS-24, because counterparties verify proofs of the entries. */
 export const STORE_NAME = "ibc";
 
 /** Prefix of all client entries. */
 export const CLIENTS_PREFIX = utf8("clients");
 
-/** Prefix of connection ends, before "/" and the id. It excludes the slash because ibc-go's `next_key` begins with it. */
+/** Prefix of connection ends, before "/" and the id. The slash is excluded because ibc-go's `next_key` begins with it. */
 export const CONNECTIONS_PREFIX = utf8("connections");
 
 /** Prefix of channel ends, followed by "/ports/{port}/channels/{channel}", like {@link CONNECTIONS_PREFIX}. */

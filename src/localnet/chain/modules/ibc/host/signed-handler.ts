@@ -59,7 +59,7 @@ const IMPLEMENTATIONS = {
 export type PackedPart = readonly [interfaceName: keyof typeof IMPLEMENTATIONS, packed: Any | undefined];
 
 /**
- * Rejects a packed part of another type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
+ * Rejects a packed part of the wrong type with sdk/2. Go unpacks the parts while decoding a transaction, so a wrong type fails
  * before the message is checked. An absent part is accepted.
  */
 function requirePackedType([interfaceName, packed]: PackedPart): void {
@@ -70,7 +70,7 @@ function requirePackedType([interfaceName, packed]: PackedPart): void {
   );
 }
 
-/** Checks or reads a part of a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text, after `prefix`. */
+/** Checks or reads part of a request. A `ModuleError` becomes gRPC status InvalidArgument with the same text after `prefix`. */
 export function checkArgument<T>(check: () => T, prefix = ""): T {
   try {
     return check();
@@ -81,15 +81,15 @@ export function checkArgument<T>(check: () => T, prefix = ""): T {
   }
 }
 
-/** Returns the value. If it is undefined, throws gRPC status NotFound with the text of `error`. */
+/** Returns the value. If it is undefined, throws gRPC status NotFound with the message of `error`. */
 export function requireFound<T>(value: T | undefined, error: () => errors.ModuleError): T {
   if (value === undefined) throw new errors.QueryError(errors.GrpcCode.NotFound, error().message);
   return value;
 }
 
 /**
- * Reads a page of the entries for which `read` returns a value. ibc-go ignores the filter's page flag, so a page requested by offset
- * also contains the entries read before and after it: with offset 0, one entry above the limit.
+ * Reads a page of the entries for which `read` returns a value. ibc-go ignores the filter's page flag, so a page requested by
+ * offset also contains the entries read before and after it: with offset 0, one entry more than the limit.
  */
 export function readMatches<T>(
   context: Context,
@@ -107,7 +107,7 @@ export function readMatches<T>(
   return { items, pagination };
 }
 
-/** Returns a response's proof fields. As in ibc-go, the proof is empty and the height is this chain's own. */
+/** Returns a response's proof fields. As in ibc-go, the proof is empty and the height is this chain's height. */
 export function emptyProof(context: Context): { readonly proof: Uint8Array; readonly proofHeight: Height } {
   return { proof: new Uint8Array(0), proofHeight: selfHeight(context) };
 }
