@@ -54,7 +54,7 @@ export interface CostsView {
   /** The display unit; undefined if neither the configuration nor the chain names one. */
   readonly unit: DisplayUnit | undefined;
   readonly payer: PayerView;
-  /** Wall-clock time of the last read of the sums, in ms; undefined before it. */
+  /** Wall-clock time of the last read of the sums, in ms; undefined before the first read. */
   readonly readAtMs: number | undefined;
   /** Time from which the sums are complete, in ms. */
   readonly sinceMs: number | undefined;

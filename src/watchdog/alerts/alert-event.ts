@@ -2,11 +2,11 @@ import { z } from "zod";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { storedCost } from "../policy/cost-text.ts";
 
-/** A complete notification about one alert. It never changes once it is queued. */
+/** A complete notification about one alert. A notification never changes once it is queued. */
 export const alertEvent = z.strictObject({
   /** Identifies the event, even across restarts, so that receivers can recognise a repeated notification. */
   id: z.string(),
-  /** Identifies the alert. All of its events share this key, even if two watchdogs watch the same validator. */
+  /** Identifies the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
   key: z.string(),
   /** Name of the condition. */
   alert: z.string(),

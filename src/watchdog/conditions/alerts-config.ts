@@ -11,7 +11,7 @@ export interface AlertsConfig {
   readonly majorPairs: readonly string[];
   /** How far individual pairs' prices may deviate, in percent. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** For this long after a cause ends, alerts that it causes cannot start to fire. */
+  /** For this long after a cause ends, the alerts that it causes cannot start firing. */
   readonly graceMs: number;
 }
 

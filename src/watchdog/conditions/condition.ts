@@ -12,7 +12,7 @@ import type { RawRule } from "./raw-metrics.ts";
 /** Input to all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
 export interface ConditionInput {
   readonly observation: Observation;
-  /** What this poll and previous polls have shown. */
+  /** The findings of this poll and of previous polls. */
   readonly history: PollHistory;
   /** The blocks of the last minutes, by the result of their oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
@@ -24,9 +24,9 @@ export interface ConditionInput {
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
-  /** Payments for closed months. Absent if payments were not searched for. */
+  /** Payments for closed months. Absent if the watchdog has not searched for payments. */
   readonly payments?: readonly Payment[] | undefined;
-  /** The chain's planned upgrade. Absent if none is known. */
+  /** The chain's planned upgrade. Absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
   /** The last day's notifications that were never delivered, with the receiver's last reply. Absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
@@ -39,7 +39,7 @@ export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad it is; reminders are sent earlier as this grows. Absent if the condition has no degree. */
+  /** How bad the condition is. Reminders are sent earlier as this value grows. Absent if the condition has no degree. */
   readonly badness?: number;
 }
 
@@ -57,8 +57,8 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
 }
 
 /**
- * The part of a condition's input that is stored, so that past months can be evaluated. "counts" stands for blocks per hour,
- * "halts" and "gaps" for these events. `notStored` names data that is not stored, phrased to complete "the store has no …".
+ * The part of a condition's input that is stored, so that past months can be evaluated. "counts" means blocks per hour; "halts"
+ * and "gaps" mean these events. `notStored` names data that is not stored, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
@@ -73,7 +73,7 @@ export interface Condition<Key extends string = string> {
   /** Set if the outcome is final. Because nobody can change it, people are notified once and not reminded. */
   readonly isSettled?: true;
   /**
-   * Set if the condition outlasts its cause and can even start after the cause has ended, like a rate over minutes, a node that
+   * Set if the condition outlasts its cause and can even start after the cause has ended, e.g. a rate over minutes, a node that
    * is catching up, or a result for the "month". Absent if the condition is measured at this moment.
    */
   readonly echo?: "minutes" | "month";
@@ -95,10 +95,10 @@ export interface Condition<Key extends string = string> {
   readonly resolveFor: string;
   /** The condition's thresholds, by their keys in snake_case. */
   readonly thresholds: Readonly<Record<Key, Threshold>>;
-  /** The names of the conditions that this one causes. They send no notifications while this one fires. */
+  /** Names of the conditions that this condition causes. Their alerts send no notifications while this alert fires. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /** Which misses of other validators the reason compares with. Absent if other validators are irrelevant. */
+  /** The kind of other validators' misses that the reason compares with. Absent if other validators are irrelevant. */
   readonly others?: SharedKind;
   /** How the rules on raw metrics express the condition. Absent if no metric of the node or sidecar shows it. */
   readonly raw?: RawRule;
@@ -176,7 +176,7 @@ export const LOSS_ALERTS = [
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * For this long after a cause ends, its consequences cannot start to fire, because they disappear a little later than the cause.
+ * For this long after a cause ends, its consequences cannot start firing, because they disappear a little later than the cause.
  * `alerts.grace` overrides this value, except in the rules on raw metrics.
  */
 export const GRACE_MS = 300_000;

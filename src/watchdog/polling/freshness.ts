@@ -19,7 +19,7 @@ export function longestPollMs(config: {
   return config.intervalMs + 2 * config.limits.deadlineMs + SLACK_MS;
 }
 
-/** Explains why nothing can be said about the current state. Returns undefined while any node can be read. */
+/** Explains why the current state is unknown. Returns undefined while any node can be read. */
 export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,

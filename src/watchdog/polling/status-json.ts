@@ -99,7 +99,7 @@ const rotationView = jsonView<Assessment["rotation"]>(({ value, values }) => ({
   months: values(monthName, ({ months }) => months),
 }));
 
-/** How the API shows an assessment. Money is in hundredths of the currency unit. */
+/** An assessment as the API shows it. Amounts of money are in hundredths of the currency unit. */
 const assessmentView = jsonView<Assessment>(({ orNull, part, partOrNull, list }) => ({
   policy: part(policyView, ({ policy }) => policy),
   success_rate_percent: orNull(percent, ({ rate }) => rate && formatPercent(rate)),
@@ -118,7 +118,7 @@ const pricesView = jsonView<WatchdogStatus>(({ value, values }) => ({
   pairs: values(words, ({ pairs }) => pairs),
 }));
 
-/** How the status shows an alert. `GET /api/alerts` returns all details. */
+/** An alert as the status shows it. `GET /api/alerts` returns all details. */
 const alertView = jsonView<AlertStatus>(({ value, orNull, timeOrNull }) => ({
   name: value(words, ({ rule }) => rule.condition.name),
   validator: value(words, ({ validator }) => validator),
@@ -144,7 +144,7 @@ const sourceView = jsonView<SourceStatus>(({ value, orNull, timeOrNull }) => ({
   ),
 }));
 
-/** The status of one validator, in `GET /api/status` and `GET /api/validators/:name`. */
+/** One validator's status, as in `GET /api/status` and `GET /api/validators/:name`. */
 export const statusView = jsonView<WatchdogStatus>(
   ({ value, orNull, timeOrNull, part, partOrNull, list }) => ({
     validator: value(words, ({ validator }) => validator),
@@ -171,7 +171,7 @@ export const statusView = jsonView<WatchdogStatus>(
   }),
 );
 
-/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator and a list of all. `config` is JSON. */
+/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator, and all as a list. `config` is JSON. */
 export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
   return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;
