@@ -14,9 +14,9 @@ import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import { joinNs, NS_PER_MS } from "../../platform/base/time.ts";
 
-/** What a fee grant can still pay. */
+/** The amounts that a fee grant can still pay. */
 export interface FeeAllowance {
-  /** "BasicAllowance", "PeriodicAllowance", or a type that this program does not know. */
+  /** "BasicAllowance", "PeriodicAllowance", or a type unknown to this program. */
   readonly type: string;
   /** Total remaining amount in the fee denom; undefined if the grant is unlimited or its type is unknown. */
   readonly left: bigint | undefined;

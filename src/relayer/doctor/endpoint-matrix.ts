@@ -14,12 +14,12 @@ import { openClient } from "../chain-access.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 
 export interface Finding {
-  /** What was checked, e.g. "connection-0: light client". */
+  /** Subject of the check, e.g. "connection-0: light client". */
   readonly subject: string;
   /** "unseen": the check could not read its data. "advice": the relayer works, but a change would improve it. */
   readonly outcome: "good" | "advice" | "problem" | "unseen";
   readonly text: string;
-  /** What the operator can do; undefined if there is no problem. */
+  /** Advice for the operator; undefined if there is no problem. */
   readonly advice: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface EndpointRow {
   readonly cells: Readonly<Record<Capability, Cell>>;
 }
 
-/** Which chain's endpoints need a capability. The relayer can do without every capability that has no entry. */
+/** The chains whose endpoints need each capability. The relayer can do without a capability that has no entry. */
 const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both" } = {
   "block results": "remote",
   proofs: "remote",

@@ -18,7 +18,7 @@ export interface ForecastInput extends MarketFacts {
   readonly loads: readonly QueryLoad[];
 }
 
-/** What queries cost in a fee market and how late their results are, derived from their periods and their gas per result. */
+/** The cost of queries in a fee market and the lateness of their results, derived from the queries' periods and gas. */
 export interface Forecast extends SteadyState {
   /** Changes that would bring late results back on time, with their cost. Empty if results are on time. */
   readonly remedies: readonly Remedy[];

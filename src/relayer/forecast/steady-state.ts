@@ -46,7 +46,7 @@ export interface MarketFacts {
   };
 }
 
-/** What the queries cost at the market's lowest price and how late they are, if nothing changes. */
+/** The queries' cost at the market's lowest price, and their lateness, if nothing changes. */
 export type SteadyState = ReturnType<typeof steadyState>;
 
 interface Group {

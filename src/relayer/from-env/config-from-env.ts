@@ -91,7 +91,7 @@ export class UnknownChainError extends CodedError<{
   readonly variable: string;
 }> {}
 
-/** The variable that holds each chain's endpoints, for error messages. */
+/** The variable that contains each chain's endpoints, for error messages. */
 const ENDPOINT_VARIABLES = {
   local: "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
   remote: "RELAYER_TARGET_CHAIN_RPC_ADDR",

@@ -117,7 +117,7 @@ export function createBudgetController() {
   };
 }
 
-/** How far above the minimum the price stays, per mille: normally, and at most, when others' gas varies a lot. */
+/** How far above the minimum the price stays, per mille: the normal value, and the maximum if others' gas varies a lot. */
 const STEADY_PERMILLE = 10n;
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */

@@ -46,7 +46,7 @@ interface MarketBlock {
   readonly ownGas: bigint;
   /** Fees of the relayer's transactions, in the fee denom's base unit. */
   readonly ownFee: bigint;
-  /** Gas used by others; undefined if the price stayed at the minimum, because that only gives an upper bound. */
+  /** Gas used by others; undefined if the price stayed at the minimum, because only an upper bound is then known. */
   readonly othersGas: bigint | undefined;
 }
 

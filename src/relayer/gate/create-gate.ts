@@ -275,7 +275,7 @@ const PAGE_SIZE = 10;
 /** Maximum number of pages, oldest first. The previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
- * How many blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after that height and
+ * Number of blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after that height and
  * times out after 20 blocks. Later transactions may come from another program and are not read.
  */
 const SEARCHED_BLOCKS = 30n;

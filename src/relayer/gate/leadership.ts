@@ -51,7 +51,7 @@ interface LeadershipState {
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time until which this process knows for certain whether it has the lease, ms. */
+  /** Monotonic time until which it is certain whether this process has the lease, ms. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;

@@ -19,7 +19,7 @@ export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 
 type Unanswerable = (typeof UNANSWERABLE)[number];
 
-/** How late a query is, in local blocks. */
+/** The lateness of a query, in local blocks. */
 export type Lateness = ReturnType<typeof latenessOf>;
 
 export interface Present {

@@ -90,7 +90,7 @@ export interface HealthFacts {
   readonly endpoints?: readonly EndpointFacts[];
 }
 
-/** Whether this process may send, and if not, why. */
+/** The facts that decide whether this process may send, and the reasons if it may not. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */

@@ -42,7 +42,7 @@ interface KvCycle extends KvRead {
 
 interface KvDemand extends Pick<KvCycle, "view" | "started"> {
   readonly due: readonly QueryState[];
-  /** How many local blocks early the results are read. */
+  /** Number of local blocks by which the results are read early. */
   readonly lookAhead: bigint;
   /** Number of queries in cycles that are already running. */
   readonly running: number;

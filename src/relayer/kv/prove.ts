@@ -157,7 +157,7 @@ export interface ProofOutcome {
 /**
  * Verifies each key's proof once and builds one result per query. If a key cannot be proven, only the queries with that key fail.
  *
- * The chain would refuse an unproven result too, but then all other results in the transaction would fail with it.
+ * The chain would also refuse an unproven result, but all other results in the transaction would then fail with it.
  */
 export function proveResults(
   states: readonly QueryState[],

@@ -56,7 +56,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let reloadAtMs = clock.monotonicMs();
   const tries = { failures: 0 };
   let lastError: string | undefined;
-  // True if the chain has blocks that no notice announced, because query events may then be missing too.
+  // True if the chain has blocks that no notice announced, because query events may then also be missing.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {

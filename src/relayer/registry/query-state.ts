@@ -56,7 +56,8 @@ export interface QueryState {
   readonly query: RegisteredQuery;
   /**
    * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first
-   * read. It is 0 for a KV query that has not changed since the first read, because the chain knows when it became due.
+   * read. It is 0 for a KV query that has not changed since the first read, because the chain's data shows when the query became
+   * due.
    */
   readonly sinceHeight: bigint;
   /** Failures since the last result. */

@@ -45,7 +45,7 @@ export interface ClientUpdate {
 export type ResultOutcome =
   /** a local block included the result */
   | { readonly kind: "included"; readonly height: bigint }
-  /** the query failed for a reason of its own */
+  /** the query itself failed */
   | { readonly kind: "refused"; readonly error: QueryFailure }
   /** not needed: the query was removed, a newer result replaced it, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }

@@ -107,7 +107,7 @@ export interface DailyCost {
   readonly fee: bigint;
 }
 
-/** How many attempts started in a time range, by outcome and by lateness. */
+/** Number of attempts that started in a time range, by outcome and by lateness. */
 export interface AttemptSummary {
   /** Number of attempts by outcome and part of the range, counted from 0. Omits pairs that have no attempts. */
   readonly outcomes: readonly {

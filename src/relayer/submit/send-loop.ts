@@ -281,7 +281,7 @@ async function readPrice(state: SubmitterState, height: bigint, signal: AbortSig
     state.pace.price = { height, gasPrice };
     state.market.recordFeePrice(height, quoDec18(gasPrice, state.options.gasPrice.multiplier));
   };
-  // Ignore an error, because it recurs at the next height, when the known price is too old.
+  // Ignore errors, because they recur at the next height, when the known price is too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);
   else await read();
 }

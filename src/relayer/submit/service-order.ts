@@ -1,7 +1,7 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** What determines when a query is served. */
+/** The facts that determine when a query is served. */
 export interface Need {
   /** Queries of the same type and period take turns. */
   readonly group: string;
@@ -17,8 +17,8 @@ export interface Need {
 }
 
 /**
- * The order in which queries are served while a block cannot hold all due results. The query that has been due the longest is
- * served first.
+ * The order in which queries are served while the due results do not all fit in a block. The query that has been due the longest
+ * is served first.
  *
  * Queries with equal periods take turns. All queries answered in one block become due at the same height, and a tie-break by id
  * would starve the last ids. Each query gets a result before any query gets another, starting with the query that was due first.
@@ -104,7 +104,7 @@ function groupOf({ type, updatePeriod }: RegisteredQuery): string {
 }
 
 /**
- * Sorts by need: by turn within a group, and by how long the next query has been due between groups. O(n log n) for few groups.
+ * Sorts by need: within a group by turn, and between groups by how long the next query has been due. O(n log n) for few groups.
  */
 export function sortByNeed<T>(items: readonly T[], needOf: (item: T) => Need): readonly T[] {
   const groups = new Map<string, Waiting<T>[]>();

@@ -71,7 +71,7 @@ export interface SubmitterState {
   readonly deps: SubmitterDeps;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
-  /** How many blocks early each connection must read because of its durations, by connection id. */
+  /** Number of blocks by which each connection must read early because of its durations, by connection id. */
   readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
@@ -179,7 +179,7 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
   return { ...budget, gas: maxInt(budget.gas, needed + gasInFlight(state)) };
 }
 
-/** Returns the rule that makes a query's next result that is not in flight urgent; undefined if no rule does. */
+/** Returns the rule that makes a query's next unsent result urgent; undefined if no rule does. */
 export function urgentRule(
   { deps, market }: SubmitterState,
   query: RegisteredQuery,
@@ -207,8 +207,8 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
 }
 
 /**
- * Sorts results: urgent results by priority, then all others by need. Each further result of a KV query takes another turn, so
- * that a query with a result in the pipeline is read again only after other queries have had their turn.
+ * Sorts results: urgent results by priority, then all other results by need. Each further result of a KV query takes another
+ * turn, so that a query with a result in the pipeline is read again only after other queries have had their turn.
  */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,

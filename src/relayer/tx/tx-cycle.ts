@@ -145,7 +145,7 @@ type SearchOutcome =
 
 /**
  * Searches one query's blocks and proves the transactions. An error belongs to the query, not to the connection, because a node
- * may reject one search but serve all others.
+ * may reject one search but serve all other searches.
  */
 async function searchAndProve(
   cycle: TxCycle,
@@ -227,8 +227,8 @@ async function proveBlock(
 }
 
 /**
- * Returns true if a block's transactions can never be proven: the block is below all trusted heights, the error is final, or no
- * endpoint has had the data for longer than `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never
+ * Returns true if a block's transactions can never be proven: the block is below all trusted heights, the error is final, or
+ * every endpoint has lacked the data for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never
  * treated as final.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {

@@ -31,7 +31,7 @@ export const alertEvent = z.strictObject({
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** What the alert's incidents have cost in the month up to `atMs`. Absent if the alert is not about missed votes. */
+  /** Cost of the alert's incidents in the month up to `atMs`. Absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 
@@ -39,7 +39,7 @@ export type AlertEvent = Readonly<z.output<typeof alertEvent>>;
 
 export type EventKind = AlertEvent["kind"];
 
-/** What a receiver that tracks alerts should currently show about an alert. */
+/** The data that a receiver that tracks alerts should currently show about an alert. */
 export interface CurrentAlert {
   readonly event: AlertEvent;
   /** Absent while the alert is firing. */

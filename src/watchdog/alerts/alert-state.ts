@@ -9,9 +9,9 @@ const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), a
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 
-/** What has been sent about an alert so far. */
+/** Notifications sent about an alert so far. */
 const notifiedState = z.strictObject({
-  /** How many reminders have been sent. */
+  /** Number of reminders sent. */
   reminders: z.number(),
   /** Time of the first notification. Absent in state from older versions. */
   firstAtMs: z.number().exactOptional(),
@@ -48,7 +48,7 @@ export const alertState = z
      * send notifications.
      */
     quietReason: z.string().optional(),
-    /** What has been sent about the alert. Absent if nothing has been sent. */
+    /** Notifications sent about the alert. Absent if nothing has been sent. */
     notified: notifiedState.exactOptional(),
     /** Who is working on the alert. Absent if nobody has acknowledged the alert. */
     acknowledged: acknowledgement.optional(),

@@ -9,7 +9,7 @@ export interface AlertsConfig {
   /** The enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
-  /** How far individual pairs' prices may deviate, in percent. */
+  /** Maximum deviation of individual pairs' prices, in percent. */
   readonly pairDeviations: ReadonlyMap<string, number>;
   /** For this long after a cause ends, the alerts that it causes cannot start firing. */
   readonly graceMs: number;

@@ -41,7 +41,7 @@ const upgradeTexts = {
   evaluate: evaluatePlan,
 } as const;
 
-/** Conditions about the chain: upgrades, jail, the signing window, payments, and votes that other validators miss too. */
+/** Conditions about the chain: upgrades, jail, the signing window, payments, and votes that other validators also miss. */
 export const CHAIN_CONDITIONS: readonly Condition[] = [
   condition({
     ...upgradeTexts,

@@ -20,7 +20,7 @@ export interface ConditionInput {
   readonly assessment: Assessment | undefined;
   /** The pairs that matter most to the chain, e.g. "BTC/USD". */
   readonly majorPairs: readonly string[];
-  /** How far individual pairs' prices may deviate, in percent. The condition's own limit applies to all other pairs. */
+  /** Maximum deviation of individual pairs' prices, in percent. The condition's own limit applies to all other pairs. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
@@ -30,11 +30,11 @@ export interface ConditionInput {
   readonly upgrade?: UpgradeCountdown | undefined;
   /** The last day's notifications that were never delivered, with the receiver's last reply. Absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
-  /** How late the poll started compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
+  /** Delay of the poll's start compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
 }
 
-/** What one evaluation of a condition found. `unknown` means that the poll does not show whether the condition holds. */
+/** Result of one evaluation of a condition. `unknown` means that the poll does not show whether the condition is active. */
 export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
@@ -83,11 +83,11 @@ export interface Condition<Key extends string = string> {
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
-  /** What the alert means, in full sentences. The same for every validator and at any time. */
+  /** Meaning of the alert, in full sentences that apply to every validator at any time. */
   readonly description: string;
-  /** What the condition costs in blocks and pay, in full sentences. */
+  /** Cost of the condition in blocks and pay, in full sentences. */
   readonly impact: string;
-  /** What the operator should do, in full sentences. */
+  /** Instructions for the operator, in full sentences. */
   readonly action: string;
   /** How long the condition must be active before the alert fires: "5m". */
   readonly for: string;
@@ -117,17 +117,17 @@ export function condition<Key extends string = never>(entry: Entry<Key>): Condit
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
-/** Returns the result for a condition that holds. */
+/** Returns the result for a condition that is active. */
 export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** Returns the result for a condition that does not hold. */
+/** Returns the result for a condition that is clear. */
 export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }
 
-/** Returns the result if the watchdog cannot see whether the condition holds. */
+/** Returns the result if the watchdog cannot see whether the condition is active. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }
@@ -172,7 +172,7 @@ export const LOSS_ALERTS = [
   "full-reward-slow-burn",
 ] as const;
 
-/** The alerts about votes, signatures and the month that fire if the node takes no part. */
+/** The alerts about votes, signatures and the month that fire if the node does not take part in consensus. */
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**

@@ -58,7 +58,7 @@ interface CounterStep {
   readonly step: LedgerStep | undefined;
 }
 
-/** A restarted process starts after the old process's last reading. The two times' clocks may differ by this much. */
+/** A restarted process starts after the old process's last reading. The clocks behind the two times may differ by this much. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 /** A conflict ends once only one node has responded for this long. */

@@ -22,7 +22,7 @@ export interface EventList {
 
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
-/** How many events stay in memory. The state file contains all of them. */
+/** Number of events that stay in memory. The state file contains all of them. */
 export const MAX_RECENT_EVENTS = 200;
 
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {

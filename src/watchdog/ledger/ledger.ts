@@ -129,7 +129,7 @@ function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   };
 }
 
-/** For nodes with a conflict, replaces their pages with errors. */
+/** Replaces the pages of conflicting nodes with errors. */
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =

@@ -2,7 +2,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { BlockCounts, MissRange } from "./ledger-view.ts";
 import type { CountedTo } from "../sources/observation.ts";
 
-/** How many ranges stay in memory. The state file contains more ranges. */
+/** Number of ranges that stay in memory. The state file contains more ranges. */
 export const MAX_RECENT_RANGES = 1000;
 
 /** Readings at most this far apart form one range of blocks. Over longer times, rollups distribute blocks evenly. */

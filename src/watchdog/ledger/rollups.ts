@@ -5,7 +5,7 @@ import type { MonthEdge } from "../sources/observation.ts";
 import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./ledger-view.ts";
 import type { BlockCounts, LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 
-/** How long each kind of rollup is, in ms. */
+/** Length of each kind of rollup, in ms. */
 export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
 export type Span = keyof typeof SPANS;

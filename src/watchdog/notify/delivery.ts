@@ -153,7 +153,7 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** How many attempts have failed in a row before this one. If absent, failures of this attempt have no consequences. */
+  /** Number of consecutive attempts that failed before this attempt. If absent, failures of this attempt have no consequences. */
   readonly failures?: number;
 }
 

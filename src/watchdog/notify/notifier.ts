@@ -28,7 +28,7 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
-/** What has happened on a channel since the services were started. */
+/** A channel's state since the services were started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;

@@ -146,7 +146,7 @@ async function findInBlocks(input: FindInput, operator: string, signal: AbortSig
   return missing(input, note);
 }
 
-/** Creates the fields that all payments have, whatever the outcome. `block` has the payment or is the last block searched. */
+/** Creates the fields common to all outcomes. `block` contains the payment or is the last block searched. */
 function outcomeAt<T extends PaymentOutcome>(
   { closed: { month }, nowMs }: FindInput,
   outcome: T,

@@ -17,7 +17,7 @@ export interface Policy {
   readonly leastSigned: LeastRates;
   /** Reward for a full month, in hundredths of the currency unit. */
   readonly fullRewardCents: bigint;
-  /** Where the values come from; "chain" means the revenue module's parameters. */
+  /** Source of the values; "chain" means the revenue module's parameters. */
   readonly source: "specification" | "configuration" | "chain";
   /** The currency's name, e.g. "USD". Absent if no currency is known. */
   readonly currency?: string;
@@ -36,7 +36,7 @@ type BoundaryState = "open" | "clinched" | "lost";
 export interface Headroom {
   readonly boundary: Boundary;
   readonly state: BoundaryState;
-  /** How many more blocks may be bad while the month still ends at or above the boundary; negative if lost. */
+  /** Number of further blocks that may be bad while the month still ends at or above the boundary; negative if lost. */
   readonly misses: bigint;
   /** The length of a total outage that uses up all of `misses`; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
@@ -44,7 +44,7 @@ export interface Headroom {
   readonly lostInMs: number | undefined;
   /** The success rate that the remaining blocks need to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
-  /** How many of the remaining blocks must be good; negative if clinched, greater than their number if lost. */
+  /** Number of remaining blocks that must be good; negative if clinched, greater than their number if lost. */
   readonly requiredGood: bigint;
   /** For each window, the share of bad blocks divided by the share that the boundary allows. Absent if a window has no blocks. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
@@ -88,11 +88,11 @@ export interface Forecast extends Band<SuccessRate> {
 
 /** The risk that the validator is rotated out after 2 consecutive months, or 3 of 6 months, below the lower boundary. */
 interface RotationRisk {
-  /** How many months immediately before the current one were below the boundary. */
+  /** Number of months immediately before the current month that were below the boundary. */
   readonly inARow: number;
-  /** How many of the last five closed months were below the boundary. */
+  /** Number of months below the boundary among the last five closed months. */
   readonly inWindow: number;
-  /** "due": a rule is met. "next": the current month would meet a rule. "none": no rule is met or would be. */
+  /** "due": a rule is met. "next": the current month would meet a rule. "none": neither applies. */
   readonly state: "none" | "next" | "due";
   /** The closed months that were below the boundary, oldest first. */
   readonly months: readonly Month[];
@@ -122,9 +122,9 @@ export interface Assessment {
   readonly rotation: RotationRisk;
 }
 
-/** What an event, such as an outage, would cost if it happened now. */
+/** The cost of an event, such as an outage, if it happened now. */
 export interface WhatIf {
-  /** How many bad blocks the event would add. */
+  /** Number of bad blocks that the event would add. */
   readonly misses: bigint;
   /** How the month ends without the event and with the event. */
   readonly without: Outcome;
@@ -186,7 +186,7 @@ export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): 
   return good + bad < ENOUGH_BLOCKS;
 }
 
-/** Returns the forecast, unless it is based only on the month so far and the month {@link isEarly}. */
+/** Returns the forecast, unless its only basis is a month that {@link isEarly}. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;

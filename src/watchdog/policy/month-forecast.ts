@@ -111,7 +111,7 @@ function choosePeriods(
   return { basis: "month so far", periods: [{ good: month.good, bad: month.bad, unknown: 0n }] };
 }
 
-/** Returns the measured counts of the periods that have enough blocks. A period that has only just begun says little. */
+/** Returns the measured counts of the periods that have enough blocks, because a new period is not representative. */
 function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   const measured = rollups.map(({ counts, estimated }) => ({
     good: counts.good - estimated.good,
@@ -181,7 +181,7 @@ function resample(periods: readonly BlockCounts[], blocksEach: number, remaining
 export interface SeenMonth {
   readonly good: bigint;
   readonly bad: bigint;
-  /** How many blocks the chain will make until the end of the month. */
+  /** Number of blocks that the chain will make until the end of the month. */
   readonly remaining: bigint;
 }
 

@@ -28,7 +28,7 @@ export interface PriceComparison {
   readonly own: bigint;
   /** The price to compare with. Always positive. */
   readonly other: bigint;
-  /** How many decimals the prices have. Undefined if neither the chain nor the sidecar states them. */
+  /** Number of decimals of the prices. Undefined if neither the chain nor the sidecar states them. */
   readonly decimals: number | undefined;
   /**
    * Difference between the two prices. Because the chain's price is older, it is compared with the range of all prices that the

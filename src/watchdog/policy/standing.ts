@@ -18,9 +18,9 @@ export interface SigningWindow {
   /** Number of blocks that the window covers so far; less than its length if the validator entered the set recently. */
   readonly counted: bigint;
   readonly missed: bigint;
-  /** How many misses a window may contain before the validator is jailed. */
+  /** Number of misses that a window may contain before the validator is jailed. */
   readonly allowed: bigint;
-  /** How many more misses are allowed before the validator is jailed. */
+  /** Number of further misses allowed before the validator is jailed. */
   readonly left: bigint;
   /** Undefined until the first block has been counted. */
   readonly signed: SuccessRate | undefined;

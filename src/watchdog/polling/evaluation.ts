@@ -56,7 +56,7 @@ export interface EvaluationOptions {
   readonly isFilling?: boolean;
   /** There is a gap between two readings that are further apart than this. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** How late the poll started compared with its schedule, in ms. Absent if not measured. */
+  /** Delay of the poll's start compared with its schedule, in ms. Absent if not measured. */
   readonly lateMs?: number | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];

@@ -8,7 +8,7 @@ export interface Freshness {
   readonly pollMs: number;
 }
 
-/** How much longer than the deadline a poll of a slow source may take. */
+/** Time beyond the deadline that a poll of a slow source may take. */
 const SLACK_MS = 5_000;
 
 /** Returns the longest time that normally passes between the ends of two polls. */

@@ -171,7 +171,7 @@ export const statusView = jsonView<WatchdogStatus>(
   }),
 );
 
-/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator, and all as a list. `config` is JSON. */
+/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator and a list of all. `config` is JSON. */
 export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
   return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;

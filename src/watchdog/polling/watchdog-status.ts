@@ -59,7 +59,7 @@ export interface WatchdogStatus {
   readonly startedAtMs: number;
   /** When the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
-  /** How late the last poll started compared with its schedule, in ms. */
+  /** Delay of the last poll's start compared with its schedule, in ms. */
   readonly lateMs?: number;
   /** Why this machine's clock is not trusted; undefined while it is trusted. */
   readonly clockProblem?: string | undefined;
@@ -74,7 +74,7 @@ export interface WatchdogStatus {
   readonly prices: "present" | "missing" | "unknown";
   /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
-  /** How the sidecars' prices at the last poll compare with the chain's and with each other. Absent before the first poll. */
+  /** The sidecars' prices at the last poll, compared with the chain's and with each other. Absent before the first poll. */
   readonly compared?: ComparedPrices;
   /** The chain's planned upgrade. Absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown;

@@ -189,7 +189,7 @@ function observationOf(
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
-/** Returns the observation's data about the chain. Without the month's first block, months are split by sample times. */
+/** Returns the observation's chain data. If the month's first block is unknown, months are split by sample times. */
 function chainOf(
   atMs: number,
   readings: readonly StoredReading[],

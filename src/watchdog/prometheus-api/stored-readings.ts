@@ -223,7 +223,7 @@ interface Result {
 }
 
 interface Chunk extends SelectorOf {
-  /** How many targets the query had before it was split. */
+  /** Number of targets that the query had before it was split. */
   readonly of: number;
   latest?: { readonly startedMs: number; readonly result: Promise<Result> };
 }

@@ -103,7 +103,7 @@ export interface DataRange {
   readonly toMs: number;
 }
 
-/** How far back an assessment reads days, hours and minutes. */
+/** The time spans over which an assessment reads days, hours and minutes. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
 /** Encodes a validator's data for reports: the range, and the data from which the current assessment at `nowMs` is computed. */
@@ -180,7 +180,7 @@ function encodePolicy(policy: Policy): JsonObject {
 
 /**
  * Encodes a rollup as `[start, good, bad, unknown]`, followed by the same counts for estimated blocks and, if any, for backfilled
- * blocks. The encoding is short because a month has up to 744 hours.
+ * blocks. The encoding is compact, because a month has up to 744 hours.
  */
 function encodeRollup({ startMs, counts, estimated, backfilled }: Rollup): readonly (number | string)[] {
   const filled = backfilled === undefined ? [] : encodeCounts(backfilled);

@@ -31,7 +31,7 @@ export interface ReportServiceDeps extends ChannelDeps {
 /** How long to wait before trying again to complete a report. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** Maximum number of attempts before a report is abandoned. They take about two days. */
+/** Maximum number of attempts before a report is abandoned. All attempts together take about two days. */
 const MAX_TRIES = 100;
 
 /**
@@ -193,7 +193,7 @@ interface DueReport {
   readonly report: Report;
 }
 
-/** How long to wait for a month to be finalized. After that, its reports say that it is still open. */
+/** How long to wait for a month to be finalized. After that, its reports state that the month is still open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
 /** Returns a schedule's reports that were due at a given time. Monthly reports wait up to six hours for a final month. */

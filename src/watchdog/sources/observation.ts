@@ -206,7 +206,7 @@ export interface SidecarReading {
 
 /** One of a sidecar's price providers. */
 export interface ProviderReading {
-  /** How the sidecar reads from the provider. Undefined until the provider's first response. */
+  /** The protocol by which the sidecar reads from the provider. Undefined until the provider's first response. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
   /** Number of failed responses by code, e.g. 5 for a WebSocket that cannot be opened. */

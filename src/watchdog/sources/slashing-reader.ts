@@ -78,7 +78,7 @@ interface Staked {
   readonly consensusKey?: Uint8Array;
 }
 
-/** Reads an operator's validator. Returns undefined if the staking module does not contain the operator. */
+/** Reads an operator's validator. Returns undefined if the staking module has no such operator. */
 async function readStaked(operator: string, rest: Rest, signal: AbortSignal): Promise<Staked | undefined> {
   const root = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
   if (root === undefined) return undefined;

@@ -11,11 +11,11 @@ export interface ValidatorTarget {
   readonly chainId?: string;
   /** Bech32 consensus address, e.g. neutronvalcons1…. If absent, the validator's votes and signing window are not read. */
   readonly consensusAddress?: string;
-  /** Bech32 operator address, e.g. neutronvaloper1…. If absent, the chain is not queried about payments or a jail. */
+  /** Bech32 operator address, e.g. neutronvaloper1…. If absent, the chain is not queried about payments or jail. */
   readonly operatorAddress?: string;
   /** The validator's nodes; at least one. */
   readonly nodes: readonly NodeTarget[];
-  /** How to query the chain. If absent, the chain is not queried. */
+  /** Connection settings for the chain. If absent, the chain is not queried. */
   readonly chain?: ChainTarget;
   /** The "host:port" targets that must accept connections from this machine, for outbound HTTPS. */
   readonly egress: readonly string[];

@@ -1,4 +1,4 @@
-/** State file migrations (`src/platform/storage/sqlite-database.ts`). Each needs a prior version in `test/fixtures/state`. */
+/** State file migrations (`src/platform/storage/sqlite-database.ts`). Each needs the prior version in `test/fixtures/state`. */
 export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": older versions created the tables before setting the version, so a crash in between left a version 0 file
   // with tables.

@@ -38,7 +38,7 @@ interface RefusedRecipient {
   readonly words: string;
 }
 
-/** Sends an e-mail. Resolves with the rejected recipients, which are empty if the server accepted all recipients. */
+/** Sends an e-mail. Resolves with the rejected recipients; the list is empty if the server accepted all recipients. */
 export type SendMail = (
   server: MailServer,
   mail: Mail,

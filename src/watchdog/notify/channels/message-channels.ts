@@ -62,7 +62,7 @@ function slackBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/** Escapes `&`, `<` and `>`, which control Slack's formatting. Other hosts could ping everyone with `<!channel>` otherwise. */
+/** Escapes `&`, `<` and `>`, which control Slack's formatting. Otherwise, other hosts could ping everyone with `<!channel>`. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -39,8 +39,8 @@ export type ChannelErrorFacts =
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
 /**
- * Which replies, besides certain HTTP statuses, mean that another attempt is pointless. The patterns are matched against the
- * status and the receiver's words.
+ * Patterns of replies which, besides certain HTTP statuses, mean that another attempt is pointless. The patterns are matched
+ * against the status and the receiver's words.
  */
 export interface ReceiverWords {
   readonly gone?: RegExp;
@@ -133,7 +133,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** How many bytes of a response to read. The receiver's words are at the start. */
+/** Number of bytes to read from a response. The receiver's words are at the start. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
