@@ -44,7 +44,7 @@ export function openClient(
   );
 }
 
-/** Subscribes to the local chain's blocks and query events on the first endpoint in `order`. */
+/** Subscribes to the local chain's blocks and query events at the first endpoint in `order`. */
 export function followLocalChain(
   config: RelayerConfig,
   order: () => readonly string[],
@@ -100,7 +100,7 @@ interface CheckedChain {
  * Creates a service that reads every endpoint's chain id once at startup.
  *
  * If all of a chain's endpoints serve a different chain, the service throws `ClientError` "wrong-chain". If an endpoint does not
- * respond, the service only logs that, since the endpoint may come up later.
+ * respond, the service only logs this, because the endpoint may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {

@@ -288,7 +288,7 @@ export async function createRelayer(
       resubmissions.service,
       ...engine.services,
     ],
-    /** The HTTP server. The server is also in `services`. */
+    /** The HTTP server, which is also one of the `services`. */
     http,
     status,
     /** Makes queries due immediately. */

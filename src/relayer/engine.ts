@@ -131,7 +131,7 @@ export function submitterOptions(config: RelayerConfig): EngineDeps["submission"
   };
 }
 
-/** Maximum time to wait for a change on the local chain, because a query's backoff can end without one. */
+/** Maximum time to wait for a change on the local chain. A query's backoff can end without any such change. */
 const MAX_IDLE_MS = 3_000;
 /** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
@@ -207,12 +207,12 @@ type Ran =
   /** the remote chain had no block that is newer than the last results */
   | "no-new-block";
 
-/** Starts a cycle over the due queries. A TX cycle has ended when this resolves. */
+/** Starts a cycle over the due queries. For TX queries, resolves only when the cycle has ended. */
 async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
   const localHeight = deps.height.now();
   lookAhead.recordHeight(localHeight);
-  // Without queries or the lease, no cycle runs to clear the last error, and the daemon would never be ready again.
+  // Without queries or the lease, no cycle runs that could clear the last error, so the daemon would never become ready again.
   if (statesOf(loop).length === 0 || !deps.leads()) {
     worker.submission.succeeded();
     deps.onCycle(undefined);
@@ -237,7 +237,7 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   return "no-new-block";
 }
 
-/** Returns false if a KV cycle would clearly read too few queries to be worth its round trips. */
+/** Returns false if a KV cycle would read too few queries to be worth its round trips. */
 function mayStartKv(
   { cycles }: Loop,
   view: PipelineView,
@@ -276,7 +276,7 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
   // The chain may still reject what a cycle proved, so the connection has recovered only once a result is included.
   if (worker.submission.error() !== undefined) return;
   deps.onCycle(undefined);
-  // Only a cycle shows that the connection works. Without due queries, the backoff stays unchanged.
+  // Only a cycle shows that the connection works. If no cycle ran, the backoff stays unchanged.
   if (startedMs === undefined) return;
   if (loop.lastError !== undefined)
     worker.logger.info("connection has recovered", { ...labels, ...loop.tries });
@@ -297,7 +297,7 @@ function statesOf({ worker, deps }: Loop): readonly QueryState[] {
 function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
   const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };
   const due: QueryState[] = [];
-  // This loop visits all queries several times per block and few are due, so the cheap checks come first.
+  // This loop visits all queries several times per block, and few of them are due, so the cheap checks come first.
   for (const state of statesOf(loop)) {
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;

@@ -29,7 +29,7 @@ interface HistoryDeps {
   readonly registry: Pick<Registry, "states">;
   readonly local: Pick<LocalQueries, "clientOfConnection">;
   readonly client: Pick<ChainClient, "comet">;
-  /** Called with the reason why payments may be missing; undefined if none are. */
+  /** Called with the reason why payments may be missing; undefined if none are missing. */
   readonly recordIncomplete: (reason: string | undefined) => void;
   /** Local chain time, in wall-clock ms. */
   readonly localTimeMs: () => number;
@@ -96,9 +96,9 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
       await timeline.load();
       ledger.begin(latestHeight);
     },
-    /** Starts to add, in the background, the payments whose outcome no process has seen. */
+    /** Starts adding payments whose outcome no process has seen. The recovery runs in the background. */
     recover: (): void => {
-      // Report this from now on, because a process that is killed before recovery ends will find the same gap.
+      // Report the gap from now on. If this process is killed before recovery ends, the next process finds the same gap.
       waiting ??= [];
       deps.recordIncomplete("payments by earlier processes have not been read yet");
       started.wake();
@@ -162,8 +162,8 @@ const PAGE_SIZE = 10;
 const MAX_PAGES = 1_000;
 
 /**
- * Adds transactions whose outcome the previous process did not see, so that a crash loses no fee. Skips transactions that the sums
- * already contain. Sending does not wait for the recovery, which may take minutes.
+ * Adds transactions whose outcome the previous process did not see, so that no fee is lost in a crash. Skips transactions that
+ * the sums already contain. Sending does not wait for the recovery, which may take minutes.
  *
  * Returns why payments may be missing, or undefined if the sums are complete. Rejects only on abort.
  */
@@ -175,8 +175,8 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     const clients = await clientsOf(deps, signal);
     const progress = createProgress(deps);
     let isCut = false;
-    // Each step reads one page for the address whose search is at the lower height, so that a process that is killed in between
-    // leaves no gap below the newest known payment.
+    // Each step reads one page for the address whose search is at the lower height. A process that is killed between two steps
+    // then leaves no gap below the newest known payment.
     const searches = [...new Set([deps.address, deps.payer])].map((sender) =>
       search(deps, sender, since, signal),
     );
@@ -229,7 +229,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
   };
 }
 
-/** Returns the lowest height whose transactions may be missing; where the sums began if no payment is known. */
+/** Returns the lowest height whose transactions may be missing, or where the sums began if no payment is known. */
 async function searchedFrom({
   newestHeight,
   sinceHeight,
@@ -258,8 +258,8 @@ interface FoundPage {
 }
 
 /**
- * Finds an account's transactions from a height on, oldest first. A failed transaction has no message events, so the search matches
- * its fee payment, whose sender is the payer.
+ * Finds an account's transactions from a height on, oldest first. A failed transaction has no message events, so the search
+ * matches fee payments, whose sender is the payer.
  */
 async function* search(
   { comet }: RecoverDeps,
@@ -279,7 +279,7 @@ async function* search(
 
 const UPDATE_TYPE = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** Returns undefined for another program's transaction, or for one that cost nothing. */
+/** Returns undefined for another program's transaction and for a transaction that cost nothing. */
 function toPaid(
   { tx, height, result }: FoundTransaction,
   deps: RecoverDeps,

@@ -37,13 +37,13 @@ export interface RoutesDeps {
   /** Returns each validator's status at its last poll, as JSON. */
   readonly statusTexts: () => readonly string[];
   readonly registry: Registry;
-  /** Creates the text of `/metrics`. */
+  /** Returns the text of `/metrics`. */
   readonly metricsPage: () => Promise<string>;
   /** Returns undefined if this watchdog cannot reload its configuration. */
   readonly reloadStatus: () => ReloadStatus | undefined;
 }
 
-/** Creates the routes of the watchdog's HTTP API. All are read-only. */
+/** Creates the routes of the watchdog's HTTP API. All routes are read-only. */
 export function createWatchdogRoutes({
   statuses,
   statusTexts,

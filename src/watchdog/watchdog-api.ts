@@ -10,7 +10,7 @@ import { lostDeliveryView } from "./alerts/outbox.ts";
 import { jsonView, words } from "../platform/http/json-view.ts";
 import { statusView } from "./polling/status-json.ts";
 
-/** How the API shows an alert after somebody acknowledged it or withdrew an acknowledgement. */
+/** An alert as the API shows it after somebody has acknowledged it or withdrawn an acknowledgement. */
 export const acknowledgedView = jsonView<AlertState>(({ value, partOrNull }) => ({
   validator: value(words, ({ validator }) => validator),
   name: value(words, ({ alert }) => alert),

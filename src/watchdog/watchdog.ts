@@ -67,7 +67,7 @@ export interface WatchdogDeps {
   readonly openState?: (folder: string) => StateStore;
   /** Version and commit to report. Default: this program's. */
   readonly build?: BuildInfo;
-  /** Returns the counts for the page, including older ones. May throw. Default: the counts in memory. */
+  /** Returns the counts for the page, including older counts. May throw. Default: the counts in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** Additional routes for the HTTP server. */
   readonly routes?: readonly ApiRoute[];
@@ -84,7 +84,7 @@ export interface WatchdogDeps {
 export interface Watchdog extends Service {
   /** Resolves with the address on which the HTTP server listens. Rejects if the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
-  /** Resolves with the public status page's address, or undefined if there is no page. Rejects if it cannot listen. */
+  /** Resolves with the public status page's address, or undefined if there is no page. Rejects if its server cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
   /** Resolves once every validator has been polled. */
   readonly polled: Promise<void>;

@@ -17,7 +17,7 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** Number of blocks over which the "own" gauge averages the relayer's gas. They last about one scrape interval. */
+/** Number of blocks over which the "own" gauge averages the relayer's gas. Ten blocks take about one scrape interval. */
 const OWN_BLOCKS = 10;
 
 const MARKET: StatusMetrics<MarketStatus> = {
@@ -74,9 +74,9 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
   registerStatusMetrics(registry, MARKET, fresh, "What does it cost?");
 }
 
-/** Number of owners with their own series: the ones with the highest fees this month. The series "other" sums up the rest. */
+/** Number of owners with their own series: those with the highest fees this month. All other owners share the series "other". */
 const MAX_OWNERS = 20;
-/** Age of the last read above which the sums are out of date, so that their series are absent. */
+/** If the last read is older than this, the sums are out of date, and their series are absent. */
 const FRESH_MS = 300_000;
 
 const COSTS: StatusMetrics<CostsView> = {
@@ -135,7 +135,7 @@ function ownerFees({ windows }: CostsView): Reading {
   ];
 }
 
-/** Registers the cost gauges. They are absent before the first read, and once the last read is older than {@link FRESH_MS}. */
+/** Registers the cost gauges. They are absent before the first read and once the last read is older than {@link FRESH_MS}. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   const fresh = () => {
     const costs = view();
@@ -207,7 +207,7 @@ const GATE: Readonly<Record<string, GateMetric>> = {
   },
 };
 
-/** Registers the gate's metrics, but none for limits that are not configured. */
+/** Registers the gate's metrics, except those for limits that are not configured. */
 export function registerGateMetrics(
   registry: Registry,
   status: () => GateStatus,

@@ -69,10 +69,10 @@ export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   ];
 }
 
-/** Time without any read after which a loop hangs. Every read ends by its deadline, whether it succeeds or fails. */
+/** A loop that reads nothing for this long is considered hanging. Every read succeeds or fails by its deadline. */
 const HANGING_MS = 300_000;
 
-/** Returns one line per hanging loop; empty while the relayer makes progress. */
+/** Returns one line per hanging loop, or an empty list while the relayer makes progress. */
 function hangingLoops({ local, connections }: RelayerStatus): readonly string[] {
   const heads = [
     { name: "local chain", head: local },
@@ -132,7 +132,7 @@ const DEFAULT_LIMIT = 100;
 /** An invalid query parameter. The message states the expected value. */
 class BadParameter extends Error {}
 
-/** Parameter parsers. Each parser returns a field of the filter or throws {@link BadParameter}. */
+/** Parameter parsers. Each parser returns one field of the filter, or throws {@link BadParameter}. */
 const PARAMETERS: Readonly<Record<string, (value: string) => Partial<AttemptFilter>>> = {
   query_id: (value) => ({ queryId: BigInt(matching(value, /^\d{1,20}$/, "query_id must be an integer")) }),
   connection_id: (value) => ({ connectionId: value }),
@@ -214,7 +214,7 @@ async function summaryReply(
 /** Number of days for which costs are stored. */
 const MAX_DAYS = 400;
 
-/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Days are counted since 1970. The range includes both days. */
+/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Days are counted since 1970. Both days are included. */
 async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
@@ -249,8 +249,8 @@ interface GoRouteDeps {
 /**
  * The Go relayer's two paths, and a path that acknowledges dead letters.
  *
- * The Go paths keep the Go relayer's fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`). Client
- * libraries and scripts for the Go relayer therefore work unchanged.
+ * The Go paths keep the Go relayer's fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`), so client
+ * libraries and scripts for the Go relayer work unchanged.
  */
 export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
@@ -285,18 +285,18 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
   } catch (error) {
     return failure(errorText(error));
   }
-  // The Go relayer also resubmits one transaction after another and stops after the first failure.
+  // Like the Go relayer, resubmit one transaction after another and stop at the first failure.
   for (const { queryId, hash } of txs) {
     const outcome = await resubmissions.resubmit(queryId, hash, request.signal);
     if (outcome.kind === "unknown")
       return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
     if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
-    // If the contract rejects the transaction again, the Go relayer lists it again and reports no error.
+    // Like the Go relayer, report no error if the contract rejects the transaction again. The transaction is then listed again.
   }
   return textReply(200, "");
 }
 
-/** Acknowledges dead letters. Takes the same body as `POST /resubmit-txs`. */
+/** Acknowledges dead letters. The request body is the same as for `POST /resubmit-txs`. */
 function acknowledgeTxs({ journal }: GoRouteDeps, request: RouteRequest): HttpReply {
   try {
     for (const { queryId, hash } of parseTxs(fromUtf8(request.body)))
@@ -312,7 +312,7 @@ function failure(reason: string): HttpReply {
   return textReply(500, `Error processing request: ${reason}\n`);
 }
 
-/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field is empty. Throws on other JSON. */
+/** Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, missing lists and fields are empty. Throws for other JSON. */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");
   const body: unknown = JSON.parse(text);

@@ -13,7 +13,7 @@ import {
 } from "../../platform/process/status-metrics.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Maximum number of queries with their own series (lowest ids first), because any contract could add queries. */
+/** Maximum number of queries with their own series, lowest ids first. Without a limit, any contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -189,7 +189,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Returns a value for every possible problem: 0 if the problem is absent. */
+/** Returns a value for every possible problem, 0 if the problem does not exist. */
 function problemCounts({ problems, connections }: RelayerStatus): Reading {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.map((code) => [
@@ -201,7 +201,7 @@ function problemCounts({ problems, connections }: RelayerStatus): Reading {
   ]);
 }
 
-/** Returns when an event happened, in Unix seconds. */
+/** Converts the time since an event to the event's Unix time in seconds. */
 function seenAt(sinceMs: number | undefined, nowMs: number): number | undefined {
   return sinceMs === undefined ? undefined : seconds(nowMs - sinceMs);
 }

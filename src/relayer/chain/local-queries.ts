@@ -112,7 +112,7 @@ export async function readBlockLimits(
   };
 }
 
-/** Returns undefined for 0 and -1, with which the chain expresses that there is no limit. */
+/** Returns undefined for 0 and -1, which both mean "no limit" on the chain. */
 function positive(value: bigint | undefined): bigint | undefined {
   return value !== undefined && value > 0n ? value : undefined;
 }
@@ -121,8 +121,8 @@ function positive(value: bigint | undefined): bigint | undefined {
 const MAX_WINDOW = 10_000;
 
 /**
- * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or disables it; the price is then
- * constant. Rejects with `ClientError`. "bad-answer" means that a value is impossible for a fee market.
+ * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or disables it; the price is
+ * then constant. Rejects with `ClientError`. "bad-answer" means that the chain returned a value that no fee market can have.
  */
 export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
@@ -147,7 +147,7 @@ export async function readMarketParams(
 
 /**
  * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
- * with `ClientError`. "bad-answer" means that a value is impossible for a fee market.
+ * with `ClientError`. "bad-answer" means that the chain returned a value that no fee market can have.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,
@@ -163,7 +163,7 @@ export async function readMarketState(
   return fromWire(wire);
 }
 
-/** Requires a decimal that the chain encodes as text, multiplied by 10^18. A fee market has no negative decimals. */
+/** Requires a decimal in the chain's encoding: the value × 10^18, as digits. Fee market decimals are never negative. */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");
 }

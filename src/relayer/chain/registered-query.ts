@@ -8,7 +8,7 @@ export interface QueryKey {
   readonly key: Uint8Array;
 }
 
-/** A registered query. Heights and the period count local blocks unless their name contains "remote". */
+/** A registered query. Heights and the period are in local blocks, unless the field's name contains "remote". */
 export interface RegisteredQuery {
   readonly id: bigint;
   /** Bech32 address of the contract that owns the query. */
@@ -47,7 +47,7 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   };
 }
 
-/** Selects the queries that this relayer serves. A query must match all four lists. */
+/** Selects the queries that this relayer serves: those that match all four lists. */
 export interface QueryFilter {
   readonly connectionIds: readonly string[];
   /** Empty: all owners. */
@@ -66,7 +66,7 @@ export function isServed(query: RegisteredQuery, filter: QueryFilter): boolean {
   );
 }
 
-/** A query change that an event announces. The relayer then reads the query itself from the chain. */
+/** A query change announced by an event. The relayer then reads the query itself from the chain. */
 export interface QueryChange {
   readonly action: "query_updated" | "query_removed";
   readonly queryId: bigint;

@@ -40,8 +40,8 @@ export class RelayError extends CodedError<RelayErrorFacts> {}
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 15_000 };
 
 /**
- * Backoff while none of a chain's endpoints is usable. It stays short, so that the relayer resumes within seconds even after a
- * long outage, and one call every two seconds costs an endpoint little.
+ * Backoff while none of a chain's endpoints is usable. The backoff stays short so that the relayer resumes within seconds even
+ * after a long outage. One call every two seconds puts little load on an endpoint.
  */
 const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000 };
 
@@ -54,6 +54,6 @@ export function errorBackoff(error: unknown): BackoffOptions {
 
 /** Returns a key that identifies repetitions of an error: its code, or its text if it has no code. */
 export function errorKind(error: unknown): string {
-  // The text contains heights and durations, which differ for each attempt.
+  // Prefer the code, because the text contains heights and durations, which differ between attempts.
   return error instanceof CodedError ? error.facts.code : errorText(error);
 }

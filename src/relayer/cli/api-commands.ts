@@ -147,7 +147,7 @@ interface TxName {
   readonly hash: string;
 }
 
-/** How long to wait for one transaction, longer than the relayer itself waits. */
+/** How long to wait for one transaction. This is longer than the relayer itself waits. */
 const DEADLINE_MS = 180_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
@@ -249,9 +249,7 @@ async function postLetters(
   throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
 }
 
-/**
- * Returns a text about a rejection that suits the command, because the response's body is for programs that send HTTP requests.
- */
+/** Returns a rejection message that suits the command, because the response body addresses programs that send HTTP requests. */
 function refusalText(status: number, text: string, tokenFile: string | undefined): string {
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined

@@ -117,7 +117,7 @@ export function secretsOf(environment: ConfigEnvironment): SecretSource {
   return { ...processSecretSource, environment: (name) => environment[name] };
 }
 
-/** Converts an environment to YAML. Logs warnings instead of printing them, because stdout may go to a file. */
+/** Converts an environment to YAML. Logs warnings instead of printing them, because stdout may be redirected to a file. */
 export async function yamlFromEnv(
   environment: ConfigEnvironment,
   context: CliContext,

@@ -56,7 +56,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
   const { config } = selected;
   const daemon = await relayerContext(selected, options.logLevel, context);
   const ids = options.query ?? config.queries.ids;
-  // The server uses a free port, because a daemon with a different state directory may be running.
+  // Use a free port, because a daemon with a different state directory may already use the configured port.
   const http = { ...config.http, listen: { host: "127.0.0.1", port: 0 } };
   const once = { ...config, http, queries: { ...config.queries, ids: [...ids] } };
   const metrics = createMetricsRegistry({

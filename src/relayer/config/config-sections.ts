@@ -88,7 +88,7 @@ export function historySchema() {
     .prefault({});
 }
 
-/** `lease`: with PostgreSQL, only one of the instances with the same signer submits. */
+/** `lease`: with PostgreSQL, only one of the instances that share a signer submits. */
 export function leaseSchema() {
   return z
     .strictObject({

@@ -51,8 +51,8 @@ function shareField() {
 }
 
 /**
- * The relayer refreshes a client after two thirds of its trusting period. With a share of a third or more, every client would be
- * reported for a moment before each refresh.
+ * The relayer refreshes a client after two thirds of its trusting period. With a share of a third or more, every client would
+ * briefly be reported before each refresh.
  */
 function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {

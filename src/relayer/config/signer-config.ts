@@ -145,7 +145,7 @@ export function openSigner(signer: SignerConfig): Promise<Signer> {
   return createSigner(signingKey(signer), signer.prefix, signer.fee_granter);
 }
 
-/** Returns the account that pays the fees: the fee grant's granter, or without a grant the signing account. */
+/** Returns the account that pays the fees: the fee grant's granter or, if there is no grant, the signing account. */
 export function payerOf(
   { fee_granter: granter }: Pick<SignerConfig, "fee_granter">,
   address: string,

@@ -50,7 +50,7 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Time between two attempts to refresh one connection's client, which the client watch reads more often. */
+/** Minimum time between two attempts to refresh the same client. The client watch reads the client more often than that. */
 const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
@@ -61,7 +61,7 @@ export function isRefreshDue(reading: ClientReading | undefined, nowMs: number):
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
 }
 
-/** Client updates that wait until the account is free. */
+/** Client updates waiting for the account to be free. */
 interface Request {
   readonly chain: UpdateChain;
   readonly settle: (work: Promise<unknown>) => void;
@@ -150,8 +150,8 @@ async function refresh(
 }
 
 /**
- * Returns the updates up to the newest remote block, or a part of them if there are many. Returns an empty list if the client
- * already has that block.
+ * Returns the updates up to the newest remote block, or only the first of them if there are many. Returns an empty list if the
+ * client already has that block.
  */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
@@ -175,7 +175,7 @@ async function newestUpdates(
   try {
     trust = await intermediate(block, below);
   } catch (error) {
-    // Send the updates that could be read, because even some of them postpone the client's expiry.
+    // Send the updates that could be read, because even a few updates postpone the client's expiry.
     if (updates().length === 0) throw error;
     return { updates: updates(), reach: "part" };
   }
@@ -212,7 +212,8 @@ const GAS_PERMILLE = 1_300n;
  * Broadcasts client updates in dedicated transactions, one after another. Needs exclusive use of the account. Returns the last
  * update's height.
  *
- * Throws `RelayError` "transaction-refused" if an update is refused at no cost, or "transaction-lost".
+ * Throws `RelayError`: "transaction-refused" if an update is refused at no cost, "transaction-lost" if it is broadcast but does
+ * not succeed.
  */
 export async function sendUpdates(
   deps: SendUpdatesDeps,
@@ -288,7 +289,7 @@ async function send(
   if (!admission.admitted) throw refused(admission.reason);
   const at = { gasPrice, height: height.now() };
   const [sent] = await window.broadcast([{ messages, gasLimit }], at, signal).catch((error: unknown) => {
-    // Without an abort, the account could not be read and nothing was broadcast. After an abort, the transaction may have been.
+    // Without an abort, the account was unreadable, so nothing was broadcast. After an abort, the transaction may have been sent.
     if (!signal.aborted) admission.release();
     throw error;
   });

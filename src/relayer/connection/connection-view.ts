@@ -4,7 +4,7 @@ import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
 
-/** Looks up a connection's client id, only once because it never changes on a chain. */
+/** Looks up a connection's client id once, because the id never changes on a chain. */
 export type ClientOfConnection = ReturnType<typeof createClientOfConnection>;
 
 /** Creates the lookup. The first call reads the client id. */

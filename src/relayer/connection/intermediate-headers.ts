@@ -23,14 +23,15 @@ export interface IntermediateHeadersDeps {
 /**
  * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between the two.
  *
- * If too little of the voting power trusted at `trust` signed `block`, it updates the client through intermediate headers. Throws
- * `RelayError` "validators-changed" if those headers do not reach far enough. The next cycle then continues from the last header.
+ * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate
+ * headers. Throws `RelayError` "validators-changed" if those headers do not reach far enough. The next cycle then continues from
+ * the last header.
  */
 export type IntermediateHeaders = (block: LightBlockBytes, trust: Trust) => Promise<Trust>;
 
 /**
  * Maximum number of blocks read for one path. A million blocks in which all validators change once need about forty. If a path
- * needs more, the relayer sends the known part, and the next cycle continues from there.
+ * needs more reads, the relayer sends the known part, and the next cycle continues from there.
  */
 const MAX_READS = 100;
 /** How long to read a path's blocks. After that, the relayer sends the known part of the path. */
@@ -88,11 +89,11 @@ interface Step {
 
 interface HeadersOnTheWay {
   readonly blocks: Map<bigint, LightBlockBytes>;
-  /** Heights that can each be verified from the previous one. The last may be far below the target block. */
+  /** Heights that can each be verified from the previous one. The last height may be far below the target block. */
   heights: readonly bigint[];
 }
 
-/** Returns the updates that must precede the block's own update, as far as they could be read in time. */
+/** Returns the updates that must precede the block's own update, to the extent that they could be read in time. */
 async function readSteps(
   deps: IntermediateHeadersDeps,
   way: Way,
@@ -194,10 +195,10 @@ export const MAX_HEADERS = 16;
 /**
  * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client does, because a single
  * update fails if too little of the voting power trusted at `from` signed block `to`. A path always exists, because a trusted
- * block verifies the next one. If it needs more than {@link MAX_HEADERS} headers, it ends below `to`.
+ * block verifies the next one. A path that needs more than {@link MAX_HEADERS} headers ends below `to`.
  *
- * Call it again after each block that was read. For each trusted height, it needs the next block, whose validators the light
- * client trusts.
+ * Call this function again after each block read. For each trusted height, it also needs the next block, whose validators the
+ * light client trusts.
  */
 export function planHeaderPath(
   { from, to }: { readonly from: bigint; readonly to: bigint },

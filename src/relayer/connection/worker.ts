@@ -207,9 +207,9 @@ export function createSubmissionHealth() {
 export type LookAhead = ReturnType<typeof createLookAhead>;
 
 /**
- * The share of a block time that a cycle and sending may take before results are read one block early, and two blocks early. The
- * rest allows for block propagation and varying durations. Reading three blocks early is useless, because at most two results of
- * a query may wait for their broadcast.
+ * Results are read one block early if a cycle and sending take more than the first share of a block time, and two blocks early if
+ * they take more than the second. The margin allows for block propagation and varying durations. Reading three blocks early is
+ * useless, because at most two results of a query may await their broadcast.
  */
 const MAX_SHARES = [0.6, 1.3] as const;
 /** Weight of the last measurement in an average. */
@@ -287,7 +287,7 @@ export function createRunningCycles(onEnd: () => void) {
       error = undefined;
       return taken;
     },
-    /** Clears the errors of all started cycles, including unfinished ones. */
+    /** Clears the errors of all started cycles, including unfinished cycles. */
     forgetErrors: (): void => {
       term += 1;
       error = undefined;

@@ -57,7 +57,7 @@ interface Entry {
   readonly parts: readonly CostPart[];
 }
 
-/** Number of blocks for which the ledger stores hashes, because no transaction is in flight for longer. */
+/** Number of blocks for which the ledger stores hashes. No transaction stays in flight for longer. */
 const STORED_BLOCKS = 1_000n;
 
 /** Creates one payer's ledger in an open store. */
@@ -66,7 +66,7 @@ export function createCostLedger(deps: CostLedgerDeps) {
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
-  /** Records the current time and local height as the start from which the sums are complete. Only the first call counts. */
+  /** Records the current time and local height, from which the sums are complete. Only the first call has an effect. */
   const begin = (height: bigint): void => {
     const atMs = nowMs();
     store.queue.push((session) => put(session, BEGIN, [...key, atMs, height]));

@@ -43,7 +43,7 @@ export function windowStart(
   }
 }
 
-/** Reads all windows. The ledger is complete from `sinceMs` on. */
+/** Reads all windows. The ledger contains all costs since `sinceMs`. */
 export async function readWindows(
   ledger: Pick<CostLedger, "byQuery">,
   nowMs: number,
@@ -63,7 +63,7 @@ export interface OwnerSum extends Omit<QuerySum, "queryId"> {
   readonly queries: number;
 }
 
-/** Adds up costs by owner, most expensive first. Costs that belong to no query count for the owner "". */
+/** Adds up costs by owner, most expensive first. Costs that belong to no query are added to the owner "". */
 export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
   const sums = sumsBy(
     queries,

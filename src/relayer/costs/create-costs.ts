@@ -54,7 +54,7 @@ export interface CostsView {
   /** The display unit; undefined if neither the configuration nor the chain names one. */
   readonly unit: DisplayUnit | undefined;
   readonly payer: PayerView;
-  /** Wall-clock time of the last read of the sums, in ms; undefined before it. */
+  /** Wall-clock time of the last read of the sums, in ms; undefined before the first read. */
   readonly readAtMs: number | undefined;
   /** Time from which the sums are complete, in ms. */
   readonly sinceMs: number | undefined;
@@ -327,7 +327,7 @@ export function createContractNames(
     if (known.size > MAX_CONTRACTS && oldest !== undefined) known.delete(oldest);
   };
   return {
-    /** Undefined before the contract is read, or if the chain does not know the contract. */
+    /** Undefined before the contract is read, or if the contract does not exist on the chain. */
     of: (owner: string): ContractName | undefined => known.get(owner)?.name,
     /** Reads at most one of these contracts: the next one that is unknown or out of date. Rejects only on abort. */
     readNext: async (owners: readonly string[], signal: AbortSignal): Promise<void> => {

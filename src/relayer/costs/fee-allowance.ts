@@ -14,13 +14,13 @@ import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
 import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
 import { joinNs, NS_PER_MS } from "../../platform/base/time.ts";
 
-/** What a fee grant can still pay. */
+/** The amounts that a fee grant can still pay. */
 export interface FeeAllowance {
-  /** "BasicAllowance", "PeriodicAllowance", or a type that this program does not know. */
+  /** "BasicAllowance", "PeriodicAllowance", or a type unknown to this program. */
   readonly type: string;
   /** Total remaining amount in the fee denom; undefined if the grant is unlimited or its type is unknown. */
   readonly left: bigint | undefined;
-  /** False if the allowance's type is unknown, so that its limit is too. */
+  /** False if the allowance's type, and therefore its limit, is unknown. */
   readonly isKnown: boolean;
   /** Wall-clock expiry of the grant, ms; undefined: never. */
   readonly expiresAtMs: number | undefined;
@@ -40,7 +40,7 @@ export interface FeeAllowance {
 /** Maximum nesting depth, since an `AllowedMsgAllowance` contains another allowance. */
 const MAX_DEPTH = 4;
 
-/** Decodes an x/feegrant allowance. Only the fee denom counts; a limit that lacks it leaves 0. Throws on invalid bytes. */
+/** Decodes an x/feegrant allowance. Considers only the fee denom; a limit without it leaves 0. Throws on invalid bytes. */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
   const none = { type, left: undefined, expiresAtMs: undefined, period: undefined };

@@ -20,7 +20,7 @@ export interface CostSum {
 /** A query's share of one transaction's cost. All shares add up to the transaction's fee and gas. */
 export interface CostPart extends SharingQuery, CostSum {}
 
-/** Stands in for a query in costs that belong to none: updates of a light client that no registered query uses. */
+/** Placeholder query for costs that belong to no query: updates of a light client that no registered query uses. */
 const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 
 /**
@@ -29,7 +29,7 @@ const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
  * - Each result pays for the fee and the fixed gas in proportion to its expected gas.
  * - A connection's results share the client update of their transaction in proportion to their gas.
  * - If the transaction has no such results, all of the connection's queries (`sharing`) share the update equally.
- * - If the connection has no query either, {@link NO_QUERY} gets the cost of the update.
+ * - If the connection has no queries either, {@link NO_QUERY} gets the cost of the update.
  * - The units left over from rounding go to the shares with the largest remainders.
  */
 export function attributeCost(

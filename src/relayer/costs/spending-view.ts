@@ -13,7 +13,7 @@ import type { CostSum } from "./payment.ts";
 export const COST_GROUPS = ["owner", "query"] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
-/** An amount or gas, which JSON contains as a decimal string. */
+/** An amount or gas value, encoded in JSON as a decimal string. */
 const amount = z.codec(z.string().regex(/^\d{1,60}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: String,
@@ -119,7 +119,7 @@ export function unitOf({ denom, display }: Pick<SpendingView, "denom" | "display
   return { denom, name: unit, exponent, price: value };
 }
 
-/** Maximum number of rows in one window, most expensive first. A final row combines the rest, so the sum stays exact. */
+/** Maximum number of rows in one window, most expensive first. A final row combines all other rows, so the sum stays exact. */
 const MAX_ROWS = 1_000;
 
 export function spendingView(costs: CostsView, by: CostGroup): SpendingView {

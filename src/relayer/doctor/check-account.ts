@@ -45,7 +45,7 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
-/** Minimum number of transactions that the balance must cover, because it would otherwise be spent within minutes. */
+/** Minimum number of transactions that the balance must cover. A smaller balance would be spent within minutes. */
 const MIN_TRANSACTIONS = 10n;
 
 async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {

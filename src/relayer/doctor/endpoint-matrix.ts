@@ -14,12 +14,12 @@ import { openClient } from "../chain-access.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 
 export interface Finding {
-  /** What was checked, e.g. "connection-0: light client". */
+  /** Subject of the check, e.g. "connection-0: light client". */
   readonly subject: string;
   /** "unseen": the check could not read its data. "advice": the relayer works, but a change would improve it. */
   readonly outcome: "good" | "advice" | "problem" | "unseen";
   readonly text: string;
-  /** What the operator can do; undefined if there is no problem. */
+  /** Advice for the operator; undefined if there is no problem. */
   readonly advice: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface EndpointRow {
   readonly cells: Readonly<Record<Capability, Cell>>;
 }
 
-/** Which chain's endpoints need a capability. The relayer can do without every capability that has no entry. */
+/** The chains whose endpoints need each capability. The relayer can do without a capability that has no entry. */
 const NEEDED: { readonly [capability in Capability]?: "local" | "remote" | "both" } = {
   "block results": "remote",
   proofs: "remote",
@@ -223,7 +223,7 @@ async function indexCell(
   return cell(signal, "on", role === "local" ? find : search);
 }
 
-/** Simulates an empty transaction, whose refusal by the application shows that the endpoint simulates. */
+/** Simulates an empty transaction. If the application refuses the transaction, the endpoint supports simulation. */
 function simulationCell(client: PooledChainClient, signal: AbortSignal): Promise<Cell> {
   return cell(signal, "yes", () =>
     client.grpcQuery(SIMULATE_PATH, new Uint8Array(0), signal).catch((error: unknown) => {
@@ -254,7 +254,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {
     const own = rows.filter((row) => row.chainId === chainId);
     const role = chainId === localId ? "local" : "remote";
-    // Leave out unresponsive endpoints, which have a finding of their own.
+    // Skip unresponsive endpoints, which already have their own finding.
     return CAPABILITIES.slice(1).flatMap((name) => {
       const gaps = own.flatMap(({ endpoint, cells }) =>
         cells[name].gap === undefined ? [] : [`${endpoint}: ${cells[name].gap}`],
@@ -273,7 +273,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   });
 }
 
-/** Formats the matrix with one row per capability and one column per endpoint. Adds the reason if an endpoint does not respond. */
+/** Formats the matrix with one row per capability and one column per endpoint. Adds the reason if an endpoint is unresponsive. */
 export function matrixText(rows: readonly EndpointRow[]): string {
   const columns = [
     column("", "name"),

@@ -18,7 +18,7 @@ export interface ForecastInput extends MarketFacts {
   readonly loads: readonly QueryLoad[];
 }
 
-/** What queries cost in a fee market and how late their results are, derived from their periods and their gas per result. */
+/** The cost of queries in a fee market and the lateness of their results, derived from the queries' periods and gas. */
 export interface Forecast extends SteadyState {
   /** Changes that would bring late results back on time, with their cost. Empty if results are on time. */
   readonly remedies: readonly Remedy[];
@@ -43,7 +43,7 @@ export interface RegisteredLoad extends QueryLoad {
   readonly ageBlocks: bigint | undefined;
 }
 
-/** A query's gas and cost over a period. Query 0 stands for light clients that no query uses. */
+/** A query's gas and cost over a period. Query 0 represents light clients that no query uses. */
 interface MeasuredQuery {
   readonly queryId: bigint;
   readonly owner: string;
@@ -79,7 +79,7 @@ export interface SpendingInput {
   /** Costs of the month so far. */
   readonly month: readonly MeasuredQuery[];
   readonly monthLeftMs: number;
-  /** Amount that the relayer may spend: the balance minus its reserve, or the rest of the fee grant. Undefined if unknown. */
+  /** Amount that the relayer may spend: the balance minus its reserve, or the remaining fee grant. Undefined if unknown. */
   readonly available: bigint | undefined;
 }
 
@@ -104,7 +104,7 @@ export interface SpendingForecast {
   /** By how much the regimes' range is widened on both sides, relative to its bounds. */
   readonly width: number;
   readonly perDay: Record<ForecastPrice, Range>;
-  /** Fees of the whole month: the ones already paid and the ones expected. */
+  /** Fees for the whole month, both paid and expected. */
   readonly month: Record<ForecastPrice, Range>;
   readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
   /** Each owner's cost so far and expected by the end of the month, most expensive first. */
@@ -125,8 +125,8 @@ const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts spending from the gas that the registered queries use in each regime, at a gas price. Returns undefined unless a regime
- * has ten minutes of running time.
+ * Forecasts spending from the gas that the registered queries use in each regime, at a gas price. Returns undefined unless a
+ * regime has ten minutes of running time.
  *
  * | query | gas rate |
  * |---|---|

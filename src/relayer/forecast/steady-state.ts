@@ -46,7 +46,7 @@ export interface MarketFacts {
   };
 }
 
-/** What the queries cost at the market's lowest price and how late they are, if nothing changes. */
+/** The queries' cost at the market's lowest price, and their lateness, if nothing changes. */
 export type SteadyState = ReturnType<typeof steadyState>;
 
 interface Group {
@@ -105,7 +105,8 @@ export function steadyState(demand: Demand) {
     /** Number of results per block if every result is on time. */
     demandResults,
     /**
-     * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if others leave no gas.
+     * Blocks by which each result is late in the steady state; 0 if the market meets the demand, `Infinity` if other transactions
+     * leave no gas.
      */
     lateBlocks,
     resultsPerDay,
@@ -167,7 +168,7 @@ const BISECTIONS = 100;
 
 function lateBlocksAt(demand: Demand, gas: number): number {
   if (gas === 0) return Infinity;
-  // If results are L blocks late, no query's rate exceeds 1 / L, so at this bound the queries use less than `gas`.
+  // If results are L blocks late, no query's rate exceeds 1 / L, so the queries use less than `gas` at this bound.
   const all = demand.groups.reduce(
     (sum, group) => sum + Number(group.gas) + group.queries * Number(demand.batch.fixedGas),
     0,
@@ -192,11 +193,11 @@ function rateFactor({ groups, batch }: Demand, gas: number): number {
 }
 
 export type Remedy =
-  /** multiply all update periods by `factor`; absent if others leave no gas */
+  /** multiply all update periods by `factor`; absent if other transactions leave no gas */
   | { readonly kind: "longer-periods"; readonly factor: number; readonly costPerDay: bigint }
   /**
-   * raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results. The steady state
-   * does not change. `costPerDay` is the cost of one burst per day
+   * raise the price ceiling to `ceiling`, twice its current value. One burst can then send `burstResults` results. The steady
+   * state does not change. `costPerDay` is the cost of one burst per day
    */
   | {
       readonly kind: "higher-ceiling";

@@ -77,7 +77,7 @@ export function parseEnvYaml(
 
 function problemOf(issue: ConfigIssue): string {
   const { path, text, line } = issue;
-  // An issue in no line is in this program's own variable, which takes precedence over the Go relayer's.
+  // An issue without a line concerns this program's own variable, which takes precedence over the Go relayer's variable.
   if (line === 0) return formatConfigIssue(issue);
   const variable = ENV_VARIABLES.find(
     ({ key }) => key !== "" && (path === key || path.startsWith(`${key}.`)),
@@ -91,7 +91,7 @@ export class UnknownChainError extends CodedError<{
   readonly variable: string;
 }> {}
 
-/** The variable that holds each chain's endpoints, for error messages. */
+/** The variable that contains each chain's endpoints, for error messages. */
 const ENDPOINT_VARIABLES = {
   local: "RELAYER_NEUTRON_CHAIN_RPC_ADDR",
   remote: "RELAYER_TARGET_CHAIN_RPC_ADDR",

@@ -15,7 +15,7 @@ export interface EnvConfig {
   readonly tree: ConfigTree;
   /** Both chains' ids and endpoints. If no variable sets an id, it is read from the endpoints, as in the Go relayer. */
   readonly chains: Readonly<Record<"local" | "remote", EnvChain>>;
-  /** One line per invalid or missing variable. The configuration is usable if there is none. */
+  /** One line per invalid or missing variable. The configuration is usable if the list is empty. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }

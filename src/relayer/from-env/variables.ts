@@ -4,7 +4,7 @@ export interface EnvVariable {
   readonly name: string;
   /** The configuration key that the variable sets; "" if it has no effect. */
   readonly key: string;
-  /** Explains how the effect differs from the Go relayer's, or why there is none. */
+  /** Explains how the effect differs from the Go relayer's, or why the variable has no effect. */
   readonly note: string;
 }
 
@@ -112,7 +112,7 @@ export const ENV_VARIABLES: readonly EnvVariable[] = [
   ...OWN_VARIABLES,
 ].map(([name, key, note]) => ({ name, key, note }));
 
-/** Replaces the keys in a text with the variables that set them. Leaves a key without a variable unchanged. */
+/** Replaces the keys in a text with the variables that set them. Leaves keys without a variable unchanged. */
 export function nameVariables(text: string): string {
   return text.replace(
     /(?<![\w.])[a-z_]+(?:\.[a-z_0-9]+)*(?![\w.]*\w)/g,

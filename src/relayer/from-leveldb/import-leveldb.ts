@@ -26,11 +26,11 @@ interface UnsuccessfulGoTx extends GoTx {
   readonly atMs: number;
 }
 
-/** The part of the Go relayer's storage that is needed to deliver nothing twice. */
+/** The part of the Go relayer's storage that is needed to avoid sending transactions twice. */
 export interface GoStorage {
-  /** The remote height up to which the Go relayer has handled everything, by query id. KV queries have an entry too. */
+  /** Remote height up to which the Go relayer has handled all transactions, by query id. KV queries also have entries. */
   readonly progress: Map<bigint, bigint>;
-  /** Transactions that a local block includes. */
+  /** Transactions included in a local block. */
   readonly committed: GoTx[];
   /** Transactions that were broadcast but not confirmed. */
   readonly submitted: GoTx[];
@@ -123,15 +123,15 @@ function parseRecord(value: Uint8Array): Fields {
   }
 }
 
-/** Names of the files in a LevelDB directory. */
+/** Names of files in a LevelDB directory. */
 const CONTENT = /^(?:CURRENT|MANIFEST-\d+|\d+\.(?:log|ldb|sst))$/;
 const LOCK_FILE = "LOCK";
 
 /**
- * Reads the Go relayer's storage without changing it. Opening a LevelDB writes to its directory, so this function opens a temporary
- * copy below `scratch`.
+ * Reads the Go relayer's storage without changing it. Opening a LevelDB writes to its directory, so this function opens a
+ * temporary copy below `scratch`.
  *
- * Throws `RelayError` "storage-unreadable" if a process uses the storage, or if the directory is damaged or not a LevelDB.
+ * Throws `RelayError` "storage-unreadable" if a process is using the storage, or if the directory is damaged or not a LevelDB.
  */
 export async function readGoStorage(directory: string, scratch: string): Promise<GoStorage> {
   if (!isLevelDb(directory))
@@ -167,7 +167,7 @@ async function readCopy(copy: string): Promise<GoStorage> {
   return storage;
 }
 
-/** Returns the id of the process that uses the storage; undefined if there is none, or on systems other than Linux. */
+/** Returns the id of the process that uses the storage; undefined if no process uses it, or on systems other than Linux. */
 function holderOf(directory: string): number | undefined {
   try {
     return flockHolder(
@@ -185,7 +185,7 @@ export function flockHolder(locks: string, inode: bigint): number | undefined {
   return row === undefined ? undefined : Number(row.trim().split(/\s+/)[4]);
 }
 
-/** Returns an error's reason, which is in the cause: the library's own error only says that the database is not open. */
+/** Returns the text of an error's cause, because the library's own error only says that the database is not open. */
 function causeText(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorText(error.cause) : errorText(error);
 }
@@ -240,12 +240,13 @@ export type ImportedQuery = ReturnType<typeof importQuery>;
 
 /**
  * Number of remote blocks for which the journal stores committed transactions, whose heights the Go relayer does not store. Only
- * the ones above the progress matter, in the block at which the Go relayer stopped.
+ * transactions above the progress matter, in the block at which the Go relayer stopped.
  */
 const REMEMBERED_BLOCKS = 100_000n;
 
 /**
- * Maximum number of stored transactions per query. If a query has more, none are stored, because most are far below the progress.
+ * Maximum number of committed transactions stored per query. If a query has more, none are stored, because most are far below its
+ * progress.
  */
 const MAX_REMEMBERED = 100_000;
 
@@ -315,7 +316,7 @@ function importQuery(
   const until = (searchedTo ?? 0n) + REMEMBERED_BLOCKS;
   for (const { hash } of relayed) journal.recordIncluded(id, hash, until);
   for (const tx of sending) journal.recordSending({ ...tx, localHeight: 1n });
-  // Add the oldest first, because the journal retains the ones added last.
+  // Add the oldest dead letters first, because the journal retains the last ones added.
   for (const tx of unsuccessful.toSorted((a, b) => a.atMs - b.atMs))
     journal.recordDeadLetter({
       queryId: id,
@@ -333,7 +334,7 @@ function importQuery(
     /** Number of transactions in flight. The relayer sends them again unless the local chain has them. */
     sending: sending.length,
     deadLetters: unsuccessful.length,
-    /** True if the journal already knew the query. If so, nothing was imported for it. */
+    /** True if the journal already contained the query. If so, nothing was imported for the query. */
     isKnown: false,
   };
 }

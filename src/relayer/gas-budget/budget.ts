@@ -23,7 +23,7 @@ export const MARKET_PHASES = [
 
 export type MarketPhase = (typeof MARKET_PHASES)[number];
 
-/** Others' gas per block, as exponential averages. */
+/** Exponential averages of others' gas per block. */
 export interface OthersGas {
   readonly mean: bigint;
   /** Mean absolute deviation of others' gas per block. */
@@ -36,7 +36,7 @@ interface BudgetInput {
   readonly params: MarketParams;
   readonly ceiling: Dec18;
   readonly others: OthersGas;
-  /** The most gas that others used in any recent block. */
+  /** Maximum gas that others used in any recent block. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
   /** The relayer's gas in the transactions that it sent for the last block. */
@@ -48,20 +48,20 @@ export interface Backlog {
   readonly gas: bigint;
   /** The part of `gas` that has been due for more than a minute. */
   readonly oldGas: bigint;
-  /** The gas of the results that become due per block, on average. */
+  /** The average gas per block of the results that become due. */
   readonly demandGas: bigint;
 }
 
 export interface MarketBudget {
   readonly gas: bigint;
   /**
-   * The gas by which a block may exceed `gas`, which reduces the next budget. Otherwise transactions would have to be split, and
-   * each split costs another transaction's fixed gas.
+   * The gas by which a block may exceed `gas`. The excess reduces the next budget. Without a tolerance, transactions would have
+   * to be split, and each split costs another transaction's fixed gas.
    */
   readonly toleranceGas: bigint;
   /**
-   * The gas that a single result may use if nothing else is sent, even above `gas`. At this amount, the price stays below the
-   * ceiling and recovers before the next such result.
+   * The gas that a single result may use if nothing else is sent, even if this exceeds `gas`. At this amount, the price stays
+   * below the ceiling and recovers before the next result of this size.
    */
   readonly singleGas: bigint;
   readonly phase: MarketPhase;
@@ -70,8 +70,8 @@ export interface MarketBudget {
 /** The controller's state between two blocks. */
 interface Memory {
   /**
-   * Which backlog may start a burst, because each backlog gets only one. "old" (also at startup): only a backlog of results that
-   * have been due for more than a minute.
+   * Which backlog may start a burst; each backlog gets only one burst. "old", which also applies at startup: only a backlog of
+   * results that have been due for more than a minute.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
@@ -81,7 +81,7 @@ interface Memory {
   readonly creep: Dec18;
 }
 
-/** A burst. Its number of blocks is limited, because a backlog of queries that are always due never ends. */
+/** A burst. The number of blocks is limited, because the backlog never ends if queries are always due. */
 interface Burst {
   /** Maximum number of blocks until the burst ends. */
   readonly blocksLeft: number;
@@ -95,8 +95,9 @@ const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, 
 /**
  * Creates a controller, which plans the next block's price. It derives the gas from that price with the chain's own arithmetic.
  *
- * - Steady state: the price stays one percent above the minimum, where price changes show exactly how much gas others used.
- * - Backlog: one burst sends it, below the ceiling. Lasting demand above the market is not a backlog, since no burst ends it.
+ * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas others used.
+ * - Backlog: one burst sends the backlog, below the ceiling. Lasting demand above the market is not a backlog, because no burst
+ *   would end it.
  * - After a burst: the price falls by two percent per block, which costs a sixth of the throughput. If it fell faster, blocks
  *   would stay empty; if it fell more slowly, results would cost more.
  */
@@ -116,31 +117,32 @@ export function createBudgetController() {
   };
 }
 
-/** How far above the minimum the price stays, per mille: normally, and at most if others' gas varies a lot. */
+/** How far above the minimum the price stays, per mille: the normal value, and the maximum if others' gas varies a lot. */
 const STEADY_PERMILLE = 10n;
 const MAX_STEADY_PERMILLE = 100n;
 /** Factor by which the price falls per block after a burst. */
 const FALL = (DEC18_ONE * 98n) / 100n;
 /** A burst ends when the gas available below the ceiling is less than this percentage of the sustainable gas. */
 const BURST_END_PERCENT = 105n;
-/** The size of the backlog at which a burst begins and ends, in percent of the gas that a block can sustain. */
+/** Backlog sizes at which a burst begins and ends, in percent of the gas that a block can sustain. */
 const BACKLOG_START_PERCENT = 150n;
 const BACKLOG_END_PERCENT = 110n;
-/** Additional blocks of a burst, because its first results must still be read, proven and simulated. */
+/** Additional blocks for a burst, because its first results must still be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
 /**
- * Percentage of a block that a burst leaves free in case others start to send. In recordings, they use up to 8 of 30 million gas.
+ * Percentage of a block that a burst leaves free in case others start to send. In recordings, others use up to 8 of 30 million
+ * gas.
  */
 const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
 const UNFILLED_PERCENT = 75n;
 const MAX_UNFILLED = 2;
 /**
- * Number of blocks without a backlog after which a new backlog may start a burst. Otherwise, demand close to the budget would
- * look like a series of backlogs.
+ * Number of blocks without a backlog after which a new backlog may start a burst. Without this pause, demand close to the budget
+ * would look like a series of backlogs.
  */
 const CALM_BLOCKS = 20;
-/** Factors by which the steady price rises per block while others leave less than a tenth of the target, and falls otherwise. */
+/** Factors per block by which the steady price rises while others leave less than a tenth of the target, and otherwise falls. */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
 /** Upper limit of the steady price, as a fraction of the ceiling. */
@@ -220,7 +222,7 @@ function nextBurst(
 /** Returns the price that the relayer maintains while its demand exceeds what the market can sustain. */
 function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: Dec18): Dec18 {
   const minimum = params.minBaseGasPrice;
-  // How much others move the price from block to block.
+  // How much others' gas moves the price from block to block.
   const noise = (state.learningRate * others.deviation) / maxInt(targetOf(params), 1n);
   const reserve = minInt(
     (DEC18_ONE * STEADY_PERMILLE) / 1_000n + noise,

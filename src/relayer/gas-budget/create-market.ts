@@ -18,7 +18,7 @@ import {
 } from "./budget.ts";
 
 interface MarketOptions {
-  /** `gas.price.comfortable`, in `denom`; undefined: twice the minimum. */
+  /** `gas.price.comfortable`, in `denom`; if undefined, twice the minimum applies. */
   readonly ceiling: Dec18 | undefined;
   /** `gas.max_price`, in `denom`. */
   readonly cap: Dec18;
@@ -46,7 +46,7 @@ interface MarketBlock {
   readonly ownGas: bigint;
   /** Fees of the relayer's transactions, in the fee denom's base unit. */
   readonly ownFee: bigint;
-  /** Gas used by others; undefined if the price stayed at the minimum, because that only gives an upper bound. */
+  /** Gas used by others; undefined if the price stayed at the minimum, because only an upper bound is then known. */
   readonly othersGas: bigint | undefined;
 }
 
@@ -59,7 +59,7 @@ const MARKET_BLOCKS = 100;
 /** Weight of the last block in an average, per mille. */
 const MEAN_WEIGHT = 300n;
 const DEVIATION_WEIGHT = 100n;
-/** What remains of an estimate, per mille, after a block that reveals nothing about it. */
+/** Share of an estimate that remains, per mille, after a block that reveals nothing about it. */
 const DECAY = 970n;
 const PERMILLE = 1_000n;
 
@@ -70,7 +70,7 @@ interface Readings {
   readonly fees: Map<bigint, bigint>;
   /** Height of the newest block with one of the relayer's transactions; 0 before the first one. */
   newestOwn: bigint;
-  /** Height of the last block whose gas was divided into own and others' gas. */
+  /** Height of the last block whose gas was divided into the relayer's and others' gas. */
   divided: bigint;
   complete: bigint;
   latest: { readonly height: bigint; readonly atMs: number } | undefined;
@@ -94,7 +94,7 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /** Returns the last block's height. A block with a transaction of the relayer counts even before its notice arrives. */
+  /** Returns the last block's height. Includes a block with one of the relayer's transactions before its notice arrives. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
   /** The price in the fee denom divided by the price in the market's denom; undefined if unknown. */
@@ -126,7 +126,7 @@ export function createMarket(
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    /** Returns the parameters; undefined if there is no fee market, whose state must then not be read. */
+    /** Returns the parameters; undefined if there is no fee market. Do not read the market's state then. */
     params: (): Params | undefined => params,
     recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;
@@ -147,7 +147,7 @@ export function createMarket(
       const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
       if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
     },
-    /** Records the expected gas of a broadcast at this height, which the next block will probably include. */
+    /** Records the expected gas of a broadcast at this height. The next block will probably include the broadcast. */
     recordSent: (height: bigint, gas: bigint): void => addTo(readings.sent, lastBlock(height), gas),
     /** Records the gas and fee of one of the relayer's transactions in a block. */
     recordOwn: (height: bigint, gas: bigint, fee: bigint): void => {
@@ -160,7 +160,7 @@ export function createMarket(
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    /** Plans the budget for the block after `height`. Call it again after reading a state. */
+    /** Plans the budget for the block after `height`. Call this again after reading a state. */
     plan: (at: bigint, backlog: Backlog): void => {
       const height = lastBlock(at);
       const [most, cap] = params === undefined ? [] : [ceiling(params), capOf(params)];
@@ -186,7 +186,7 @@ export function createMarket(
               sentGas: readings.sent.get(height - 1n) ?? 0n,
             });
     },
-    /** Returns true if the state after block `height` is known, because this state or a slightly earlier one was read. */
+    /** Returns true if the state after block `height` is known, because this state or a slightly earlier state was read. */
     isKnown: (height: bigint): boolean =>
       params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
     /** Returns the last planned budget; undefined if there is no fee market or only `batch.block_share` limits a block. */
@@ -198,7 +198,7 @@ export function createMarket(
     priceAt: (at: bigint, ownGas: bigint = 0n): BlockPrice | undefined => {
       const height = lastBlock(at);
       if (params === undefined || params.feeDenom !== options.denom) return undefined;
-      // Assume that others who have begun to fill blocks will continue.
+      // Assume that if others have begun to fill blocks, they will continue.
       const high = maxInt(others.mean + 2n * others.deviation, blocks.at(-1)?.othersGas ?? 0n);
       const state = stateAt(readings, params, height, high);
       if (state === undefined) return undefined;
@@ -212,7 +212,7 @@ export function createMarket(
      */
     latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
-    /** Returns the price above which only urgent results are sent, in the fee denom; undefined whenever `latestPrice` is. */
+    /** Returns the price above which only urgent results are sent, in the fee denom; undefined if `latestPrice` is undefined. */
     ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
     /** Returns the market as last read; undefined if there is no fee market, and before the first read. */
     status: () => {
@@ -231,7 +231,8 @@ export function createMarket(
         /** The chain's minimum price. */
         minimum: params.minBaseGasPrice,
         /**
-         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase "unpriced".
+         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. Twice the minimum in phase
+         * "unpriced".
          */
         ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
         /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
@@ -323,7 +324,7 @@ interface DividedBlock {
   readonly bound: bigint;
 }
 
-/** Divides the gas in complete blocks into own and others' gas. */
+/** Divides the gas in complete blocks into the relayer's and others' gas. */
 function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlock> {
   const { states, own, fees, complete, latest } = readings;
   const end = minInt(complete, latest?.height ?? 0n);
@@ -342,7 +343,7 @@ function* divideBlocks(readings: Readings, params: Params): Generator<DividedBlo
   readings.divided = end;
 }
 
-/** Updates the exponential averages. After a block that reveals only an upper bound, e.g. at the minimum price, they decay. */
+/** Updates the exponential averages. They decay after a block that reveals only an upper bound, e.g. at the minimum price. */
 function updated({ mean, deviation }: OthersGas, { block, bound }: DividedBlock): OthersGas {
   const { othersGas } = block;
   if (othersGas === undefined)

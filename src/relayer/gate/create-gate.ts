@@ -72,7 +72,7 @@ interface GateDeps {
   readonly clock: Clock;
 }
 
-/** How long an admission waits for the store at most. It is shorter than a lease's lifetime. */
+/** Maximum time that an admission waits for the store; shorter than a lease's lifetime. */
 const FLUSH_MS = 1_500;
 
 /**
@@ -89,7 +89,7 @@ export function createGate(deps: GateDeps): RelayerGate {
     admit: async (request, signal) => {
       const { admission, lasts = () => true } = await admit(deps, request, signal);
       if (admission.admitted) refusal = undefined;
-      // This is not a refusal if only a rule's budget is used up: its results then wait like all others.
+      // Not a refusal if only a rule's budget is used up, because the rule's results then wait like any other results.
       else if (admission.rules === undefined) refusal = { reason: admission.reason, lasts };
       return admission;
     },
@@ -108,7 +108,7 @@ export function createGate(deps: GateDeps): RelayerGate {
 
 interface Decision {
   readonly admission: Admission;
-  /** Returns true while the cause of a refusal persists. If absent, only the next request shows whether it does. */
+  /** Returns true while the cause of a refusal persists. If absent, only the next request shows whether the cause persists. */
   readonly lasts?: () => boolean;
 }
 
@@ -183,7 +183,7 @@ interface GateParts {
   readonly leadership: Leadership;
 }
 
-/** Creates the gate and the leadership on the relayer's store. Throws `ClientError` "bad-key". */
+/** Creates the gate and the leadership with the relayer's store. Throws `ClientError` "bad-key". */
 export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps): Promise<GateParts> {
   const { client, store, localTimeMs, context } = deps;
   const { clock, random, logger } = context;
@@ -262,7 +262,7 @@ export interface PredecessorDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitUrl: string;
   readonly journal: Pick<Journal, "sending" | "recordIncluded">;
-  /** Called with a text for people about the current wait, and with undefined after it. */
+  /** Called with a description of the current wait for people, and with undefined once the wait is over. */
   readonly onProgress: (text: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -275,14 +275,14 @@ const PAGE_SIZE = 10;
 /** Maximum number of pages, oldest first. The previous process had only a few transactions in flight. */
 const MAX_PAGES = 20;
 /**
- * How many blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after that height and
- * times out after 20 blocks. Later transactions may be from another program and are not read.
+ * Number of blocks to search after the newest transaction's `localHeight`. A transaction is broadcast soon after that height and
+ * times out after 20 blocks. Later transactions may come from another program and are not read.
  */
 const SEARCHED_BLOCKS = 30n;
 
 /**
- * Waits, for a limited time, until blocks include the previous process's transactions, because results would be sent twice.
- * Records the remote transactions that they delivered. Logs a warning if the node has no transaction index. Rejects with
+ * Waits, for a limited time, until blocks include the previous process's transactions, because results would otherwise be sent
+ * twice. Records the remote transactions that these delivered. Logs a warning if the node has no transaction index. Rejects with
  * `ClientError`.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {

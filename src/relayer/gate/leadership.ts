@@ -21,7 +21,7 @@ export interface LeaderFitness {
   readonly blockMs: () => number | undefined;
   /** How long all broadcasts since `beginTerm` have failed to reach a node; 0 if the last broadcast reached one. */
   readonly muteMs: () => number;
-  /** Called before this process starts to submit, because failed broadcasts of an earlier term do not count. */
+  /** Called before this process starts to submit, so that failed broadcasts of an earlier term are ignored. */
   readonly beginTerm: () => void;
 }
 
@@ -32,11 +32,11 @@ export interface LeadershipDeps {
   /** Undefined if this process is the only one. */
   readonly lease: { readonly lease: Lease; readonly ttlMs: number; readonly holder: string } | undefined;
   /**
-   * Waits until an earlier process's transactions are final, and reads what it did. Called before the first submission of a term,
-   * and again after an error.
+   * Waits until an earlier process's transactions are final, and reads what that process did. Called before the first submission
+   * of a term, and again after an error.
    */
   readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
-  /** Shows whether this process can lead; otherwise it gives up its lease. */
+  /** Shows whether this process can lead. A process that cannot lead gives up its lease. */
   readonly fitness: LeaderFitness;
   readonly onLead: () => void;
   /** Called when this process has lost the lease. Another process may then submit. */
@@ -51,7 +51,7 @@ interface LeadershipState {
   term: bigint | undefined;
   /** The last term for which this process was prepared. */
   preparedTerm: bigint | undefined;
-  /** Monotonic time until which this process knows for certain whether it has the lease, ms. */
+  /** Monotonic time until which it is certain whether this process has the lease, ms. */
   validUntilMs: number;
   holder: string | undefined;
   leaseError: string | undefined;
@@ -94,14 +94,15 @@ export function createLeadership(deps: LeadershipDeps) {
        * - "leader": it submits;
        * - "starting": only this process may submit, but it is still reading the previous process's transactions;
        * - "standby": another process has the lease;
-       * - "unknown": the lease has been unreadable for its lifetime, so this process sends nothing. Perhaps no process does.
+       * - "unknown": the lease has been unreadable for its whole lifetime, so this process sends nothing. Possibly no process
+       *   sends.
        */
       role: roleOf(state, deps.clock),
       /** The process that has the lease; undefined if leases are not used or none has been read. */
       holder: state.holder,
       /** The last lease error or startup error, or why this process gave up the lease; undefined if there is none. */
       error: state.leaseError ?? state.startError,
-      /** What a starting process is waiting for, with a count and the remaining time; undefined if it does not wait. */
+      /** What a starting process is waiting for, with a count and the remaining time; undefined if it is not waiting. */
       progress: state.progress,
     }),
     /** Releases the lease, so that another process can take over immediately. Call it after the last write. */
@@ -157,8 +158,8 @@ const UNFIT_LIFETIMES = 2;
 /** Minimum number of block times without a block before a process is unfit, since chains occasionally pause. */
 const UNFIT_BLOCKS = 3;
 /**
- * Number of lease lifetimes for which a process whose broadcasts reached no node leaves the lease to others. If none takes it,
- * the process tries again, because only a broadcast can show that a node is reachable.
+ * Number of lease lifetimes for which a process whose broadcasts reached no node leaves the lease to other processes. If no
+ * process takes the lease, this process tries again, because only a broadcast can show that a node is reachable.
  */
 const MUTE_LIFETIMES = 6;
 
@@ -181,7 +182,8 @@ function whyUnfit(
 }
 
 /**
- * Gives up the lease so that another process can take it. If there is none, nobody submits, and the relayer reports late results.
+ * Gives up the lease so that another process can take it. If there is no other process, nobody submits, and the relayer reports
+ * late results.
  */
 async function giveUp(
   deps: LeadershipDeps,

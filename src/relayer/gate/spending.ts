@@ -6,7 +6,7 @@ import { dayOf } from "../state/attempt.ts";
 import type { RelayerStore } from "../state/store.ts";
 import type { AdmissionRequest } from "../result/submit-gate.ts";
 
-/** Limits per UTC day; undefined: no limit. */
+/** Limits per UTC day; undefined means no limit. */
 export interface SpendingLimits {
   /** In the fee denom's base unit. */
   readonly dailyFee: bigint | undefined;
@@ -74,7 +74,7 @@ interface Day {
   readonly feeByRule: Map<string, bigint>;
 }
 
-/** Creates the record of one payer's spending, which is 0 until `load`. */
+/** Creates the record of one payer's spending. The record is empty until `load`. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
   // Store several days, in case the clock moves back past midnight.
   let days = new Map<number, Day>();
@@ -94,12 +94,12 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     for (const old of recent.keys()) if ((minute - old) * MINUTE_MS >= DAY_MS) recent.delete(old);
   };
   const write = (day: Day, { gasByOwner, feeByRule }: AdmissionRequest): void => {
-    // A write reads the values when it runs, so the last write stores the newest ones.
+    // A write reads the values when it runs, so the last write stores the newest values.
     const rules = [...(feeByRule?.keys() ?? [])].map((rule) => `${RULE_PREFIX}${rule}`);
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
-  /** Deletes old days. This day is not from a wrong clock, because the relayer follows the chain's time when it pays. */
+  /** Deletes old days. `day` is not from a wrong clock, because the relayer follows the chain's time when it pays. */
   const prune = ({ day }: Day): void => {
     if (day === prunedDay) return;
     prunedDay = day;
@@ -117,7 +117,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
-    /** Adds a transaction; durable after the next flush. Returns a function that subtracts it again if it paid nothing. */
+    /** Adds a transaction, durable after the next flush. Returns a function that subtracts it again if it paid nothing. */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);
@@ -143,7 +143,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
       return {
         fee: fees.reduce((sum, fee) => sum + fee, 0n),
-        /** Length of that period, ms: at least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
+        /** Length of the period, ms; at least ten minutes, so that the first fees are not extrapolated from seconds to a day. */
         ms: Math.min(DAY_MS, Math.max(MIN_RECENT_MS, nowMs - startMs)),
       };
     },
@@ -218,10 +218,10 @@ async function readDays({ store, chainId, payer }: SpendingDeps): Promise<Map<nu
   return days;
 }
 
-/** Maximum number of owners in status and metrics: the ones with the most gas. */
+/** Maximum number of owners in status and metrics. Only the owners with the most gas appear. */
 const NAMED_OWNERS = 100;
 
-/** Returns the owners with the most gas, in descending order. "other" contains the sum of the rest. */
+/** Returns the owners with the most gas, in descending order. "other" contains the sum of all other owners. */
 export function namedOwners(gasByOwner: ReadonlyMap<string, bigint>): readonly (readonly [string, bigint])[] {
   const sorted = [...gasByOwner].toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
   const rest = sorted.slice(NAMED_OWNERS).reduce((sum, [, gas]) => sum + gas, 0n);
@@ -250,7 +250,7 @@ interface ReserveDeps {
 const FRESH_MS = 30_000;
 /** Age at which a balance that cannot be read again is treated as unknown. */
 const MAX_AGE_MS = 300_000;
-/** Interval between reads of a balance below the reserve, because someone may send coins. */
+/** Interval between reads of a balance below the reserve, because someone may send coins to the account. */
 const RETRY_MS = 5_000;
 
 interface BalanceReading {
@@ -261,7 +261,7 @@ interface BalanceReading {
   readonly wallMs: number;
 }
 
-/** Creates the reserve check. With a reserve of 0 it reads nothing, because the chain refuses fees that the account cannot pay. */
+/** Creates the reserve check. With a reserve of 0, it reads nothing: the chain refuses fees that the account cannot pay. */
 export function createReserve(reserve: bigint, { readBalance, clock }: ReserveDeps) {
   let last: BalanceReading | undefined;
   let triedAtMs = Number.NEGATIVE_INFINITY;

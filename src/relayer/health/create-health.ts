@@ -50,7 +50,7 @@ type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
-/** Maximum block time that is assumed when deciding how long a reason must last to be a problem. */
+/** Maximum block time assumed when deciding how long a reason must last before it is a problem. */
 const MAX_BLOCK_MS = 6_000;
 
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
@@ -112,9 +112,9 @@ interface ProblemLogDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** A problem that recurs within this time is logged as one, so that a flapping state logs two lines instead of hundreds. */
+/** A problem that recurs within this time is logged only once, so that a flapping state logs two lines instead of hundreds. */
 const CALM_MS = 15_000;
-/** Problems that are not logged here: they are logged where they occur, or are normal in the first seconds. */
+/** Problems that are not logged here: they are either logged where they occur or normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);
 
 interface LoggedProblem {
@@ -183,7 +183,8 @@ const NO_FAILURE: ReadonlySet<string> = new Set(["included", "redundant", "uncha
 type Totals = Awaited<ReturnType<typeof readTotals>>;
 
 /**
- * Creates a service that logs one line per minute with the results included since the last line and the late queries. Never fails.
+ * Creates a service that logs one line per minute with the results included since the last line and the late queries. Never
+ * fails.
  */
 function createSummaryLog(deps: SummaryLogDeps): Service {
   const { clock, logger } = deps;
@@ -248,7 +249,7 @@ interface MarketLogDeps {
 }
 
 const MARKET_INTERVAL_MS = 5_000;
-/** How long the state must differ before it begins or ends, because demand close to the market's limit often crosses it. */
+/** How long the state must differ before it begins or ends, because demand near the market's limit often crosses the limit. */
 const HELD_MS = 60_000;
 
 /**

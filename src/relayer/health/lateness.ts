@@ -12,14 +12,14 @@ import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 
 /**
- * Reasons why a due query cannot get a result. "failure": the query failed, and only its contract or the remote state can change
- * that. "no-newer-remote-block": the remote chain has had no block since the last result.
+ * Reasons why a due query cannot get a result. "failure": the query failed, and only a change to its contract or to the remote
+ * state can help. "no-newer-remote-block": the remote chain has had no block since the last result.
  */
 export const UNANSWERABLE = ["failure", "no-newer-remote-block"] as const;
 
 type Unanswerable = (typeof UNANSWERABLE)[number];
 
-/** How late a query is, in local blocks. */
+/** The lateness of a query, in local blocks. */
 export type Lateness = ReturnType<typeof latenessOf>;
 
 export interface Present {
@@ -37,13 +37,13 @@ export interface Present {
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Number of blocks by which a query may be late; undefined: 3 × its update period + 5, plus `marketBlocks`. */
   readonly overdue_blocks?: number | undefined;
-  /** Number of blocks by which every result is late because demand exceeds what the fee market bears; 0 if it does not. */
+  /** Number of blocks by which every result is late because demand exceeds what the fee market bears; otherwise 0. */
   readonly marketBlocks: bigint;
   /** Minimum number of remote blocks between two results of a KV query; 0 means 1. */
   readonly min_kv_update_period: bigint;
 }
 
-/** Failures that only a change of the contract, its query or the remote state can end. An operator can fix all others. */
+/** Failures that only a change of the contract, its query or the remote state can end. An operator can fix all other failures. */
 const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "no-such-store",
   "empty-value",
@@ -54,7 +54,7 @@ const OWN_FAILURES: ReadonlySet<QueryFailure["code"]> = new Set([
   "bad-filter",
 ] as const);
 
-/** Computes how late a query is. It uses only heights, so it works even if no cycle runs. O(log n) in the remembered heights. */
+/** Computes how late a query is, from heights only, so it works even if no cycle runs. O(log n) in the remembered heights. */
 export function latenessOf(state: QueryState, present: Present) {
   const dueHeight = maxInt(dueFrom(state, present), state.sinceHeight);
   const blocks = positive(present.localHeight - dueHeight);
@@ -80,8 +80,9 @@ export function latenessOf(state: QueryState, present: Present) {
     /** The query is overdue if `blocks` exceeds this. */
     limit,
     /**
-     * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote chain
-     * has stopped. A query with its own failure is not overdue: a contract must not be able to make the relayer unready.
+     * True if the query is more than `limit` blocks late although a result was possible for that long, or because the remote
+     * chain has stopped. A query with a failure of its own is not overdue, because a contract must not be able to make the
+     * relayer unready.
      */
     isOverdue:
       unanswerable === "no-newer-remote-block"
@@ -115,7 +116,7 @@ function dueFrom(state: QueryState, present: Present): bigint {
     : minInt(maxInt(dueHeightOf(state), newer.localHeight + 1n), required);
 }
 
-/** Returns when the first remote block that allows a newer result appeared; "any" if every block does; else undefined. */
+/** Returns when the first remote block that allows a newer result appeared; "any" if every block does; otherwise undefined. */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search needs no new block: without one, it ends immediately and is complete.
   if (query.type === "tx" || query.lastRemoteHeight === undefined) return "any";
@@ -144,7 +145,7 @@ export function lateText({ blocks, ms }: Pick<Lateness, "blocks" | "ms">): strin
   return ms === undefined ? text : `${text}, ${formatDuration(ms)}`;
 }
 
-/** Returns the query that has been late the longest, ignoring queries with their own failure; undefined if none is late. */
+/** Returns the query that has been late the longest, ignoring queries with failures of their own; undefined if none is late. */
 export function latestOf<Q extends { readonly lateness: Lateness }>(queries: readonly Q[]): Q | undefined {
   return queries.reduce<Q | undefined>((most, query) => {
     const { blocks, unanswerable } = query.lateness;
@@ -162,7 +163,7 @@ export interface EndpointFacts
   readonly chainId: string;
 }
 
-/** Number of consecutive failures from which it is more than a brief interruption. */
+/** Number of consecutive failures that are more than a brief interruption. */
 const REFUSALS = 3;
 /** Methods that nothing can replace. A missing transaction index is not among them, because blocks can be scanned instead. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
@@ -182,7 +183,7 @@ export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: st
   return doubtText(own);
 }
 
-/** Describes the case that nothing new can be proven, because the only endpoint that does not lag is distrusted. */
+/** Describes the case where nothing new can be proven, because the only endpoint that does not lag is distrusted. */
 function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const doubted = own.find(({ distrusted }) => distrusted !== undefined);
   const trusted = own.filter(({ distrusted }) => distrusted === undefined);

@@ -9,12 +9,12 @@ const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
   "lease-unknown",
   "account-cannot-pay",
 ] as const);
-/** A problem that recurs within this time is treated as not ended. */
+/** A problem that recurs within this time is treated as ongoing. */
 const HELD_MS = 1_500;
 
 /**
- * Creates a hold, which ignores reasons that last less than one normal block. For example, reads sometimes fail behind a load
- * balancer whose nodes are a few blocks apart, although every result is on time.
+ * Creates a hold, which ignores problems that last less than one normal block. For example, behind a load balancer whose nodes
+ * are a few blocks apart, reads sometimes fail although every result is on time.
  */
 export function createProblemHold() {
   const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
@@ -31,7 +31,7 @@ export function createProblemHold() {
       const found = problems.flatMap((problem) => {
         const key = `${problem.code} ${problem.connectionId ?? ""}`;
         const known = seen.get(key);
-        // The last check may be long ago on a busy machine, so a problem ends only once a check no longer finds it.
+        // On a busy machine, the last check may have been long ago, so a problem ends only once a check no longer finds it.
         const fromMs = known?.fromMs ?? nowMs;
         seen.set(key, { fromMs, lastMs: nowMs });
         const lastsMs = nowMs - fromMs;

@@ -20,11 +20,11 @@ export interface ProblemSpan extends Span {
 /** Records which problems existed when, over eight days and across restarts. */
 export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 
-/** Age at which a span is deleted. */
+/** Age at which spans are deleted. */
 const STORED_MS = 8 * DAY_MS;
-/** Maximum number of stored runs and of problems. Beyond it, old spans of both kinds are deleted up to the same time. */
+/** Maximum number of stored runs and of problems. Above this number, old spans of both kinds are deleted up to the same time. */
 const MAX_SPANS = 2_000;
-/** A problem that recurs within this time is recorded as one, as in the log. */
+/** A problem that recurs within this time is recorded as a single problem, as in the log. */
 const CALM_MS = 15_000;
 /** A process that records nothing for longer than this was suspended or not running. */
 const MAX_PAUSE_MS = 30_000;
@@ -159,7 +159,7 @@ export function createProblemTimeline(deps: TimelineDeps) {
     save,
     /** Returns the recorded problems, oldest first. */
     problems: (): readonly ProblemSpan[] => problems,
-    /** Returns the periods in which a process ran, oldest first. Outside of them, problems are unknown. */
+    /** Returns the periods in which a process ran, oldest first. Outside these periods, problems are unknown. */
     runs: (): readonly Span[] => runs,
   };
 }
@@ -173,7 +173,7 @@ const PUT_PROBLEM =
   "INSERT INTO problem_span (chain, account, code, connection_id, from_ms, until_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?) " +
   "ON CONFLICT (chain, account, code, connection_id, from_ms) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason";
 
-/** Returns how much of a range the spans cover, in ms. Spans may overlap. */
+/** Returns how many ms of a range the spans cover. Spans may overlap. */
 export function coveredMs(spans: readonly Span[], { fromMs, untilMs }: Span): number {
   let [sum, reachedMs] = [0, fromMs];
   for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {

@@ -55,7 +55,7 @@ export interface Problem {
   readonly code: ProblemCode;
   /** Undefined if the whole relayer is affected. */
   readonly connectionId: string | undefined;
-  /** One sentence for people, with the problem, its start and the remedy. */
+  /** One sentence for people that states the problem, its start and the remedy. */
   readonly text: string;
   /** Wall-clock time at which this process first saw the problem, ms. Absent if not reported. */
   readonly sinceMs?: number;
@@ -90,12 +90,12 @@ export interface HealthFacts {
   readonly endpoints?: readonly EndpointFacts[];
 }
 
-/** Whether this process may send, and if not, why. */
+/** The facts that decide whether this process may send, and the reasons if it may not. */
 export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last lease error or startup error; undefined if there is none. */
   readonly roleError?: string | undefined;
-  /** What a starting process is waiting for; undefined if it does not wait. */
+  /** What a starting process is waiting for; undefined if it is not waiting. */
   readonly progress?: string | undefined;
   /** The process that has the lease; undefined if leases are not used or none has been read. */
   readonly holder?: string | undefined;
@@ -126,20 +126,20 @@ export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { no_block_after: noBlockMs }: Pick<HealthLimits, "no_block_after">,
 ): boolean {
-  // While the block time is unknown, the shortest limit applies, because a chain may halt within the first blocks after this
+  // While the block time is unknown, apply the shortest limit, because a chain may halt within the first blocks after this
   // process starts.
   const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? 0));
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
-/** If a chain's height has not been read for this long, the chain is unreachable or not followed. */
+/** A chain whose height has not been read for this long is unreachable or is not being followed. */
 const UNREAD_HEAD_MS = 15_000;
-/** The same limit after an error. It is longer than a reconnection takes. */
+/** The same limit after an error; longer than a reconnection takes. */
 const FAILED_HEAD_MS = 4_000;
-/** If a client or balance has not been read for this long, it is unknown. */
+/** A client or balance that has not been read for this long is unknown. */
 const UNREAD_STATE_MS = 180_000;
 
-/** Returns all problems, starting with the ones that affect the whole relayer. The relayer is ready if there are none. */
+/** Returns all problems, starting with those that affect the whole relayer. The relayer is ready if there are no problems. */
 export function findProblems(facts: HealthFacts): readonly Problem[] {
   return [
     ...starting(facts),
@@ -158,7 +158,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // This problem comes before the others, because the relayer reads nothing else until it has tried to read the query list again.
+  // This problem comes first, because the relayer reads nothing else until it has tried to read the query list again.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
       `its query list could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
@@ -189,7 +189,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** Returns the problems that keep this process from sending or, if it is a standby, from taking over. */
+/** Returns the problems that keep this process from sending or keep a standby from taking over. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
@@ -302,7 +302,7 @@ function expiryNoticeMs(
   return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }
 
-/** Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with their failure. */
+/** Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, each with its failure. */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
   if (gate.role === "unknown") return [];
@@ -327,7 +327,7 @@ function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly 
 
 /** Interval at which a standby reads the queries and the leading process's results, ms. */
 export const STANDBY_READ_MS = 5_000;
-/** Time without a new result after which no process sends: two reads, plus the time that a block may take. */
+/** If there is no new result for this long, no process sends. Covers two reads plus the time that a block may take. */
 const SILENT_MS = 15_000;
 
 /** Describes how long no process has sent a result; undefined while a process sends results. */

@@ -224,7 +224,7 @@ function createResultAge({ engine, watches, clock }: StatusDeps) {
     return {
       blocks: localHeight > lastLocalHeight ? localHeight - lastLocalHeight : 0n,
       ms: nowMs - seen.atMs,
-      /** True if `ms` only counts from the first block that this process saw, because the result is older. */
+      /** True if `ms` is measured only from the first block that this process saw, because the result is older. */
       isAtLeast: seen === oldest && seen.height > lastLocalHeight,
     };
   };
@@ -247,11 +247,11 @@ function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: Vie
     keyCount: query.keys.length,
     updatePeriod: query.updatePeriod,
     state: statusOf(state),
-    /** 0 without a result. */
+    /** 0 if there is no result. */
     lastLocalHeight: query.lastLocalHeight,
     /** Remote height of the last result; undefined if there is no KV result. */
     lastRemoteHeight: query.lastRemoteHeight?.height,
-    /** Local height since which results have had the values that the last read found again; undefined if the values are new. */
+    /** Local height since which results have had the values found by the last read; undefined if those values are new. */
     unchangedSince: unchangedSince(state),
     /** Undefined if there is no result. */
     resultAge: ageOf(state),

@@ -42,7 +42,7 @@ interface KvCycle extends KvRead {
 
 interface KvDemand extends Pick<KvCycle, "view" | "started"> {
   readonly due: readonly QueryState[];
-  /** How many local blocks early the results are read. */
+  /** Number of local blocks by which the results are read early. */
   readonly lookAhead: bigint;
   /** Number of queries in cycles that are already running. */
   readonly running: number;
@@ -53,7 +53,7 @@ interface KvDemand extends Pick<KvCycle, "view" | "started"> {
  *
  * A cycle reads all queries at one remote height, so that they share a header and at most one client update. It uses the header
  * of the newest block H, which proves the state at H−1, because a header contains the previous block's app hash. An older header
- * would save no calls, provide older values, and perhaps be below the client's latest height.
+ * would save no calls, provide older values, and might be below the client's latest height.
  */
 export function reserveKvCycle(
   worker: ConnectionWorker,
@@ -76,8 +76,8 @@ export function reserveKvCycle(
 }
 
 /**
- * Returns true if few queries are due while many are being read. They then wait for that cycle to end, because each cycle costs its
- * own header and round trips.
+ * Returns true if few queries are due while many are being read. They then wait for that cycle to end, because each cycle costs
+ * its own header and round trips.
  */
 export function areTooFew(due: number, running: number): boolean {
   return due * 10 < running;
@@ -85,8 +85,8 @@ export function areTooFew(due: number, running: number): boolean {
 
 /**
  * Reads and proves a cycle's queries, and passes the results to the submitter without waiting for a block. The previous cycle
- * does so first (`turn`), because a query's newer result must come later. A query's error is stored in its state. Throws
- * `RelayError` and `ClientError` for connection errors.
+ * passes its results first (`turn`), because a query's newer result must come later. A query's error is stored in its state.
+ * Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function runKvCycle(
   worker: ConnectionWorker,
@@ -107,8 +107,9 @@ export async function runKvCycle(
 }
 
 /**
- * Returns true if a result is skipped, because the chain already has its values and `queries.skip_unchanged` allows it. The next
- * read is then due as if the query had been answered. Otherwise, remembers the values for the next comparison.
+ * Returns true if a result is skipped because the chain already has its values and `queries.skip_unchanged` allows skipping. The
+ * next read is then due as if the query had been answered. If the result is not skipped, remembers its values for the next
+ * comparison.
  */
 function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: ProvenState): boolean {
   const { settings, registry, submitter, urgency, connectionId, metrics } = worker;

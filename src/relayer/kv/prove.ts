@@ -32,8 +32,8 @@ export interface ProvenReads {
 }
 
 /**
- * Reads all keys at one height and verifies all proofs. Returns none if the reads took so long that the values are too old, so
- * that the next cycle reads them again. Throws `RelayError` and `ClientError` for connection errors.
+ * Reads all keys at one height and verifies all proofs. Returns no proofs if the reads took so long that the values are too old.
+ * The next cycle then reads the values again. Throws `RelayError` and `ClientError` for connection errors.
  */
 export async function readAndProve(
   worker: ConnectionWorker,
@@ -157,7 +157,7 @@ export interface ProofOutcome {
 /**
  * Verifies each key's proof once and builds one result per query. If a key cannot be proven, only the queries with that key fail.
  *
- * The chain would refuse an unproven result too, but then all other results in the transaction would fail with it.
+ * The chain would also refuse an unproven result, but all other results in the transaction would then fail with it.
  */
 export function proveResults(
   states: readonly QueryState[],
@@ -209,7 +209,7 @@ function proveKey(
   if (!read.ok) return read;
   const answer = read.value;
   if (answer.code !== 0) return bad(readFailure(answer, key));
-  // A proof from another height can't match this root. Naming both heights is clearer than "wrong root".
+  // A proof from another height can't match this root. An error that names both heights is clearer than "wrong root".
   if (answer.height !== point.at.height) {
     const reason = `${keyName(key)} was read at height ${answer.height} instead of ${point.at.height}`;
     return bad({ code: "read-failed", reason });
@@ -234,7 +234,7 @@ function verify(
   return good({ storagePrefix: key.path, key: key.key, value, Proof: { ops } });
 }
 
-/** Proof failures that are caused by the remote state, which ICS-23 cannot prove, and not by the node. */
+/** Proof failures caused not by the node but by the remote state, which ICS-23 cannot prove. */
 const UNPROVABLE_STATES: Partial<Record<ProofFailureCode, QueryFailure>> = {
   "empty-value": { code: "empty-value", reason: "has an empty value, which ICS-23 cannot prove" },
   "empty-tree": { code: "empty-store", reason: "is absent from an empty store, which ICS-23 cannot prove" },

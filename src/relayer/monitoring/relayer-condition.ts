@@ -2,7 +2,7 @@ import type { ProblemCode } from "../health/problems.ts";
 import type { AlertCase, SeriesCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
-/** A relayer alert, except for what follows from its name. */
+/** A relayer alert, without the parts that are derived from its name. */
 export interface RelayerCondition {
   readonly name: string;
   readonly severity: "critical" | "warning";
@@ -45,7 +45,7 @@ export function rises(metric: string, step: number, labels?: string): SeriesCase
   return { series: seriesOf(metric, labels), step };
 }
 
-/** Returns an example in which one series has a bad value and then a good one. */
+/** Returns an example in which a series has first a bad value and then a good one. */
 export function turns(metric: string, bad: number, good: number, labels?: string): AlertCase {
   return { fires: [at(metric, bad, labels)], clears: [at(metric, good, labels)] };
 }
@@ -53,12 +53,10 @@ export function turns(metric: string, bad: number, good: number, labels?: string
 /** Labels of alerts about one connection. */
 export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 
-/** The same labels as PromQL. */
+/** {@link CONNECTION_SCOPE} in PromQL. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/**
- * Excludes processes that do not have the lease: they read the leading process's results only occasionally, so they are not late.
- */
+/** Excludes processes without the lease. These read the leading process's results only occasionally, so they are not late. */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
 export const STALE = "Contracts read older values until this is repaired.";

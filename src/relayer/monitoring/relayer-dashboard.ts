@@ -74,7 +74,7 @@ const ENDPOINT_STATES: readonly StateSpec[] = [
   [3, "distrusted", "orange"],
 ];
 
-/** All rows of one timeline share these values. Role, gate, subscription, light client and store each use different numbers. */
+/** A timeline's rows share one set of values, so role, gate, subscription, light client and store use different numbers. */
 const PART_STATES: readonly StateSpec[] = [
   [1, "leader", "green"],
   [2, "starting", "blue"],

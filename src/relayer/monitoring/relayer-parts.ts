@@ -35,17 +35,17 @@ export const ANNOTATIONS = {
 /** From this number of days, the panel shows "more than a year" instead. */
 export const YEAR = [366, "more than a year"] as const;
 
-/** Returns the selected processes' series of a metric. `labels` selects further: `kind="price"`. */
+/** Returns the selected processes' series of a metric. `labels` narrows the selection, for example `kind="price"`. */
 export function own(metric: string, labels?: string): string {
   return `${M}_${metric}{${PROCESSES}${labels === undefined ? "" : `,${labels}`}}`;
 }
 
-/** Returns a counter's increase per second, summed by these labels. */
+/** Returns a counter's increase per second, summed by the labels in `by`. */
 export function rate(by: string, metric: string, selector: string): string {
   return `sum by (${by}) (rate(${M}_${metric}{${selector}}[$__rate_interval]))`;
 }
 
-/** Returns a graph. `series` maps legends to expressions. A legend that starts with "limit" belongs to a dashed line. */
+/** Returns a graph. `series` maps legends to expressions. A legend that starts with "limit" denotes a dashed line. */
 export function plot(
   title: string,
   unit: PanelSpec["unit"],
@@ -76,7 +76,7 @@ export const BALANCE_LASTS: PanelSpec = stat(
   },
 );
 
-/** Why queries wait. */
+/** Why queries are backing off. */
 export const BACKING_OFF: PanelSpec = {
   ...plot("Queries backing off", "none", "By the code of their last failure.", {
     "{{code}} {{connection_id}} {{instance}}": `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,

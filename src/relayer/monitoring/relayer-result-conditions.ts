@@ -83,7 +83,7 @@ export const RESULT_CONDITIONS: readonly RelayerCondition[] = [
     title: "TX queries skip pruned blocks",
     description: "{{ $value | humanize }} remote blocks were skipped: every endpoint has pruned them.",
     impact: "Transactions in these blocks never reach their contracts.",
-    // A relayer skips blocks on startup, before its first scrape, so a new counter above zero is an increase too.
+    // A relayer skips blocks on startup, before its first scrape, so a new counter that starts above zero is also an increase.
     expr: (times) =>
       `sum ${BY_CONNECTION} (increase(${PRUNED}[${times("1h")}])) > 0\nor (sum ${BY_CONNECTION} (${PRUNED}) unless sum ${BY_CONNECTION} (${PRUNED} offset ${times("1h")})) > 0`,
     for: "0s",
@@ -141,12 +141,12 @@ function meanGas(kind: string, window: string): string {
   return `max ${BY} (avg_over_time(${M}_market_gas{kind="${kind}"}[${window}]))`;
 }
 
-/** The configured daily fee limit, or otherwise a quarter of the balance. */
+/** The configured daily fee limit or, if there is none, a quarter of the balance. */
 const DAILY_BUDGET = `(max ${BY} (${M}_daily_fee_limit) or 0.25 * max ${BY} (${M}_account_balance))`;
 
 /**
- * Alerts about the cost of results. None of them pages anybody, because blocks still include the results. `gas.max_price`,
- * `spending.daily_fee` and the reserve limit a day's cost. If a limit stops the relayer, a critical alert fires.
+ * Alerts about the cost of results. None of these alerts pages anybody, because blocks still include the results.
+ * `gas.max_price`, `spending.daily_fee` and the reserve limit a day's cost. If a limit stops the relayer, a critical alert fires.
  */
 export const COST_CONDITIONS: readonly RelayerCondition[] = [
   {
@@ -157,9 +157,8 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "The gas price is {{ $value | humanize }} × its minimum, and the relayer alone uses at least half of the gas target, at which the price stays constant.",
     impact:
       "Every result costs more than necessary, by the factor in the alert. Everybody else on the chain pays that price too.",
-    // The price can stay above its minimum only while blocks use the target's gas. After a burst, the price falls while blocks
-    // are below the target, which the mean of own and others' gas shows. Without the relayer's half, blocks would be below the
-    // target too.
+    // The price can stay above its minimum only while blocks use the target gas. After a burst, the price falls while the mean of
+    // the relayer's and others' gas is below the target. Without the relayer's half, blocks would also be below the target.
     expr: (times) => {
       const [price, minimum] = ["price", "minimum"].map(
         (kind) => `max ${BY} (avg_over_time(${M}_gas_price{kind="${kind}"}[${times("5m")}]))`,
@@ -176,7 +175,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
         at("market_gas", 3e6, 'kind="others"'),
         at("market_gas", 15e6, 'kind="target"'),
       ],
-      // The price is still high, but it falls.
+      // The price is still high but is falling.
       clears: [at("market_gas", 10e6, 'kind="own"')],
     },
   },
@@ -239,7 +238,7 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       "Delivering results on time takes more gas than the fee market bears at its current price. In the steady state, each result is {{ $value | humanize }} blocks late.",
     impact:
       "Contracts read values that many blocks older than requested. Nothing is lost, and results cost no more than before.",
-    // Demand close to the market's limit crosses it often, so the condition requires most of ten minutes instead of every scrape.
+    // Demand near the market's limit often crosses it, so the condition must hold for most of ten minutes, not at every scrape.
     expr: (times) =>
       `max ${BY} (${M}_expected_late_blocks)\nand max ${BY} (avg_over_time(${M}_demand_above_market[${times("10m")}])) > 0.5 ${NO_STANDBY}`,
     for: "15m",

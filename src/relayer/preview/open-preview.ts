@@ -81,7 +81,7 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/** How long to retry: several blocks, so that a block includes the account's other transactions or a pause is long enough. */
+/** How long to retry: several blocks, so that the account's other transactions are included or there is a long enough pause. */
 const MAX_RETRY_MS = 15_000;
 
 /** Repeats a simulation while the node expects another sequence, because a relayer may be sending from the same account. */

@@ -26,7 +26,7 @@ export interface MarketPreview {
 
 /** Number of blocks that the mean block time covers. */
 const TIMED_BLOCKS = 100n;
-/** Number of blocks whose transactions are read. It is low because a full block's results take several megabytes. */
+/** Number of blocks whose transactions are read. The number is low because a full block's results take several megabytes. */
 const READ_BLOCKS = 10n;
 
 /**

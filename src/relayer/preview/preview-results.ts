@@ -110,12 +110,13 @@ export async function previewKv(
   });
 }
 
-/** Maximum number of simulation pairs. Several may be needed, because the chain may change between two simulations. */
+/** Maximum number of simulation pairs. Several pairs may be needed, because the chain may change between two simulations. */
 const CALLBACK_TRIES = 3;
 
 /**
- * Returns the gas of a result's callback: simulates the result without and with its callback in turn, until the two simulations
- * before and after one agree, and takes the difference. `called` is the gas of the first simulation with the callback.
+ * Returns the gas of a result's callback: simulates the result alternately without and with its callback until the simulations
+ * before and after a third one agree, and takes their difference from the third. `called` is the gas of the first simulation with
+ * the callback.
  *
  * Resolves with undefined if a simulation is refused or the chain changes during every attempt, e.g. because another account's
  * client update makes the next simulation cheaper.
@@ -235,15 +236,15 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 }
 
 /**
- * The transactions that the search found, compared with the ones that the chain has received. The chain only tells whether it has
- * a given transaction, so a missing one was left out if the chain has a later one.
+ * The transactions found by the search, compared with the transactions that the chain has received. The chain only tells whether
+ * it has a given transaction. A missing transaction was left out if the chain has a later one.
  */
 export type TxComparison =
   /** the chain has received none of them */
   | { readonly kind: "none" }
-  /** the chain has received all of them up to the last one it has */
+  /** the chain has received all of them, up to the last one that it has */
   | { readonly kind: "same" }
-  /** the chain has received a later one but lacks these, which another relayer left out */
+  /** the chain lacks these transactions although it has received a later one, so another relayer left them out */
   | { readonly kind: "differs"; readonly missing: readonly string[] }
   | { readonly kind: "unreadable"; readonly reason: string };
 
@@ -257,11 +258,11 @@ export interface TxPreview {
     /** Lower-case hex. */
     readonly hash: string;
     readonly height: bigint;
-    /** Simulated gas. If the chain has already received the transaction, it accepts it again but does not call the contract. */
+    /** Simulated gas. If the chain has already received the transaction, it accepts it without calling the contract. */
     readonly gas: bigint | undefined;
-    /** Why the relayer cannot send it; undefined if it can. */
+    /** Why the relayer cannot send the transaction; undefined if it can. */
     readonly reason: string | undefined;
-    /** True if the chain has received it from any relayer; undefined if that cannot be read. */
+    /** True if the chain has received the transaction from any relayer; undefined if this cannot be read. */
     readonly received: boolean | undefined;
   }[];
   readonly other: TxComparison;

@@ -18,7 +18,7 @@ const SILENCE_MS = 3_000;
 const POLL_MS = 1_000;
 /** Reload interval while the height is polled, because no event then announces a new query. */
 const POLL_RELOAD_MS = 10_000;
-/** Delay before a reload after an event whose query the chain does not return. The endpoint may lag. */
+/** Delay before a reload if the chain does not return the query that an event announced. The endpoint may lag. */
 const RETRY_RELOAD_MS = 2_000;
 /** Number of reads behind the stream before a warning that all endpoints lag. Nodes often differ by a block or two. */
 const MAX_READS_BEHIND = 3;
@@ -56,7 +56,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let reloadAtMs = clock.monotonicMs();
   const tries = { failures: 0 };
   let lastError: string | undefined;
-  // True if the chain has blocks that no notice announced, because query events may then be missing too.
+  // True if the chain has blocks that no notice announced, because query events may then also be missing.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {
@@ -80,7 +80,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   };
   const onError = (error: unknown): void => {
     deps.onLocalError(error);
-    // The notice that failed cannot be applied again, so the whole list must be read.
+    // A notice that failed cannot be applied again, so read the whole list.
     reloadAtMs = clock.monotonicMs();
     const kind = errorKind(error);
     const { failures } = tries;
@@ -103,7 +103,8 @@ async function nextNotice(
 }
 
 /**
- * Reads the height. Returns true if notices are missing: there are more new blocks than the one whose notice may still arrive.
+ * Reads the height. Returns true if notices are missing: there is more than one new block, and only the last block's notice may
+ * still arrive.
  */
 async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
   const before = deps.height.now();
@@ -115,7 +116,7 @@ async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
 interface ListState {
   /** The height up to which the list contains all changes, or must contain them after the next read. */
   height: bigint;
-  /** Height of the last block that the stream announced since it connected. */
+  /** Height of the last block that the stream has announced since it connected. */
   streamHeight: bigint | undefined;
   /** True, until the next read, if the stream's node announced a known or lower block again because its chain went back. */
   hasGoneBack: boolean;
@@ -130,11 +131,11 @@ const MAX_WAITING = 1_000;
 
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
-  // Check this first, because after a reset of the chain nothing known is valid.
+  // Check this first, because all known data becomes invalid when the chain is reset.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The list's endpoint may lag behind the status, and both may lag behind the stream, so a list may look complete but lack the
-  // last blocks. A larger gap is not lag but a reset, because the chain restarts at a low height.
+  // The list's endpoint may lag behind the status, and both may lag behind the stream, so a list may look complete but lack
+  // changes from the last blocks. A larger gap is not lag but a reset, because a reset chain restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + RESET_DISTANCE >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;
@@ -159,11 +160,11 @@ async function besideBlocks<T>(
     while (!done.signal.aborted && waiting.length < MAX_WAITING) {
       const notice = await nextNotice(deps, deps.subscription.isConnected(), done.signal);
       if (notice !== undefined) waiting.push(notice);
-      // If a poll fails, the next one follows.
+      // If a poll fails, the loop polls again.
       else await poll(deps, done.signal).catch(() => undefined);
     }
   };
-  // It rejects only on abort.
+  // Rejects only on abort.
   const following = follow().catch(() => undefined);
   try {
     return await reading;
@@ -174,7 +175,7 @@ async function besideBlocks<T>(
   }
 }
 
-/** Applies one notice. Returns in how many ms the list must be read again. */
+/** Applies one notice. Returns the number of ms after which the list must be read again. */
 async function applyNotice(
   deps: FollowDeps,
   notice: ChainNotice,
@@ -208,8 +209,8 @@ async function applyNotice(
 }
 
 /**
- * Returns true if the list must be read before a block of the stream is used. Either the chain went back, or blocks are missing
- * between the list and a new stream's first block.
+ * Returns true if the list must be read before a block of the stream is used. This is the case if the chain went back, or if
+ * blocks are missing between the list and a new stream's first block.
  */
 function isAfterGap(list: ListState, height: bigint): boolean {
   const last = list.streamHeight;

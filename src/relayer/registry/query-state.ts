@@ -6,7 +6,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 
 export interface QueryFailure {
   readonly code: QueryFailureCode;
-  /** A text for people. It may contain heights, so it differs between attempts. */
+  /** A description for people. It may contain heights, so it differs between attempts. */
   readonly reason: string;
 }
 
@@ -31,7 +31,7 @@ export const QUERY_FAILURE_CODES = [
 
 type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 
-/** A read that led to no new result, because its values equal the last result's values. */
+/** A read that led to no new result because its values equal the last result's values. */
 interface UnchangedRead {
   readonly at: RemoteHeight;
   /** Local height of the block that would have included the result. */
@@ -56,7 +56,8 @@ export interface QueryState {
   readonly query: RegisteredQuery;
   /**
    * Local height from which this relayer must serve the query: the height of its last change or, for a TX query, of the first
-   * read. It is 0 for a KV query that has not changed since the first read, because the chain knows when it became due.
+   * read. It is 0 for a KV query that has not changed since the first read, because the chain's data shows when the query became
+   * due.
    */
   readonly sinceHeight: bigint;
   /** Failures since the last result. */
@@ -69,7 +70,7 @@ export interface QueryState {
   readonly results: number;
   /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
-  /** Sent KV results: the last included one and newer ones without an outcome. Empty unless unchanged values are skipped. */
+  /** Sent KV results: the last included one, and newer ones without an outcome. Empty unless unchanged values are skipped. */
   readonly sent: readonly SentResult[];
 }
 
@@ -85,8 +86,8 @@ export function statusOf({ error, query }: QueryState): QueryStatus {
 }
 
 /**
- * Returns the state after the query has been read from the chain. Retains failures and backoff only if the query's registration is
- * unchanged. `localHeight` is the latest local height.
+ * Returns the state after the query has been read from the chain. Retains failures and backoff only if the query's registration
+ * is unchanged. `localHeight` is the latest local height.
  */
 export function refreshed(
   known: QueryState | undefined,
@@ -100,8 +101,8 @@ export function refreshed(
     return { query, sinceHeight, results, sent: [], ...unanswered };
   }
   const { lastLocalHeight, lastRemoteHeight } = known.query;
-  // If a block included a result during the read, the response is older than the known heights, so keep those. A known height
-  // above the local height is from before a chain reset, so drop it.
+  // If a block included a result during the read, the response is older than the known heights, so keep the known heights. A
+  // known height above the local height is from before a chain reset, so drop it.
   if (lastLocalHeight <= query.lastLocalHeight || lastLocalHeight > localHeight) return { ...known, query };
   return { ...known, query: { ...query, lastLocalHeight, lastRemoteHeight } };
 }
@@ -159,12 +160,12 @@ function isSame(a: RemoteHeight, b: RemoteHeight | undefined): boolean {
   return a.revision === b?.revision && a.height === b.height;
 }
 
-/** Returns the state after a KV result was passed to the submitter. */
+/** Returns the state after a KV result has been passed to the submitter. */
 export function handedOver(state: QueryState, result: Pick<SentResult, "at" | "hash">): QueryState {
   return { ...state, sent: [...state.sent, { ...result, sinceHeight: undefined, again: undefined }] };
 }
 
-/** Returns the state after the KV result for remote height `remote` was given up, because no block included it. */
+/** Returns the state after no block included the KV result for remote height `remote`. */
 export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState {
   return { ...state, sent: state.sent.filter(({ at }) => !isSame(at, remote)) };
 }
@@ -175,7 +176,9 @@ export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState
  * - the values differ from the last result's values;
  * - the last result is unknown;
  * - the last result will be `maxAge` blocks old in block `read.localHeight`;
- * - an operator wants a result. The last result is the newest result without an outcome, or else the chain's last result.
+ * - an operator wants a result.
+ *
+ * The last result is the newest result without an outcome or, if there is none, the chain's last result.
  */
 export function unchangedBy(
   state: QueryState,
@@ -186,7 +189,7 @@ export function unchangedBy(
     ({ at, sinceHeight }) => sinceHeight === undefined && isNewer(at, query.lastRemoteHeight),
   );
   const last = pending ?? lastSent(state);
-  // A result that is not in a block yet will be one update period old before the next result is due.
+  // A result that is not yet in a block will be one update period old before the next result is due.
   const age = pending === undefined ? read.localHeight - query.lastLocalHeight : query.updatePeriod;
   if (isRequested || last?.hash !== read.hash || age >= read.maxAge) return undefined;
   const { at, localHeight, maxAge } = read;
@@ -201,7 +204,7 @@ export function unchangedReadOf(state: Pick<QueryState, "query" | "sent">): Unch
   return lastSent(state)?.again;
 }
 
-/** Returns the local height since which results have had the values that the last read found again. */
+/** Returns the local height since which results have had the values found by the last read. */
 export function unchangedSince(state: QueryState): bigint | undefined {
   const last = lastSent(state);
   return last?.again === undefined || state.sent.at(-1) !== last ? undefined : last.sinceHeight;
@@ -250,7 +253,7 @@ export function searched(
   return { ...state, ...SUCCEEDED, query, results };
 }
 
-/** Returns the state after another relayer has sent a result. The chain's query then tells when the next result is due. */
+/** Returns the state after another relayer has sent a result. The query on the chain shows when the next result is due. */
 export function outrun(state: QueryState): QueryState {
   return { ...state, ...SUCCEEDED };
 }

@@ -17,7 +17,7 @@ export type Registry = ReturnType<typeof createRegistry>;
 export interface RegistryDeps {
   readonly local: Pick<LocalQueries, "registeredQueries" | "registeredQuery">;
   readonly localHeight: () => bigint;
-  /** Called once for each known query that was removed from the chain. */
+  /** Called once for each known query that has been removed from the chain. */
   readonly onRemoved: (queryId: bigint) => void;
 }
 
@@ -29,7 +29,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   return {
     /**
      * Reads all queries from a node that has reached `atLeast`, and drops queries that no longer exist. Unchanged queries keep
-     * their backoff. Rejects with `ClientError` "height-unavailable" if every node is below that height.
+     * their backoff. Rejects with `ClientError` "height-unavailable" if no node has reached that height.
      */
     reload: async (atLeast: bigint, signal: AbortSignal): Promise<void> => {
       const lists = await Promise.all(
@@ -45,7 +45,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     },
     /**
      * Reads one query that changed at `height`. Returns false if no node has the announced update: either the query has since
-     * been removed, or the endpoints lag behind the one that sent the event.
+     * been removed, or the endpoints lag behind the node that sent the event.
      */
     apply: async (change: QueryChange, height: bigint, signal: AbortSignal): Promise<boolean> => {
       if (!filter.connectionIds.includes(change.connectionId)) return true;
@@ -74,7 +74,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
     replace: (before: QueryState, after: QueryState): void => {
       const current = states.get(before.query.id);
       if (current === undefined) return;
-      // If the registration changed during the cycle, the outcome belongs to the old one, and the new one stays due.
+      // If the registration changed during the cycle, the outcome is for the old registration, and the new one stays due.
       states.set(
         before.query.id,
         sameQuestion(current.query, before.query) ? after : { ...current, results: after.results },
@@ -96,7 +96,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
   };
 }
 
-/** Above this number of queries, reading the whole list takes fewer calls, because a page contains 100 queries. */
+/** Above this number of queries, reading the whole list takes fewer calls. A page contains 100 queries. */
 const MAX_SINGLE_READS = 20;
 
 /** Reads these queries if they exist. May also return other queries. */
@@ -134,7 +134,7 @@ function isUnknownQuery(error: unknown): boolean {
   return /invalid query id|not found|no query with id/i.test(error.facts.log);
 }
 
-/** The latest local height. Waiters wake when the height or the query list changes. */
+/** The latest local height. A change of the height or the query list wakes all waiters. */
 export interface HeightSignal extends ChangeSignal {
   /** Latest local height; 0 before the first `set`. */
   readonly now: () => bigint;

@@ -14,13 +14,13 @@ import {
 export interface RelayerData {
   readonly fromMs: number;
   readonly toMs: number;
-  /** The numbers of all stored attempts, in {@link SUMMARY_PARTS} parts of the time. */
+  /** Counts of all stored attempts, with the time range divided into {@link SUMMARY_PARTS} parts. */
   readonly summary: AttemptSummary;
   /** The attempts from which the report computes costs, newest first. */
   readonly attempts: readonly Attempt[];
   /** True if the range contains older attempts that were omitted. */
   readonly isCut: boolean;
-  /** Costs by day and owner, for every day that the range touches. */
+  /** Costs by day and owner, for every day that overlaps the range. */
   readonly costs: readonly DailyCost[];
   /** Newest first. */
   readonly deadLetters: readonly Omit<DeadLetter, "remoteHeight">[];
@@ -31,10 +31,10 @@ export interface RelayerData {
   readonly unit?: DisplayUnit | undefined;
 }
 
-/** Number of parts into which a report's chart divides the time. */
+/** Number of parts into which a report's chart divides the time range. */
 export const SUMMARY_PARTS = 48;
 
-/** Maximum number of attempts in a report. If there are more, the costs come from the daily sums. */
+/** Maximum number of attempts in a report. If there are more attempts, the costs come from the daily sums. */
 const MAX_ATTEMPTS = 20_000;
 
 /** Reads the attempts that started in a time range. */
@@ -51,7 +51,7 @@ export async function readRelayerData(
     attempts.push(...page);
     const oldest = page.at(-1);
     if (oldest === undefined || page.length < MAX_ATTEMPTS_READ) break;
-    // The next page starts again at this page's oldest timestamp, which may have more attempts than fit on a page.
+    // The next page starts again at this page's oldest timestamp. More attempts than fit on a page may share that timestamp.
     isCut ||= attempts.length >= MAX_ATTEMPTS || page[0]?.startedAtMs === oldest.startedAtMs;
     if (isCut) break;
     while (attempts.at(-1)?.startedAtMs === oldest.startedAtMs) attempts.pop();

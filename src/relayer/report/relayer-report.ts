@@ -61,7 +61,7 @@ export function relayerReport(data: RelayerData): Report {
   };
 }
 
-/** Outcomes after which the local chain has the values that were read. */
+/** Outcomes after which the local chain has the values read by the attempt. */
 const ON_CHAIN: ReadonlySet<Attempt["outcome"]> = new Set(["included", "redundant", "unchanged"] as const);
 
 function outcomeOf({ summary: { outcomes }, deadLetters }: RelayerData): ReportOutcome {
@@ -229,8 +229,8 @@ interface OwnerCost {
 }
 
 /**
- * Adds up the costs by owner, highest fee first. Uses the attempts, or whole days if attempts were omitted; the callbacks' share
- * always comes from the attempts.
+ * Adds up the costs by owner, highest fee first. Uses the attempts, or the daily costs if attempts were omitted. The callbacks'
+ * share always comes from the attempts.
  */
 export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
   const parts: readonly OwnerSum[] = data.isCut
@@ -258,7 +258,7 @@ export function costsByOwner(data: RelayerData): readonly OwnerCost[] {
 
 type OwnerSum = Omit<OwnerCost, "callbackGas">;
 
-/** Gas of an owner's attempts, above 0, and the part that its contract used. */
+/** Gas of an owner's attempts, which is above 0, and the part that the owner's contract used. */
 interface CallbackPart {
   readonly gas: bigint;
   readonly called: bigint;
@@ -279,7 +279,7 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
   for (const results of [...byTransaction.values()].toSorted(byBlock)) {
     const total = results.reduce((sum, { gas }) => sum + gas, 0n);
     const before = updates.size;
-    // The client update for a remote height is in the first transaction with its results or, if that fails, in the next one.
+    // A remote height's client update is in the first transaction with results for it or, if that fails, in the next one.
     for (const { outcome, connectionId, remoteHeight } of results)
       if (outcome === "included") updates.add(`${connectionId}/${remoteHeight}`);
     const overhead = overheadGas(1, updates.size - before);
@@ -298,16 +298,16 @@ function byBlock([a]: readonly Attempt[], [b]: readonly Attempt[]): number {
 }
 
 /**
- * Gas that the chain itself uses per key of a result: message, proof and storage, without the contract call. Measured on a
- * localnet. Proofs from a larger tree cost 10 gas more per byte.
+ * Gas that the chain itself uses per key of a result for message, proof and storage, without the contract call. Measured on a
+ * localnet. Proofs from a larger tree cost 10 gas per additional byte.
  */
 const CHAIN_GAS_PER_KEY = 28_200n;
 
-/** The gas of results, from which the chain's own part is to be subtracted. */
+/** The gas of results, including the chain's own part. */
 interface ResultGas {
   /** Gas of the results, including their shares of the transactions. */
   readonly gas: bigint;
-  /** The part of `gas` that the transactions used in addition to results; see {@link overheadGas}. */
+  /** The part of `gas` that the transactions used for anything but results; see {@link overheadGas}. */
   readonly overheadGas: bigint;
   /** Number of keys of all results. A TX query's result has one key. */
   readonly keys: bigint;
@@ -318,7 +318,7 @@ export function callbackGas({ gas, overheadGas: overhead, keys }: ResultGas): bi
   return maxInt(gas - overhead - CHAIN_GAS_PER_KEY * keys, 0n);
 }
 
-/** Estimates the gas of transactions without their results: signature, fee and client updates. */
+/** Estimates the gas that transactions use in addition to their results: for signature, fee and client updates. */
 export function overheadGas(transactions: number, clientUpdates: number): bigint {
   return GAS_PER_TRANSACTION * BigInt(transactions) + GAS_PER_CLIENT_UPDATE * BigInt(clientUpdates);
 }

@@ -56,7 +56,7 @@ interface Amounts {
   readonly short: (amount: bigint) => string;
 }
 
-/** Describes the spending. `separator` separates thousands. */
+/** Describes the spending. `separator` is the thousands separator. */
 export function spendingText(view: SpendingView, separator: string) {
   const unit = unitOf(view);
   const amounts: Amounts = {
@@ -78,7 +78,7 @@ export function spendingText(view: SpendingView, separator: string) {
     /** More detail about a row, which only the page shows: an owner's last 30 days, or a query's last 24 hours. */
     details: view.by === "owner" ? OWNER_DETAILS : queryDetails(amounts),
     budget: budgetText(view, amounts),
-    /** The data on which the forecast is based; empty if there is no forecast. */
+    /** Describes the data on which the forecast is based; empty if there is no forecast. */
     basis: basisText(view, amounts),
     prices: view.forecast === null ? [] : FORECAST_PRICES,
     forecast: view.forecast === null ? [] : forecastColumns(view.forecast, amounts),
@@ -268,7 +268,7 @@ function forecastColumns(
 
 /** If an account will be empty sooner than this, it needs attention now. */
 const SOON_MS = 3 * DAY_MS;
-/** Shown instead of longer times, which mean nothing because prices and queries will have changed. */
+/** Shown instead of longer times, which are meaningless because prices and queries will have changed by then. */
 const LONG = "more than a year";
 
 function emptyText(left: NonNullable<SpendingView["forecast"]>["empty"]["now"]): string {

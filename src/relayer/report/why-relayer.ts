@@ -68,7 +68,7 @@ export function parseRelayerNow(body: unknown): RelayerNow {
 
 const MAX_LISTED = 10;
 
-/** Creates `why` for a relayer: which queries are late, since when, why, and what to do. */
+/** Creates `why` for a relayer: which queries are late, since when and why, and what to do. */
 export function relayerWhyReport(now: RelayerNow): Report {
   const { problems, queries, dead_letters: deadLetters } = now;
   const late = queries.filter(({ overdue }) => overdue).toSorted((a, b) => b.late_blocks - a.late_blocks);

@@ -1,7 +1,7 @@
 /** Amounts by name. */
 type Amounts<T> = { readonly [Name in keyof T]: bigint | number };
 
-/** Adds amounts of the same names. */
+/** Adds amounts by name. */
 export function addAmounts<T extends Amounts<T>>(a: T, b: T): T;
 export function addAmounts(a: Record<string, bigint | number>, b: Record<string, bigint | number>) {
   const sum = ([name, value]: [string, bigint | number]) => {

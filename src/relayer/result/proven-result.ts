@@ -45,17 +45,17 @@ export interface ClientUpdate {
 export type ResultOutcome =
   /** a local block included the result */
   | { readonly kind: "included"; readonly height: bigint }
-  /** the query failed for a reason of its own */
+  /** the query itself failed */
   | { readonly kind: "refused"; readonly error: QueryFailure }
   /** not needed: the query was removed, a newer result replaced it, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }
-  /** not included although the query did not fail, so it is due again. `error` belongs to the connection or the account */
+  /** not included although the query did not fail, so the query is due again. `error` belongs to the connection or the account */
   | { readonly kind: "unsent"; readonly reason: string; readonly error: Error | undefined };
 
-/** If a result waits longer than this for its transaction, its value is too old and it is read again. */
+/** If a result waits longer than this for its transaction, its value is too old, and the query is read again. */
 export const MAX_AGE_MS = 10_000;
 
-/** Type URL of `MsgSubmitQueryResult`, which contains the chain's own name. */
+/** Type URL of `MsgSubmitQueryResult`, which contains the chain's name. */
 export function submitTypeUrl({ chain }: { readonly chain: { readonly name: string } }): string {
   return `/${chain.name}.interchainqueries.MsgSubmitQueryResult`;
 }
@@ -92,15 +92,15 @@ export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "re
   }
 }
 
-/** The submitter's interface for workers. */
+/** The submitter, as workers use it. */
 export interface ResultSubmitter {
   /** Bech32 address of the account. */
   readonly address: string;
   /** Returns what a worker needs to plan its next cycle. Valid only until the next await. */
   readonly view: (connectionId: string) => PipelineView;
   /**
-   * Selects results for a connection's next cycle, longest due first. Selects only as many as can be sent soon, because others
-   * would only age in the queue. The selected results remain expected until they are offered or given up.
+   * Selects results for a connection's next cycle, longest due first. Selects only as many as can be sent soon, because any
+   * further results would age in the queue. The selected results remain expected until they are offered or given up.
    */
   readonly reserve: (
     connectionId: string,
@@ -108,8 +108,8 @@ export interface ResultSubmitter {
     lookAhead: bigint,
   ) => Reservation;
   /**
-   * Queues proven results and ends their reservation. Reserved results that are missing are given up. Each result's outcome is
-   * reported once; a result that does not fit in the queue is immediately reported as unsent.
+   * Queues proven results and ends their reservation. Gives up reserved results that are missing from `results`. Each result's
+   * outcome is reported once; a result that does not fit in the queue is immediately reported as unsent.
    */
   readonly offer: (results: readonly ProvenResult[], reservation?: Reservation) => void;
   /** Ends a query's turn because a read showed that it needs no result. */
@@ -130,14 +130,14 @@ export interface PipelineView {
   /** How long simulation and broadcast take together, ms. */
   readonly sendMs: number;
   /**
-   * Returns how many blocks early the connection reads results. Normally this is `own`, which follows from the connection's
-   * durations. It is at least one if blocks are full and another connection reads early, because results that are read only when
-   * due would find every block full.
+   * Returns how many blocks early the connection reads results. Normally this is `own`, which is derived from the connection's
+   * durations. If blocks are full and another connection reads early, it is at least 1, because results read only when due would
+   * find every block full.
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
    * Returns true if another result of the query may be read. A KV query may have two results that are not broadcast yet: one is
-   * read while the other waits for its block. Nothing may be read while the query's last result is unknown.
+   * read while the other waits for its block. No result may be read while the query's last result is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
   /** The query's newest result that is expected, queued or in flight. */
@@ -151,7 +151,7 @@ export interface PipelineView {
   readonly isUrgent: (query: RegisteredQuery) => boolean;
 }
 
-/** A result that is in flight or will be soon. */
+/** A result that is in flight or soon will be. */
 export interface DepartingResult {
   /** Local height at which the result was or will be broadcast. */
   readonly sentAt: bigint;
@@ -162,7 +162,7 @@ export interface DepartingResult {
 export const GAS_PER_TRANSACTION = 110_000n;
 /** Initial guess of a client update's gas, for a header with one or two signatures. */
 export const GAS_PER_CLIENT_UPDATE = 85_000n;
-/** Initial guess of a result's gas per key, which has two proof operators. */
+/** Initial guess of a result's gas per key, for a proof with two operators. */
 export const GAS_PER_KEY = 30_000n;
 /** Initial guess of a callback's gas. On a localnet, a contract that stores its result uses 77,000 gas. */
 const GAS_PER_CALLBACK = 90_000n;

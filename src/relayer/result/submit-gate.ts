@@ -14,7 +14,7 @@ export interface AdmissionRequest {
 export type Admission =
   | {
       readonly admitted: true;
-      /** Takes the charge back. Call it once the transaction is certain to cost nothing: the node rejected it, or it was lost. */
+      /** Reverses the charge. Call this once the transaction certainly costs nothing, because it was rejected or lost. */
       readonly release: () => void;
     }
   | {
@@ -23,7 +23,7 @@ export type Admission =
       readonly reason: string;
       /**
        * The owners whose budgets are used up. Their results back off with the code "over-budget", and the submitter offers the
-       * transaction again without them. Undefined if nothing may be sent now.
+       * transaction again without them. Undefined if nothing may be sent at the moment.
        */
       readonly owners?: readonly string[];
       /** The rules whose budgets are used up. Their results are not urgent until the next UTC day. */
@@ -48,7 +48,7 @@ export function isLackOfFunds(log: string): boolean {
   return /insufficient funds|fee limit exceeded|fee allowance expired|not allow to pay fees/i.test(log);
 }
 
-/** Work that needs the account for itself, so the submitter runs it only while nothing is in flight. */
+/** Work that needs exclusive use of the account. The submitter runs it only while nothing is in flight. */
 export interface Upkeep {
   readonly isDue: () => boolean;
   /** Rejects only with the signal's reason. */
@@ -64,7 +64,7 @@ export interface PaidTransaction {
   /** The whole fee, in the fee denom's base unit. */
   readonly fee: bigint;
   readonly gasUsed: bigint;
-  /** True if the transaction failed in its block, so that it delivered none of its results. */
+  /** True if the transaction failed in its block and therefore delivered none of its results. */
   readonly isFailed: boolean;
   readonly results: readonly PaidResult[];
   readonly updates: readonly PaidUpdate[];
@@ -72,7 +72,7 @@ export interface PaidTransaction {
 
 export interface PaidResult {
   readonly queryId: bigint;
-  /** Bech32 address of the contract that owns the query; empty if it is no longer known. */
+  /** Bech32 address of the contract that owns the query; empty if the contract is no longer known. */
   readonly owner: string;
   readonly connectionId: string;
   /** Expected gas, at least 0. */

@@ -54,7 +54,7 @@ export function createAttemptLog(
   deps: AttemptLogDeps,
 ): AttemptLog {
   const { database, queue, nowMs, localTimeMs = nowMs } = deps;
-  // The first write also deletes old rows, because a process that often restarts may never reach the count.
+  // The first write also deletes old rows, because a process that often restarts may never reach {@link PRUNE_EVERY}.
   let sincePrune = PRUNE_EVERY;
   /** Attempts whose write has not started. They are written together, because separate writes would take too long. */
   let open: Attempt[] | undefined;
@@ -124,7 +124,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds to the daily costs. Not in SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
+/** Adds to the daily costs, but not in SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(
@@ -253,7 +253,7 @@ function toAttempt(row: SqlRow): Attempt {
   };
 }
 
-/** Converts a stored outcome. One that only a newer program version knows becomes "not-broadcast". */
+/** Converts a stored outcome. An unknown outcome, written by a newer program version, becomes "not-broadcast". */
 function toOutcome(text: string | undefined): AttemptOutcome {
   return ATTEMPT_OUTCOMES.find((outcome) => outcome === text) ?? "not-broadcast";
 }

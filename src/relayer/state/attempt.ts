@@ -7,13 +7,13 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
  * An attempt's outcome, as it appears in JSON and metrics:
  *
  * - "included": a local block includes the result;
- * - one of `QUERY_FAILURE_CODES`: the query has its own failure;
+ * - one of `QUERY_FAILURE_CODES`: the query itself failed;
  * - "superseded": a newer result of the query replaced it before the broadcast;
  * - "redundant": another relayer was faster, so the chain already had a result for this remote height or a newer one;
- * - "unchanged": its values equal the last result's values, and `queries.skip_unchanged` allows sending none;
+ * - "unchanged": the values equal the last result's values, and `queries.skip_unchanged` allows skipping the result;
  * - "removed": the query was removed from the chain;
- * - "not-broadcast": it was not sent, because the local node was unreachable or refused the transaction, or the value grew too
- *   old (see `reason`). Nothing is lost, because the query is due again.
+ * - "not-broadcast": the result was not sent, because the local node was unreachable or refused the transaction, or because the
+ *   value grew too old (see `reason`). Nothing is lost, because the query is due again.
  */
 export const ATTEMPT_OUTCOMES = [
   "included",
@@ -107,7 +107,7 @@ export interface DailyCost {
   readonly fee: bigint;
 }
 
-/** How many attempts started in a time range, by outcome and by lateness. */
+/** Number of attempts that started in a time range, by outcome and by lateness. */
 export interface AttemptSummary {
   /** Number of attempts by outcome and part of the range, counted from 0. Omits pairs that have no attempts. */
   readonly outcomes: readonly {
@@ -115,7 +115,7 @@ export interface AttemptSummary {
     readonly part: number;
     readonly attempts: number;
   }[];
-  /** Number of included attempts, by how many blocks after their due height a block included them. */
+  /** Number of included attempts, by the number of blocks between their due height and the including block. */
   readonly lateness: readonly { readonly blocks: number; readonly attempts: number }[];
 }
 

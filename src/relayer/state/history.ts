@@ -14,11 +14,11 @@ export interface HistoryDeps {
 }
 
 /**
- * Returns true if a chain still has the newest block that the journal knows. Then stores the block at `latestHeight`. Makes at
- * most two reads.
+ * Returns true if a chain still has the newest block in the journal. If so, stores the block at `latestHeight`. Makes at most two
+ * reads.
  *
- * Returns false for a reset chain, which has a lower height or a different block at the known height. Returns true if this is
- * unknown because the endpoint lags or has pruned the block.
+ * Returns false for a reset chain, which has a lower height or a different block at the known height. Also returns true if the
+ * block cannot be compared, because the endpoint lags or has pruned it.
  */
 export async function hasKnownHistory(
   subject: string,
@@ -79,7 +79,7 @@ const REMOTE_CHECK_MS = 60_000;
 
 /**
  * Creates a check of a connection's remote chain at its latest height. If the chain was reset, the check deletes the progress of
- * the connection's searches, since its heights now have different transactions. It reads at most twice per minute, but
+ * the connection's searches, since its heights now have different transactions. The check reads at most twice per minute, but
  * immediately if the height has dropped.
  */
 export function createRemoteHistoryCheck(

@@ -7,11 +7,11 @@ import {
 } from "../../platform/storage/sql-database.ts";
 import type { WriteQueue } from "../../platform/storage/write-queue.ts";
 
-/** The subject that stands for the local chain in {@link Journal.knownBlock}. A remote chain's subject is its connection id. */
+/** The subject that represents the local chain in {@link Journal.knownBlock}. A remote chain's subject is its connection id. */
 export const LOCAL_CHAIN = "";
 
 /**
- * The progress of TX searches and what became of their transactions, stored across restarts. KV queries need no entry, because
+ * The progress of TX searches and the outcome of their transactions, stored across restarts. KV queries need no entry, because
  * the local chain stores their last heights.
  *
  * Reads come from memory. Writes change memory immediately and become durable in order, a few milliseconds later (`WriteQueue`).
@@ -20,7 +20,7 @@ export const LOCAL_CHAIN = "";
  */
 export type Journal = ReturnType<typeof createJournal>;
 
-/** A remote transaction that is not retried: its contract rejected it, it is too large, or it cannot be proven. */
+/** A remote transaction that is not retried because its contract rejected it, it is too large, or it cannot be proven. */
 export interface DeadLetter {
   readonly queryId: bigint;
   /** Lower-case hex SHA-256 of the remote transaction. */
@@ -31,7 +31,7 @@ export interface DeadLetter {
   readonly atMs: number;
 }
 
-/** A block by which the relayer recognizes a chain after either has restarted. */
+/** A block by which the relayer recognizes a chain after a restart of the chain or the relayer. */
 interface KnownBlock {
   readonly height: bigint;
   /** Upper-case hex; empty if only the height is known. */
@@ -44,7 +44,7 @@ export interface SendingTx {
   /** Lower-case hex SHA-256 of the remote transaction. */
   readonly hash: string;
   readonly remoteHeight: bigint;
-  /** The latest local height when the transaction was first broadcast. */
+  /** Latest local height at the time of the transaction's first broadcast. */
   readonly localHeight: bigint;
 }
 
@@ -90,7 +90,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       // Relayed transactions up to this height need no row, because searches continue above it. Dead letters remain listed.
       push(PRUNE_HANDLED, [`${queryId}`, height]);
     },
-    /** Returns true if a transaction was relayed for this query or is a dead letter. Only reliable above `searchedTo`. */
+    /** Returns true if a transaction was relayed for this query or is a dead letter. Reliable only above `searchedTo`. */
     isHandled: (queryId: bigint, hash: string): boolean => rows.handled.get(queryId)?.has(hash) ?? false,
     /**
      * Stores that a transaction is in flight and that a block above `localHeight` may include it. If the process crashes before
@@ -105,7 +105,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       rows.sending.set(key, tx);
       push(PUT_SENDING, [queryId, hash, remoteHeight, localHeight]);
     },
-    /** Returns the transactions in flight; after a start, the ones of the previous process. */
+    /** Returns the transactions in flight. After a start, these are the previous process's transactions. */
     sending: (): readonly SendingTx[] => [...rows.sending.values()],
     recordIncluded: (queryId: bigint, hash: string, remoteHeight: bigint): void => {
       // The included transaction may be a resubmitted dead letter.
@@ -122,7 +122,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
     },
     /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is none. */
     removeDeadLetter,
-    /** Closes a dead letter that an operator has seen: it is not listed or sent again. Returns false if there is none. */
+    /** Closes a dead letter that an operator has seen. It is no longer listed or sent. Returns false if there is none. */
     acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
       if (letter === undefined) return false;

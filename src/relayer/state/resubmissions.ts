@@ -28,8 +28,8 @@ export type ResubmissionOutcome =
 export type Resubmissions = ReturnType<typeof createResubmissions>;
 
 /**
- * Returns true if a dead letter's reason may go away, i.e. no endpoint had the data that the transaction needs. It will not if
- * the chain itself refused the transaction ("codespace/code: …") or the result is too large.
+ * Returns true if a dead letter's reason may go away, i.e. no endpoint had the data that the transaction needs. The reason does
+ * not go away if the chain itself refused the transaction ("codespace/code: …") or the result is too large.
  */
 function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
   return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
@@ -60,10 +60,10 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
     const known = new Set(letters.map(keyOf));
     for (const key of again.keys()) if (!known.has(key)) again.delete(key);
     const due: DeadLetter[] = [];
-    // Start with the oldest, which are at the end of the list.
+    // Start with the oldest dead letters, which are at the end of the list.
     for (const letter of letters.toReversed()) {
       const entry = again.get(keyOf(letter));
-      // If a dead letter doesn't fit, its pause stays the same, because only attempts lengthen it.
+      // If a dead letter doesn't fit, its pause stays the same, because only attempts lengthen the pause.
       if (entry !== undefined && (nowMs < entry.atMs || due.length === MAX_AGAIN)) continue;
       const tries = entry?.tries ?? 0;
       const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);
@@ -102,7 +102,7 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) 
         wanted.delete(key);
       }
     },
-    /** Returns the dead letters of a query that must be sent again, each only once. Called by the TX worker. */
+    /** Returns a query's dead letters that must be sent again. Returns each of them only once. Called by the TX worker. */
     take: (queryId: bigint): readonly DeadLetter[] => {
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);

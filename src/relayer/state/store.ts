@@ -58,7 +58,7 @@ export interface RelayerStore {
 }
 
 interface WriteGuard {
-  /** Returns false while another process writes, so that this process's writes are ignored. */
+  /** Returns false while another process may write. This process's writes are then ignored. */
   readonly mayWrite: () => boolean;
   /** Runs in each database transaction before its writes. Throws `LeaseLostError` if another process has the lease. */
   readonly fence: ((session: SqlSession) => Promise<void>) | undefined;
@@ -247,7 +247,7 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
 }
 
 /**
- * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each needs a file of its version in
+ * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each migration needs a file of its version in
  * `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
@@ -273,9 +273,9 @@ CREATE TABLE cost (
   chain TEXT NOT NULL, day BIGINT NOT NULL, owner TEXT NOT NULL, attempts BIGINT NOT NULL, included BIGINT NOT NULL,
   gas BIGINT NOT NULL, fee TEXT NOT NULL, PRIMARY KEY (chain, day, owner));
 `,
-  // `known_block`: newest known block of the local chain (`subject` is "") or of a connection's remote chain. `tx_sending`: remote
-  // transactions in flight, broadcast at `local_height` or later. `spending`: admitted transactions by payer; the row with the
-  // owner "" contains the total fees. `lease`: used only with PostgreSQL, times by its clock.
+  // `known_block`: newest known block of the local chain (`subject` is "") or of a connection's remote chain. `tx_sending`:
+  // remote transactions in flight, broadcast at `local_height` or later. `spending`: admitted transactions by payer; the row with
+  // the owner "" contains the total fees. `lease`: used only with PostgreSQL; its times are from the database's clock.
   `
 CREATE TABLE known_block (chain TEXT NOT NULL, subject TEXT NOT NULL, height BIGINT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (chain, subject));
 INSERT INTO known_block (chain, subject, height, hash) SELECT chain, '', CAST(height AS BIGINT), '' FROM local_height;
@@ -294,9 +294,9 @@ CREATE TABLE lease (
   `
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,
-  // `query_cost`: each query's cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is high × 10^12
-  // + low, so that SQL can add it exactly. `cost_since`: the start of these sums. `paid_tx`: the newest transactions in the sums,
-  // so that none is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
+  // `query_cost`: each query's cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is high ×
+  // 10^12 + low, so that SQL can add it exactly. `cost_since`: the start of these sums. `paid_tx`: the newest transactions in the
+  // sums, so that no transaction is added twice. `problem_span` and `run_span`: periods with a problem or a running process.
   `
 CREATE TABLE query_cost (
   chain TEXT NOT NULL, payer TEXT NOT NULL, span BIGINT NOT NULL, start_ms BIGINT NOT NULL, query_id BIGINT NOT NULL,
@@ -313,7 +313,7 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
-  // The local height at which the sums start. Needed because a process may be killed before it has written its first payment.
+  // The local height at which the sums start. This is needed because a process may be killed before it writes its first payment.
   `
 ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
 `,

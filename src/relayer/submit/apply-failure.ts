@@ -18,11 +18,11 @@ interface FailedTransaction {
 }
 
 /**
- * Applies a transaction's failure to its results. It refuses the result that caused the failure, and the other results are tried
- * again immediately.
+ * Applies a transaction's failure to its results. Refuses the result that caused the failure and immediately tries the other
+ * results again.
  *
- * If the cause is unknown, the transaction is tried again in two halves until one result is left, which is refused. Halving finds
- * one bad result in log2 steps.
+ * If the cause is unknown, the transaction is repeatedly split in half and tried again, until a single result is left, which is
+ * refused. Halving finds one bad result in log2 steps.
  */
 export function applyFailure(
   state: SubmitterState,
@@ -53,7 +53,7 @@ export function applyFailure(
       return stop(state, entries, reason, FUNDS_PAUSE_MS);
     case "account":
       if (where === "simulation" && expectedSequence(failure.log) !== undefined) {
-        // Wait for the next block, after which the node checks its mempool again and counts the pending sequences one by one.
+        // Wait for the next block. The node then checks its mempool again and counts the pending sequences one by one.
         state.pace.simulatedFrom = state.deps.height.now() + 1n;
         state.deps.logger.debug("simulated again after the next block", { reason });
         return requeue(state, entries);
@@ -67,7 +67,7 @@ export function applyFailure(
     case "update":
       return refuseUpdate(state, entries, found.update.key, reason);
     case "unknown":
-      // A transaction that ran out of gas in a block needs more gas than its simulation reported.
+      // A transaction that ran out of gas in a block needs more gas than the simulation reported.
       if (where === "block") raiseGas(state, entries);
       // CheckTx runs no messages, so no single part of the transaction caused the rejection.
       if (where === "node" && !isOutOfGas(failure)) return unsendAll(state, entries, reason);
@@ -94,9 +94,9 @@ function refuse(
 }
 
 /**
- * Drops a result that another relayer made unnecessary; this is not a failure of its query. The other relayer may have sent
- * results for the other queries too. The submitter therefore rereads them first, because each unnecessary result would cost a
- * transaction or a simulation.
+ * Drops a result that another relayer made unnecessary, which is not a failure of its query. The other relayer may also have sent
+ * results for the transaction's other queries. The submitter therefore rereads those queries first, because each unnecessary
+ * result would cost a transaction or a simulation.
  */
 function dropRedundant(
   state: SubmitterState,
@@ -139,7 +139,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 
 /**
  * Returns an entry's group; entries in different groups are sent in different transactions. The group is "" for entries that are
- * not isolated: the chain accepted their query's last result, and no transaction with them failed without naming a message.
+ * not isolated, i.e. the chain accepted their query's last result, and no transaction with them failed with an error that names
+ * no message.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;
@@ -175,7 +176,7 @@ function unsendAll(state: SubmitterState, entries: readonly Entry[], reason: str
   }
 }
 
-/** How long to pause after a rejection for lack of funds, before checking whether someone has sent coins. */
+/** Pause after a rejection for lack of funds, before checking whether someone has sent coins. */
 const FUNDS_PAUSE_MS = 15_000;
 
 /** Pauses all sending and resolves the results as unsent, which is not a failure of their connections. */
@@ -196,8 +197,8 @@ function raiseGas({ gas }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Reads the queries in `state.queries.unread` from the chain. Drops queued results that are not newer than the chain's. Rejects
- * only on abort. If the read fails, a simulation finds these results.
+ * Reads the queries in `state.queries.unread` from the chain. Drops queued results that are not newer than the chain's results.
+ * Rejects only on abort. If the read fails, simulations detect the results to drop.
  */
 export async function rereadQueries(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const {
@@ -241,7 +242,7 @@ export interface TxFailure {
 type ErrorAttribution =
   /** the block has no capacity left: other transactions used it, or its limit is lower than assumed */
   | { readonly kind: "block-full" }
-  /** the transaction, or the request that carries it, exceeds a node's limit */
+  /** the transaction, or the request that contains it, exceeds a node's limit */
   | { readonly kind: "too-large" }
   /** the gas price has risen since it was read */
   | { readonly kind: "price" }
@@ -279,7 +280,8 @@ const ACCOUNT_ERROR =
 
 /**
  * Returns true if the chain already has a result for this remote height or a newer one, because another relayer was faster. The
- * module checks this before the proofs. The error code alone is not enough, because an out-of-gas error contains it in its text.
+ * module checks this before the proofs. The error code alone is not sufficient, because an out-of-gas error also contains that
+ * code in its text.
  */
 export function isRedundant(reason: string): boolean {
   return reason.includes("is less than or equal to last result's remote height");

@@ -45,7 +45,7 @@ export async function broadcastPrepared(state: SubmitterState, signal: AbortSign
   try {
     await broadcast(state, chosen, signal);
   } catch (error) {
-    // The account or the price could not be read, so nothing was broadcast.
+    // Nothing was broadcast, because the account or the price could not be read.
     requeue(
       state,
       chosen.flatMap(({ entries }) => entries),
@@ -73,7 +73,7 @@ async function broadcast(
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
-  // Count from the start of the broadcast, because a node that never responds is unreachable too.
+  // Count from the start of the broadcast, because a node that never responds is also unreachable.
   state.pace.muteSinceMs ??= startedMs;
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
@@ -87,7 +87,7 @@ async function broadcast(
   for (const [index, one] of admitted.entries()) recordBroadcast(state, one, results[index]);
 }
 
-/** Returns true if the node is reachable: it accepted the transaction or rejected it for a reason of the transaction's own. */
+/** Returns true if the node is reachable: it accepted the transaction or rejected it because of the transaction itself. */
 function hasReached(result: BroadcastResult): boolean {
   if (result.kind === "in-flight") return result.isUncertain !== true;
   return result.kind === "refused" && (result.cause === undefined || answerOf(result.cause) === "final");
@@ -102,9 +102,9 @@ function depart(state: SubmitterState, entry: Entry): void {
 const PRICE_RESERVE = DEC18_ONE / 100n;
 
 /**
- * Returns the gas price to offer. If there is a fee market, the offer is its price for the next block plus the rise that is
- * possible until the block after it. Otherwise, the offer is the price read at this height or the previous one, times the price
- * multiplier.
+ * Returns the gas price to offer. If there is a fee market, the offer is the market's price for the next block, plus the rise
+ * that is possible by the block after that. Otherwise, the offer is the price read at this or the previous height, times the
+ * price multiplier.
  */
 async function currentPrice(
   state: SubmitterState,
@@ -126,7 +126,7 @@ async function currentPrice(
   return gasPrice;
 }
 
-/** Returns the highest price that all of these results may pay: the ceiling, or for urgent results their rule's price. */
+/** Returns the highest price that all of these results may pay: the ceiling or, for urgent results, their rule's price. */
 function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18 {
   const { cap } = state.options.gasPrice;
   const ceiling = minInt(state.market.ceiling() ?? cap, cap);
@@ -136,7 +136,7 @@ function highestPrice(state: SubmitterState, chosen: readonly Prepared[]): Dec18
     .reduce((least, rule) => minInt(least, rule === undefined ? ceiling : (rule.max_price ?? cap)), cap);
 }
 
-/** Returns true if the price was read at this height or the previous one. */
+/** Returns true if the price was read at this or the previous height. */
 export function isPriceGood({ pace: { price } }: SubmitterState, height: bigint): boolean {
   return price !== undefined && price.height + 1n >= height && price.height <= height;
 }
@@ -174,7 +174,7 @@ async function admit(
     if (admission.admitted) return { ...one, release: admission.release };
     const { rules = [] } = admission;
     if (rules.length > 0) {
-      // These results are no longer urgent, so they wait like the others.
+      // These results are no longer urgent, so they wait like other results.
       for (const rule of rules) state.deps.urgency.markUsedUp(rule, state.deps.clock.nowMs());
       state.deps.logger.warn("the budget of urgent results is used up", { rules });
       requeue(state, left.entries);
@@ -201,8 +201,8 @@ function toTransaction(
   { entries, gas: ownGas, simulated, isWhole }: Prepared,
   before: readonly AdmittedTransaction[],
 ): Omit<AdmittedTransaction, "release"> {
-  // A transaction with isolated results may fail, so no other transaction relies on its client updates. It does not rely on
-  // theirs either.
+  // A transaction with isolated results may fail, so no other transaction relies on its client updates. Nor does it rely on
+  // updates in other transactions.
   const isIsolated = entries.some((entry) => groupOf(state, entry) !== "");
   const reliable = isIsolated ? [] : [...state.sent, ...before].filter((one) => !one.isIsolated);
   const carried = new Set(reliable.flatMap(({ slots }) => updateKeys(slots)));
@@ -242,7 +242,7 @@ function gasByOwner(
   return gas;
 }
 
-/** Returns how much of the fee pays for each rule's urgent results, by expected gas. Omits rules that have no budget. */
+/** Returns how much of the fee pays for each rule's urgent results, by expected gas. Omits rules without a budget. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const total = maxInt(gasOf(state, entries), 1n);
   const gas = new Map<string, bigint>();
@@ -272,8 +272,8 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  // Use a lower level for a lack of funds: the rejection repeats until someone sends coins, and the problem "account-cannot-pay"
-  // is logged once anyway.
+  // For a lack of funds, use a lower level, because the rejection recurs until someone sends coins. The problem
+  // "account-cannot-pay" is logged once anyway.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,
     reason: result.log,

@@ -14,7 +14,7 @@ export interface BlockBudgetOptions {
   readonly gasAdjustmentPermille: bigint;
 }
 
-/** Used until the limits have been read: the deployed fee market's target, because more gas could raise the price. */
+/** Used until the limits have been read. The gas is the deployed fee market's target, because more gas could raise the price. */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
   gas: undefined,
@@ -23,7 +23,7 @@ const DEFAULT_LIMITS: BlockLimits = {
 /** CometBFT's maximum (`MaxBlockSizeBytes`), which also applies to `max_bytes: -1`. */
 const MAX_BLOCK_BYTES = 104_857_600n;
 
-/** Creates a budget with the configured share of a block. `market` limits it further, unless it returns undefined. */
+/** Creates a budget with the configured share of a block. `market` limits the budget further, unless it returns undefined. */
 export function createBlockBudget(
   options: BlockBudgetOptions,
   market: () => Omit<MarketBudget, "phase"> | undefined,
@@ -46,7 +46,7 @@ export function createBlockBudget(
   return {
     /** Returns the gas that transactions may use: the configured share, or less if the gas price requires it. */
     gas,
-    /** Returns the gas that is worth another transaction: a tenth of the block, or up to half of a small market budget. */
+    /** Returns the least gas that is worth another transaction: a tenth of the block, or up to half of a small market budget. */
     leastGas: (): bigint => {
       const tenth = gas() / 10n;
       const fixed = 2n * (GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE);
@@ -78,7 +78,7 @@ export function createBlockBudget(
   };
 }
 
-/** The gas limit of a block that is assumed if the chain has none. */
+/** The assumed gas limit of a block if the chain has no limit. */
 const MAX_GAS = 30_000_000n;
 
 /** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
@@ -86,10 +86,10 @@ export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
  * Creates a budget that starts at `max`. It always allows one result per transaction. `shrink` halves the limits after a
- * transaction failed, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
+ * transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
-  // At 1/1024, a transaction contains a single result. A smaller share would not change that, but take longer to grow back.
+  // At 1/1024, a transaction contains a single result. A smaller share would not change that but would take longer to grow.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
@@ -114,14 +114,14 @@ interface ShareSteps {
 const WHOLE = 1_024n;
 
 /**
- * Creates the share of a limit that others also use. Nobody reports how much is free, so the share is found by trial (additive
- * increase, multiplicative decrease). It starts at the whole limit, shrinks quickly because a failed transaction costs its fee,
- * and grows slowly.
+ * Creates the share of a limit that is also used by others. Since the free part is not reported, the share is found by trial
+ * (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed transaction
+ * costs its fee, and grows slowly.
  */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps) {
   let share = WHOLE;
   return {
-    /** Returns the share of `whole`, rounded down. */
+    /** Returns the share of `limit`, rounded down. */
     of: (limit: bigint): bigint => (limit * share) / WHOLE,
     shrink: (): void => {
       if (share > floor) share = (share * part) / whole;
@@ -152,8 +152,8 @@ const SCALE = 1_000_000n;
  * Creates estimates that have learned nothing yet.
  *
  * The chain reports only a whole transaction's gas. `learn` divides the difference between expected and used gas among the items,
- * in proportion to their estimates. New items take the entire difference. If there are none, known items take half of it. Queries
- * with different callbacks get different estimates once they share transactions with different queries.
+ * in proportion to their estimates. If there are new items, they take the entire difference. Otherwise, the known items take half
+ * of it. Queries with different callbacks get different estimates once they share transactions with different queries.
  */
 export function createGasEstimates() {
   const learned = new Map<GasKey, bigint>();
@@ -165,12 +165,12 @@ export function createGasEstimates() {
     sum,
     /** Returns the learned gas; undefined if nothing has been learned about the key. */
     known: (key: GasKey): bigint | undefined => learned.get(key),
-    /** Records that these items together used `gas`, without their transaction's fixed gas. */
+    /** Records that these items together used `gas`, excluding their transaction's fixed gas. */
     learn: (items: readonly GasItem[], gas: bigint): void => {
       const newcomers = items.filter(({ key }) => !learned.has(key));
       const [adjusted, step] = newcomers.length > 0 ? [newcomers, 1n] : [items, 2n];
       const expected = sum(adjusted);
-      // The new items account only for what the known items do not.
+      // The new items account only for the gas that the known items do not explain.
       const rest = gas - (sum(items) - expected);
       if (expected === 0n) return;
       // If the remainder is negative or tiny, the known items are overestimated. The new items then get a sixteenth of their
@@ -190,7 +190,7 @@ export function createGasEstimates() {
 export type GasMargin = ReturnType<typeof createGasMargin>;
 
 /**
- * Gas that distributing the fee costs in addition to the simulated gas. A simulation has no fee and uses less gas for this:
+ * Gas for distributing the fee, in addition to the simulated gas. A simulation has no fee and uses less gas for distribution:
  * 12,490 instead of 44,700 on a real chain.
  */
 export const GAS_OF_PAYOUT = 36_000n;
@@ -200,8 +200,8 @@ const LEAST_MARGIN = 10_000n;
 const MARGIN_DECAY = 95n;
 
 /**
- * Creates a margin that follows the gas that transactions actually used, because the chain charges for the whole gas limit. It
- * starts at `most` and returns there after a transaction has run out of gas.
+ * Creates a margin that adapts to the gas that transactions actually use, because the chain charges for the whole gas limit. The
+ * margin starts at `most` and returns to it after a transaction has run out of gas.
  */
 export function createGasMargin(mostPermille: bigint) {
   const most = maxInt(mostPermille * 1_000n - SCALE - LEAST_MARGIN, 0n);

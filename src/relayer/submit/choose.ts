@@ -18,7 +18,7 @@ import { bytesOf, cutTo, gasItem, gasOfEntries, type Prepared } from "./transact
 
 /**
  * Takes the transactions that can be sent now from `prepared` and drops results that are no longer needed. Transactions that have
- * been due the longest go first. If a transaction does not fit, it is split, and no later transaction overtakes it.
+ * been due the longest are sent first. If a transaction does not fit, it is split, and no later transaction overtakes it.
  */
 export function choosePrepared(state: SubmitterState): readonly Prepared[] {
   const chosen: Prepared[] = [];
@@ -50,11 +50,11 @@ interface Filling {
   bytes: number;
   isEmpty: boolean;
   isFull: boolean;
-  /** Queries with a chosen result, because only one result per query is sent at a time. */
+  /** Queries with a chosen result. Only one result per query is sent at a time. */
   readonly taken: Set<bigint>;
 }
 
-/** Returns the prepared transactions in the order of their neediest results. */
+/** Returns the prepared transactions, ordered by each transaction's neediest result. */
 function inOrder(state: SubmitterState): readonly Prepared[] {
   const { prepared } = state;
   if (prepared.length < 2) return prepared;
@@ -68,7 +68,7 @@ function inOrder(state: SubmitterState): readonly Prepared[] {
   return prepared.toSorted((a, b) => first(a) - first(b));
 }
 
-/** Splits a prepared transaction into a part to broadcast now and a part that stays. Resolves or requeues all other results. */
+/** Splits a prepared transaction into a part to broadcast now and a part to keep. Resolves or requeues all other results. */
 function decide(
   state: SubmitterState,
   prepared: Prepared,
@@ -78,8 +78,8 @@ function decide(
   const all = [...ready, ...later];
   const left = cutTo(state, prepared, all);
   const stay = all.length > 0 ? left : undefined;
-  // A few ready results wait for the others, because each transaction has a fixed cost. Above the ceiling, the ready results are
-  // urgent and don't wait.
+  // If only a few results are ready, they wait for the other results, because each transaction has a fixed cost. Above the
+  // ceiling, the ready results are urgent and don't wait.
   const isFew = ready.length < later.length && !isAboveCeiling(state);
   if (ready.length === 0 || isFew) return { go: undefined, stay };
   // One of the results has been isolated since the plan was made and must be tried separately.
@@ -92,11 +92,11 @@ function decide(
     (block.isEmpty && fitsAlone(state, ready, whole.gas)) ||
     (whole.gas <= block.gas && bytesOf(ready) <= block.bytes);
   const going = fits ? ready : firstThatFit(state, whole, block);
-  // A single result cannot be split, so let others use the capacity that is too small for it.
+  // A single result cannot be split, so let other transactions use the capacity that is too small for this one.
   if (!fits) block.isFull = all.length > 1;
   if (going.length === 0) return { go: undefined, stay };
   // Plan the remaining TX results of these queries again. If they stayed prepared and the first part failed, they would overtake
-  // it.
+  // the first part.
   const leaving = new Set(going.map(({ result }) => result.query.id));
   const others = all.filter((entry) => !going.includes(entry));
   requeue(
@@ -107,7 +107,7 @@ function decide(
   const go = cutTo(state, left, going);
   if (rest.length === 0) return { go, stay: undefined };
   const remainder = cutTo(state, left, rest);
-  // The market's budget changes with each block, so a small remainder is planned again together with others.
+  // The market's budget changes with each block, so a small remainder is planned again together with other results.
   const isSmall = state.block.hasMarketBudget() && remainder.gas <= 2n * state.block.leastGas();
   if (!isSmall) return { go, stay: remainder };
   requeue(state, rest);
@@ -119,15 +119,15 @@ function fitsAlone({ block }: SubmitterState, ready: readonly Entry[], gas: bigi
   return !block.hasMarketBudget() || (ready.length === 1 && gas <= block.singleGas());
 }
 
-/** Returns the longest-due results that fit in the block; none if they would form only a small transaction. */
+/** Returns the longest-due results that fit in the block, or no results if they would form only a small transaction. */
 function firstThatFit(
   state: SubmitterState,
   { entries: ready, gas: simulated }: Prepared,
   block: Filling,
 ): readonly Entry[] {
   const expected = gasOfEntries(state, ready);
-  // If there is no market, the whole transaction is sent once the block is empty. Under a market it must be split, because it
-  // would wait for a budget that never comes.
+  // If there is no market, the whole transaction is sent once the block is empty. Under a market, it must be split, because the
+  // budget may never be large enough.
   const isMore = state.block.hasMarketBudget() && simulated > expected;
   const [more, than] = isMore ? [simulated, expected] : [1n, 1n];
   const fitting = new Set<Entry>();
@@ -140,7 +140,7 @@ function firstThatFit(
     fitting.add(entry);
   }
   const found = ready.filter((entry) => fitting.has(entry));
-  // By the estimates all results fit, but the simulation used more gas.
+  // According to the estimates, all results fit, but the simulation used more gas.
   if (found.length === ready.length) return [];
   return gasOfEntries(state, found) < state.block.leastGas() ? [] : found;
 }
@@ -171,7 +171,7 @@ export function dropOld(state: SubmitterState): void {
 
 /** Maximum number of blocks that a result may wait for its query to become due. */
 const MAX_EARLY_BLOCKS = 2n;
-/** When a result is sent, or its outcome if it is not sent at all. */
+/** When a result is to be sent, or its outcome if it will not be sent. */
 type Evaluation = "ready" | "later" | ResultOutcome;
 
 /** Decides whether a prepared result is sent now, later, or not at all. */
@@ -184,7 +184,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
   if (!sameQuestion(current.query, query)) return { kind: "dropped", reason: "superseded" };
   if (isTooOld(entry, clock.monotonicMs())) return TOO_OLD;
   if (state.queries.withdrawn.has(query.id)) return WITHDRAWN;
-  // The query backs off because the chain rejected its previous result after this one was proven.
+  // The query is backing off, because the chain rejected its previous result after this result was proven.
   if (clock.monotonicMs() < current.notBeforeMs)
     return { kind: "unsent", reason: "its query backs off", error: undefined };
   if (query.type === "kv" && !isNewer(at, current.query.lastRemoteHeight))
@@ -197,7 +197,7 @@ export function evaluateResult(state: SubmitterState, entry: Entry): Evaluation 
     : { kind: "dropped", reason: "superseded" };
 }
 
-/** Returns true if the query needs a result. Ignores the backoff, which only applies to reads. */
+/** Returns true if the query needs a result. Ignores the backoff, which applies only to reads. */
 function dueAt(current: QueryState, height: bigint): boolean {
   return isDue({ ...current, notBeforeMs: 0 }, height, 0);
 }

@@ -17,7 +17,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
     if (sent === undefined) {
-      // This is a client update of the upkeep, which has stopped waiting for it.
+      // The transaction is a client update by the upkeep, which has stopped waiting for it.
       recordPayment(state, [], final);
       continue;
     }
@@ -42,7 +42,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
     recordPayment(state, sent.slots, { tx, confirmation });
   }
-  // A later block may still include the transaction, so its fee still counts toward the daily limit.
+  // If the loss is uncertain, a later block may still include the transaction, so its fee still counts toward the daily limit.
   else if (confirmation.kind !== "lost" || confirmation.isUncertain !== true) sent.release();
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
@@ -65,13 +65,13 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     localHeight: confirmation.height,
     reason,
   });
-  // No result caused this failure: the consensus state that the transaction relied on does not exist.
+  // No result caused this failure. The consensus state that the transaction relied on does not exist.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
   const paid = isPaid(confirmation) ? { paid: sharesOf(state, sent, confirmation.gasUsed) } : {};
   applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });
 }
 
-/** Passes a paid transaction to the ledger, with the currently expected gas of each part. */
+/** Passes a paid transaction to the ledger, with the gas currently expected for each part. */
 function recordPayment(state: SubmitterState, slots: readonly Slot[], { tx, confirmation }: FinalTx): void {
   const { payments } = state.deps;
   if (payments === undefined || !isPaid(confirmation)) return;
@@ -134,8 +134,8 @@ function recordUpdate(state: SubmitterState, { update }: Extract<Slot, { readonl
 }
 
 /**
- * Returns each result's share of its transaction's cost, in proportion to its expected gas. The shares add up to the cost,
- * because later estimates do not change them.
+ * Returns each result's share of its transaction's cost, in proportion to its expected gas. Later estimates do not change the
+ * shares, so they add up to the cost.
  */
 function sharesOf(
   state: SubmitterState,
@@ -152,7 +152,7 @@ function sharesOf(
   };
 }
 
-/** Returns each connection's number of results in a transaction, and its share of all results. */
+/** Returns, for each connection, the number of its results in a transaction and their share of all results. */
 function byConnection({ slots }: SentTransaction): readonly {
   readonly connection_id: string;
   readonly count: number;

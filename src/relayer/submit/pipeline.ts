@@ -3,17 +3,17 @@ import type { ExpectedResult, ProvenResult, ResultOutcome } from "../result/prov
 
 /** A result's stage. Each result is in exactly one stage and is resolved once. */
 export type Stage =
-  /** the relayer is reading and proving it */
+  /** the relayer is reading and proving the result */
   | { readonly kind: "expected"; readonly sinceHeight: bigint }
-  /** it waits for a transaction */
+  /** the result is waiting for a transaction */
   | { readonly kind: "queued" }
-  /** it is in a transaction that is being simulated or waits for its broadcast */
+  /** the result is in a transaction that is being simulated or is waiting for its broadcast */
   | { readonly kind: "planned" }
-  /** its transaction is being broadcast; a block may already include it */
+  /** the result's transaction is being broadcast; a block may already include it */
   | ({ readonly kind: "broadcasting" } & Departure)
-  /** a node has accepted its transaction */
+  /** a node has accepted the result's transaction */
   | ({ readonly kind: "in-flight" } & Departure)
-  /** Undefined if it was not proven. */
+  /** Undefined if the result was not proven. */
   | { readonly kind: "resolved"; readonly outcome: ResultOutcome | undefined };
 
 interface Departure {
@@ -28,7 +28,7 @@ type PipelineEvent =
   | { readonly kind: "plan" }
   | ({ readonly kind: "broadcast" } & Departure)
   | { readonly kind: "accept" }
-  /** its transaction was not broadcast, failed or was lost, and the result is tried again */
+  /** the result's transaction was not broadcast, failed or was lost, and the result is tried again */
   | { readonly kind: "requeue" }
   | { readonly kind: "resolve"; readonly outcome: ResultOutcome | undefined };
 
@@ -62,11 +62,11 @@ function nextStage(stage: Stage, event: PipelineEvent): Stage {
 export interface ExpectedEntry {
   readonly id: number;
   readonly result: ExpectedResult;
-  /** Changed only by the pipeline. */
+  /** Only the pipeline changes this. */
   readonly stage: Stage;
 }
 
-/** A proven result and what the submitter knows about it. */
+/** A proven result with the submitter's data about it. */
 export interface Entry {
   readonly id: number;
   readonly result: ProvenResult;
@@ -80,14 +80,14 @@ export interface Entry {
 export interface QueryEntries {
   /** The oldest first. */
   readonly expected: readonly ExpectedEntry[];
-  /** At most one for a KV query. In chain order for a TX query. */
+  /** At most one result for a KV query; in chain order for a TX query. */
   readonly queued: readonly Entry[];
   readonly planned: readonly Entry[];
   /** Broadcasting or in flight. */
   readonly sent: readonly Entry[];
 }
 
-/** Holds every result from the start of its read until its outcome, when the result leaves the pipeline. */
+/** Contains each result from the start of its read until its outcome is known. */
 export type Pipeline = ReturnType<typeof createPipeline>;
 
 const NONE: QueryEntries = { expected: [], queued: [], planned: [], sent: [] };
@@ -136,7 +136,7 @@ export function createPipeline() {
     const own = ofQuery(id);
     setQuery(id, { ...own, [place]: isFirst ? [entry, ...own[place]] : [...own[place], entry] });
   };
-  /** Queues an entry. If its KV query already has a queued result, returns the older of the two, which must be resolved. */
+  /** Queues an entry. If its KV query already has a queued result, returns the older entry, which must be resolved. */
   const enqueue = (entry: Entry, isFirst: boolean): Entry | undefined => {
     const { query, at } = entry.result;
     const [old] = ofQuery(query.id).queued;
@@ -164,8 +164,8 @@ export function createPipeline() {
       }
     },
     /**
-     * Queues a proven result behind its query's other results. `id` is its id as an expected result. Returns the new entry and,
-     * if two results of a KV query would be queued, the older one, which must be resolved.
+     * Queues a proven result behind its query's other results. `id` is the id of the expected result. Returns the new entry and,
+     * if two results of a KV query would be queued, the older entry, which must be resolved.
      */
     queue: (
       result: ProvenResult,
@@ -189,7 +189,7 @@ export function createPipeline() {
     },
     /**
      * Moves proven entries to a stage other than the queue. Throws if a KV query would have two results in flight or a TX result
-     * would overtake another result of its query, because both would be bugs.
+     * would overtake another result of its query. Either would be a bug.
      */
     apply: (
       moved: readonly Entry[],
@@ -245,13 +245,13 @@ export function isProven(entry: ExpectedEntry | Entry): entry is Entry {
   return "sinceMs" in entry;
 }
 
-/** Returns the local height at which a query's result in flight was broadcast; undefined if none is in flight. */
+/** Returns the local height at which a query's result in flight was broadcast; undefined if no result is in flight. */
 export function sentAtOf({ sent }: QueryEntries): bigint | undefined {
   const stage = sent.at(-1)?.stage;
   return stage?.kind === "broadcasting" || stage?.kind === "in-flight" ? stage.sentAt : undefined;
 }
 
-/** Returns the number of a query's results that have not been broadcast, and the remote height of the newest one. */
+/** Returns the number of a query's results that have not been broadcast, and the remote height of the newest of them. */
 export function unsentOf({ planned, queued, expected }: QueryEntries): {
   readonly count: number;
   readonly newest: RemoteHeight | undefined;

@@ -24,7 +24,8 @@ export interface PlanOptions {
  * - A result that is still being read takes up capacity but is not put into a transaction. Otherwise a faster connection's
  *   results would be sent before results that have been due longer.
  * - A transaction contains at most one result of a KV query.
- * - All planned results of a TX query are in one transaction. Its other results follow once that transaction is included.
+ * - All planned results of a TX query are in one transaction. The query's other results follow once that transaction is
+ *   included.
  * - An entry that alone exceeds a limit gets its own transaction.
  */
 export function planTransactions(
@@ -75,14 +76,14 @@ function withinCapacity(
 }
 
 /**
- * Percentage of the capacity that a plan uses. Simulations may report slightly more gas than expected, and a transaction that no
- * longer fits would wait for the next block.
+ * Percentage of the capacity that a plan uses. Simulations may report slightly more gas than expected, and a transaction that
+ * then no longer fits would wait for the next block.
  */
 const PLANNED_PERCENT = 99n;
 
 /**
- * Returns the gas of the transactions and client updates themselves. Each transaction has fixed gas, and each connection needs at
- * least one client update per block.
+ * Returns the gas of transactions and client updates without results. Each transaction has fixed gas, and each connection needs
+ * at least one client update per block.
  */
 function fixedGas(weight: number, updates: number): bigint {
   return (
@@ -101,9 +102,7 @@ export function capacityFor(
   return ((gas + fixedGas(weight, updates)) * 100n) / PLANNED_PERCENT + 1n;
 }
 
-/**
- * Sorts results so that the ones with the same client update are together. The sort is stable, so TX results keep their order.
- */
+/** Sorts results so that results with the same client update are adjacent. The sort is stable, so TX results keep their order. */
 function byConnection({ result: a }: Entry, { result: b }: Entry): number {
   return (
     ascending(a.query.connectionId, b.query.connectionId) ||
@@ -134,7 +133,7 @@ function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly 
   return open.length > 0 ? [...transactions, open] : transactions;
 }
 
-/** Returns the fraction of a transaction that an entry takes up, measured by the scarcest limit. */
+/** Returns the fraction of a transaction that an entry takes up, in terms of the scarcest limit. */
 function weightOf(
   entry: Entry | ExpectedEntry,
   { limits, gasOf }: Pick<PlanOptions, "limits" | "gasOf">,
@@ -147,7 +146,7 @@ function weightOf(
   );
 }
 
-/** Keeps each TX query's results in one transaction. Otherwise the first could fail while later results are included. */
+/** Keeps each TX query's results in one transaction. Otherwise, the first result could fail while later results are included. */
 function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonly (readonly Entry[])[] {
   const seen = new Set<bigint>();
   return planned

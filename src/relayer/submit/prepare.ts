@@ -37,7 +37,7 @@ export async function prepare(state: SubmitterState, signal: AbortSignal): Promi
   // The queries' next results may be proven from now on.
   if (planned.length > 0) state.deps.height.wake();
   const simulated = await Promise.all(planned.map((entries) => simulate(state, entries, signal)));
-  // Add all transactions together; otherwise the first would be broadcast immediately and the others a round trip later.
+  // Add all transactions together. Otherwise, the first would be broadcast immediately and the others a round trip later.
   state.prepared = [...state.prepared, ...simulated.flatMap((one) => one ?? [])];
   await rereadQueries(state, signal);
   return planned.length > 0;
@@ -59,8 +59,8 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
     groupOf: (entry: Entry) => groupOf(state, entry),
   };
   const waiting = byNeed(state, [...ready, ...expectedSoon(state, ready)]);
-  // First plan what fits in the next block beside the transactions in flight. In one plan for both blocks, the results of the
-  // next block would not always be the ones that are needed most.
+  // First plan the results that fit in the next block besides the transactions in flight. In a single plan for both blocks, the
+  // next block would not always contain the results that are needed most.
   const now = capacity.gas - gasInFlight(state);
   const first =
     now < block.leastGas()
@@ -75,10 +75,11 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
 
 /**
  * Returns the gas and bytes of the prepared results that are sent before `ready`. Prepared results that come later and no longer
- * fit in the block do not count. The `ready` results are then planned too, and the broadcast takes the longest-due results first.
+ * fit in the block are not counted. The `ready` results are then planned too, and the broadcast takes the longest-due results
+ * first.
  *
- * Otherwise, a fast connection's prepared results would be sent before results that have been due longer but were proven a moment
- * later.
+ * If they were counted, a fast connection's prepared results would be sent before results that have been due longer but were
+ * proven a moment later.
  */
 function stillAhead(
   state: SubmitterState,
@@ -93,13 +94,13 @@ function stillAhead(
     ),
   );
   return {
-    // If all results of a transaction stay behind, its fixed gas is not needed either.
+    // If none of a transaction's results are sent, its fixed gas is not needed either.
     gas: leaving.reduce((total, { entries, gas }) => (entries.length === 0 ? total : total + gas), 0n),
     bytes: leaving.reduce((total, { entries }) => total + bytesOf(entries), 0),
   };
 }
 
-/** Returns the prepared results that go after `ready`: the block is full, or they are not urgent above the ceiling. */
+/** Returns the prepared results sent after `ready`: they no longer fit in the block or, above the ceiling, are not urgent. */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
   const planned = new Set(prepared.flatMap(({ entries }) => entries));
@@ -138,12 +139,12 @@ function expectedSoon({ pipeline, deps }: SubmitterState, ready: readonly Entry[
 
 /**
  * Returns true if planning should wait for more results: planned and in-flight results nearly fill a block, and far more results
- * are still being read or wait behind another result. Planning the few ready results now would not send them earlier, but would
- * delay the others by two round trips for a simulation and a broadcast.
+ * are still being read or are waiting behind another result. Planning the few ready results now would not send them earlier, but
+ * would delay the other results by two round trips, for a simulation and a broadcast.
  */
 function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
   const { pipeline, block } = state;
-  // Don't wait above the ceiling: the ready results are urgent, and the others are not sent.
+  // Don't wait above the ceiling: the ready results are urgent, and other results are not sent.
   if (isAboveCeiling(state)) return false;
   const inFlight = pipeline
     .sent()
@@ -156,8 +157,8 @@ function waitForMore(state: SubmitterState, ready: readonly Entry[]): boolean {
 }
 
 /**
- * Returns true if a result may be planned. Above the price ceiling, only urgent results may. A KV query may have one planned
- * result, even while the previous one is in flight. A TX result must not overtake earlier results.
+ * Returns true if a result may be planned. Above the price ceiling, only urgent results may be planned. A KV query may have one
+ * planned result, even while the previous one is in flight. A TX result must not overtake earlier results.
  */
 function mayPlan(state: SubmitterState, { result }: Entry): boolean {
   const { pipeline } = state;
@@ -170,9 +171,9 @@ function mayPlan(state: SubmitterState, { result }: Entry): boolean {
 /**
  * Simulates one transaction. If it fails, applies the failure and returns undefined.
  *
- * A simulation runs on the mempool's state. That state includes the sequences of pending transactions but not the effects of their
- * messages, so a pending client update does not exist there. Every simulation therefore starts with the updates, including those
- * that the broadcast omits.
+ * A simulation runs on the mempool's state. That state includes the sequences of pending transactions but not the effects of
+ * their messages, so a pending client update does not exist there. Every simulation therefore starts with the updates, including
+ * those that the broadcast omits.
  */
 async function simulate(
   state: SubmitterState,

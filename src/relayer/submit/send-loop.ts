@@ -25,8 +25,8 @@ const MAX_PAUSE_MS = 500;
 const MAX_IDLE_MS = 3_000;
 
 /**
- * Plans and simulates queued results until the signal aborts. Never rejects. It runs in parallel with {@link runSending}, so that
- * the next broadcast does not wait for the round trips of simulations.
+ * Plans and simulates queued results until the signal aborts. Never rejects. Runs in parallel with {@link runSending}, so that
+ * the next broadcast does not wait for the simulations' round trips.
  */
 export async function runPreparing(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { clock, height, upkeep } = state.deps;
@@ -37,7 +37,7 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
       if (height.now() > 0n && upkeep?.isDue() !== true && (await prepare(state, signal))) {
         state.pace.simulateMs = clock.monotonicMs() - startedMs;
         state.work.wake();
-        // Pause, because results that a simulation put back may fail again.
+        // Pause, because results requeued by a simulation may fail again.
         await pause(MIN_PAUSE_MS, clock, signal);
       }
       await changedSince(state, seen, hasUnsent(state) ? MAX_PAUSE_MS : MAX_IDLE_MS, signal);
@@ -59,7 +59,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
-      // If nothing was to be sent, the step shows nothing. Otherwise, if there is no reason to stop, a transaction was accepted.
+      // A step may have had nothing to send. Only an accepted transaction, which clears `stopped`, shows that sending works.
       if (lastError !== undefined && state.pace.stopped === undefined) {
         deps.logger.info("transactions can be sent again");
         lastError = undefined;
@@ -168,7 +168,7 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/** Reads the fee market after each new block, once the block limits are known. Nothing is sent before that. */
+/** Reads the fee market after each new block, once the block limits are known. Nothing is sent before the limits are known. */
 async function followMarket(
   state: SubmitterState,
   {
@@ -190,7 +190,7 @@ const MAX_MARKET_READS = 3;
 
 /**
  * Reads the fee market after a block, or only the price if the chain has no fee market. Until the read ends, this height's budget
- * and price are predictions, so the caller waits only if none can be made.
+ * and price are predictions, so the caller waits only if they cannot be predicted.
  */
 async function readMarket(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const { market, pace } = state;
@@ -249,9 +249,9 @@ function backlogOf(state: SubmitterState): Backlog {
     if (query.type === "tx") continue;
     const own = gasOf(state, [{ result: { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) } }]);
     if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
-    // A transaction that was sent before the newest block is probably in it, but has not been looked up. A transaction that was
-    // sent after it will use part of the next block, so its results are still due; otherwise a second plan would find less
-    // than the first.
+    // A transaction that was sent before the newest block is probably in that block but has not been looked up yet. A transaction
+    // that was sent after the newest block will use part of the next block, so its results are still due; otherwise, a second
+    // plan would find less than the first.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
     const isAnswered = sentAt !== undefined && sentAt < height;
     const at = isAnswered ? { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } } : known;
@@ -274,14 +274,14 @@ function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
   return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
-/** Reads the price before a broadcast needs it. Does not wait for it if the previous height's price is still good enough. */
+/** Reads the price before a broadcast needs it. Doesn't wait for the read if the previous height's price is still good enough. */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
     const gasPrice = await state.deps.window.gasPrice(signal);
     state.pace.price = { height, gasPrice };
     state.market.recordFeePrice(height, quoDec18(gasPrice, state.options.gasPrice.multiplier));
   };
-  // The error recurs at the next height, when the known price is too old.
+  // Ignore errors, because they recur at the next height, when the known price is too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);
   else await read();
 }
@@ -317,7 +317,7 @@ function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: S
   for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);
 }
 
-/** Resolves all results that have not been broadcast as unsent, because nothing can be sent. They are read again later. */
+/** Resolves all results that have not been broadcast as unsent, because nothing can be sent. The values are read again later. */
 function unsendAll(state: SubmitterState, error: Error): void {
   for (const entry of unsent(state))
     resolve(state, entry, { kind: "unsent", reason: errorText(error), error });

@@ -1,13 +1,13 @@
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** What determines when a query is served. */
+/** The facts that determine when a query is served. */
 export interface Need {
   /** Queries of the same type and period take turns. */
   readonly group: string;
   /** Number of turns that the query has had, relative to other queries in its group. */
   readonly turn: number;
-  /** Like `turn`, but without {@link MAX_CATCH_UP}, so that queries that are further behind take turns too. */
+  /** Like `turn`, but without {@link MAX_CATCH_UP}, so that queries that are further behind also take turns. */
   readonly had: number;
   /** The query's place within each turn, lowest first: its first due height, which never changes, so no query is skipped. */
   readonly place: bigint;
@@ -17,19 +17,19 @@ export interface Need {
 }
 
 /**
- * The order in which queries are served while a block cannot hold all due results. The query that has been due the longest goes
- * first.
+ * The order in which queries are served while the due results do not all fit in a block. The query that has been due the longest
+ * is served first.
  *
  * Queries with equal periods take turns. All queries answered in one block become due at the same height, and a tie-break by id
- * would starve the last ids. Each query gets a result before any gets the next, and the query that was due first goes first. A turn
- * ends once a result is included, or once a read shows that none is needed. A result that was read but never sent does not end a
- * turn.
+ * would starve the last ids. Each query gets a result before any query gets another, starting with the query that was due first.
+ * A turn ends once a result is included, or once a read shows that no result is needed. A result that was read but never sent
+ * does not end a turn.
  */
 export type ServiceOrder = ReturnType<typeof createServiceOrder>;
 
 /**
- * Maximum number of turns that a query may catch up, for example after its transaction was lost. Without this limit, the queries of
- * a connection that was down for an hour would fill all following blocks.
+ * Maximum number of turns that a query may catch up, for example after its transaction was lost. Without this limit, the queries
+ * of a connection that was down for an hour would fill all following blocks.
  */
 const MAX_CATCH_UP = 3;
 
@@ -52,8 +52,8 @@ export function createServiceOrder() {
     Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
     /**
-     * Returns the need of a query's result. `before` describes the query's results that are sent first. The first of them is sent
-     * at local height `sentAt`, and the next block includes it.
+     * Returns the need of a query's result. `before` describes the query's results that are sent first. The first of these is
+     * sent at local height `sentAt`, and the next block includes it.
      */
     needOf: (query: RegisteredQuery, before?: { readonly count: number; readonly sentAt: bigint }): Need => {
       const { id, updatePeriod } = query;
@@ -66,7 +66,7 @@ export function createServiceOrder() {
       const dueAt = before.sentAt + 1n + updatePeriod * BigInt(before.count);
       return { group, turn: later, had: later, place, dueAt, id };
     },
-    /** Ends a query's turn: its result was included, or no result is needed now. */
+    /** Ends a query's turn, because its result was included or no result is needed now. */
     recordIncluded: (query: RegisteredQuery): void => {
       const group = groupOf(query);
       const position = positionOf(query, group);
@@ -90,7 +90,7 @@ function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: Registe
 /** Caches group names by period, because they are looked up for each queued result whenever one is selected. */
 const groupNames = { kv: new Map<bigint, string>(), tx: new Map<bigint, string>() };
 
-/** Maximum number of remembered periods. Few are in use, but contracts choose them. */
+/** Maximum number of remembered periods. Few periods are in use, but contracts choose them. */
 const MAX_GROUP_NAMES = 1_000;
 
 function groupOf({ type, updatePeriod }: RegisteredQuery): string {

@@ -32,7 +32,7 @@ import { gasItem, type Prepared, type SentTransaction } from "./transaction.ts";
 import type { FundsWatch, SubmitGate, Upkeep, PaymentSink } from "../result/submit-gate.ts";
 
 export interface SubmitterOptions {
-  /** Type URL of `MsgSubmitQueryResult`, which contains the chain's own name. */
+  /** Type URL of `MsgSubmitQueryResult`, which contains the chain's name. */
   readonly submitTypeUrl: string;
   /** Gas limit = expected gas × this / 1000. */
   readonly gasAdjustmentPermille: bigint;
@@ -65,13 +65,13 @@ export interface SubmitterDeps {
   readonly metrics: RelayerMetrics;
 }
 
-/** The state that the parts of the submitter share. Only the pipeline knows each result's stage. */
+/** State shared by the parts of the submitter. Each result's stage is known only to the pipeline. */
 export interface SubmitterState {
   readonly options: SubmitterOptions;
   readonly deps: SubmitterDeps;
   readonly pipeline: Pipeline;
   readonly order: ServiceOrder;
-  /** By connection id: how many blocks early the connection must read because of its durations. */
+  /** Number of blocks by which each connection must read early because of its durations, by connection id. */
   readonly lookAheads: Map<string, bigint>;
   readonly queries: QueryMarks;
   readonly gas: GasEstimates;
@@ -91,13 +91,13 @@ export interface SubmitterState {
   readonly work: ChangeSignal;
 }
 
-/** What the submitter remembers about queries even if they have no result in the pipeline. */
+/** The submitter's data about queries, including queries without a result in the pipeline. */
 interface QueryMarks {
-  /** Queries of failed transactions whose error named no message, by group. Each group is tried separately. */
+  /** Group of each query whose transaction's error named no message, by query id. Groups are tried separately. */
   readonly isolated: Map<bigint, string>;
   /** TX queries with an unsent result. Later results of the same search must not be sent either. */
   readonly withdrawn: Set<bigint>;
-  /** Queries whose last results must be read from the chain, because another relayer has sent some. */
+  /** Queries whose last results must be read from the chain, because another relayer has sent results. */
   readonly unread: Set<bigint>;
 }
 
@@ -110,20 +110,20 @@ interface Pace {
   firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
   /** The price that was last read, and the local height at that time. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
-  /** Duration of the last simulations and of the last broadcasts, ms. */
+  /** Durations of the last simulations and the last broadcasts, ms. */
   simulateMs: number;
   broadcastMs: number;
   /** Nothing is sent below this height, unless the price is known to exceed the refused price `offered`. */
   heldBelow: bigint;
   /** The price of the last broadcast. */
   offered: Dec18;
-  /** Nothing is simulated below this height, because the node expected another sequence at every attempt. */
+  /** Nothing is simulated below this height, because the node expected another sequence in every simulation. */
   simulatedFrom: bigint;
   /** Monotonic time before which nothing is sent, ms. */
   stoppedUntilMs: number;
   /** Why nothing is sent; undefined if nothing stops it. */
   stopped: string | undefined;
-  /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined once one has. */
+  /** Monotonic time since which no broadcast or simulation has reached a node, ms; undefined once a node has been reached. */
   muteSinceMs: number | undefined;
 }
 
@@ -179,7 +179,7 @@ function budgetOf(state: SubmitterState): MarketBudget | undefined {
   return { ...budget, gas: maxInt(budget.gas, needed + gasInFlight(state)) };
 }
 
-/** Returns the rule that makes a query's next result, not yet in flight, urgent; undefined without such a rule. */
+/** Returns the rule that makes a query's next unsent result urgent; undefined if no rule does. */
 export function urgentRule(
   { deps, market }: SubmitterState,
   query: RegisteredQuery,
@@ -196,9 +196,9 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the need of a result that is not broadcast and that follows this number of queued results of its query. */
+/** Returns the need of a result that has not been broadcast and follows this number of queued results of its query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
-  // A result contains its query as it was at the time of the read. It may have been answered since.
+  // A result contains its query as of the time of the read. The query may have been answered since.
   const current = deps.registry.state(query.id);
   const sentAt = sentAtOf(pipeline.ofQuery(query.id));
   const count = waiting + (sentAt === undefined ? 0 : 1);
@@ -207,8 +207,8 @@ function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuer
 }
 
 /**
- * Sorts results: urgent results by priority, then all others by need. Each further result of a KV query takes a further turn, so
- * that a query with a result in the pipeline is read again only after others have had their turn.
+ * Sorts results: urgent results by priority, then all other results by need. Each further result of a KV query takes another
+ * turn, so that a query with a result in the pipeline is read again only after other queries have had their turn.
  */
 export function byNeed<T extends { readonly result: ExpectedResult }>(
   state: SubmitterState,
@@ -301,7 +301,7 @@ export function requeue(state: SubmitterState, entries: readonly Entry[]): void 
     const { query } = entry.result;
     const { queued, planned, sent } = pipeline.ofQuery(query.id);
     if (queries.withdrawn.has(query.id)) resolve(state, entry, WITHDRAWN);
-    // The next result was proven while this one was in flight.
+    // The next result was proven while this result was in flight.
     else if (query.type === "kv" && sent.includes(entry) && queued.length + planned.length > 0)
       resolve(state, entry, SUPERSEDED);
     else if (entry.stage.kind !== "resolved") again.push(entry);

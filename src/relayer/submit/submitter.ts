@@ -23,11 +23,11 @@ import { gasOf } from "./transaction.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
 
-/** Sends the proven results of all connections to the local chain and follows them until a block includes them. */
+/** Sends the proven results from all connections to the local chain and tracks them until a block includes them. */
 export interface Submitter extends ResultSubmitter {
-  /** Returns the gas per result that the submitter has learned for a query; undefined if none. */
+  /** Returns the gas per result that the submitter has learned for a query; undefined if it has learned none. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
-  /** Call it when this process starts to send. Forgets that earlier broadcasts reached no node. */
+  /** Forgets that earlier broadcasts reached no node. Call this when this process starts to send. */
   readonly beginTerm: () => void;
   /** Takes O(n) time for n results in the pipeline. */
   readonly status: () => SubmitterStatus;
@@ -71,7 +71,7 @@ export function submitterOf(state: SubmitterState): Submitter {
 
 function offer(state: SubmitterState, results: readonly ProvenResult[], reservation?: Reservation): void {
   const ids = new Map(reservation?.results.map(({ query }, index) => [query.id, reservation.ids[index]]));
-  // Give up and queue in the same step, so that failed results never appear as still expected.
+  // Give up and queue in the same step, so that failed results never appear to be still expected.
   const offered = new Set(results.map(({ query }) => query.id));
   state.pipeline.giveUp(
     [...ids].flatMap(([queryId, id]) => (id === undefined || offered.has(queryId) ? [] : [id])),
@@ -102,13 +102,13 @@ interface Capacity {
 }
 
 /**
- * Returns how much gas a connection may read results for. This is the block after the one that is in flight or sent next; a
- * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of that block is taken. Otherwise
- * the connection would read small groups of queries one after the other, and each group would cost a cycle's round trips.
+ * Returns the gas for which a connection may read results. It is the gas of the block after the one in flight or sent next; a
+ * look-ahead of 2 adds another block. The capacity is 0 while most of the connection's share of that block is taken. Otherwise,
+ * the connection would read small groups of queries one after another, and each group would cost a cycle's round trips.
  */
 function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigint): Capacity {
   const { deps, pipeline, block, options, pace } = state;
-  // The rest of the next block and, for a look-ahead of 2, the entire block after it.
+  // The remaining gas in the next block and, for a look-ahead of 2, the entire block after it.
   const leaving = freeGas(state) + block.gas() * maxInt(lookAhead - 1n, 0n);
   const waiting = [...pipeline.expected(), ...unsent(state)];
   const waitingGas = gasOf(state, waiting);
@@ -119,7 +119,7 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
   const free = block.gas() - maxInt(waitingGas - leaving, 0n);
   const isStopped =
     deps.clock.monotonicMs() < pace.stoppedUntilMs || pipeline.queuedBytes() > MAX_QUEUED_BYTES / 2;
-  // If everything in the queue can be sent, nothing has to wait for a later block, so skip the sort.
+  // If everything in the queue can be sent, no result has to wait for a later block, so skip the sort.
   const later = waitingGas > leaving ? gasBehind(state, waiting, { leaving, connectionId }) : 0n;
   // Stop reading once three quarters of the share are taken. With a lower limit, a cycle would start only in every second block
   // although blocks are full, because a cycle takes a block to read, prove and simulate.
@@ -130,7 +130,7 @@ function capacityOf(state: SubmitterState, connectionId: string, lookAhead: bigi
 /** Returns the gas that is left in the next block. */
 function freeGas({ deps, pipeline, block }: SubmitterState): bigint {
   const now = deps.height.now();
-  // A transaction sent before the newest block is probably in that block, but not yet looked up.
+  // A transaction sent before the newest block is probably in that block, but has not been looked up yet.
   const inFlight = pipeline.sent().reduce((sum, { stage }) => {
     const isNew = (stage.kind === "broadcasting" || stage.kind === "in-flight") && stage.sentAt >= now;
     return isNew ? sum + stage.gas : sum;
@@ -166,8 +166,8 @@ function gasBehind(
 }
 
 /**
- * Returns the candidates that can be sent soon, in order of need. Other connections' queued results go first if they have been
- * due longer, but a connection always has its own share of a block.
+ * Returns the candidates that can be sent soon, in order of need. Other connections' queued results come first if they have been
+ * due longer, but each connection always gets its share of a block.
  */
 function choose(
   state: SubmitterState,
@@ -220,7 +220,7 @@ function mayRead(
   return type === "kv" ? count < 2 : count === 0 && own.sent.length === 0;
 }
 
-/** Returns a query's newest result. A queued result is sent after the one in flight, which the next block should include. */
+/** Returns a query's newest result. A queued result is sent after the result in flight, which the next block should include. */
 function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResult | undefined {
   const own = pipeline.ofQuery(id);
   const sentAt = sentAtOf(own);

@@ -8,7 +8,7 @@ import {
 import type { Entry } from "./pipeline.ts";
 import type { GasEstimates, GasItem } from "./budgets.ts";
 
-/** One message in a transaction: a result, or a client update before the results that need it. */
+/** One message in a transaction: a result, or a client update that precedes the results that need it. */
 export type Slot =
   | { readonly kind: "result"; readonly entry: Entry }
   | { readonly kind: "update"; readonly update: ClientUpdate };
@@ -20,7 +20,7 @@ export interface Prepared {
   readonly gas: bigint;
   /** Simulated gas, including the client updates. */
   readonly simulated: bigint;
-  /** True if it contains all the simulated entries. Otherwise, its gas is an estimate. */
+  /** True if the transaction contains all the simulated entries. Otherwise, its gas is an estimate. */
   readonly isWhole: boolean;
 }
 
@@ -31,13 +31,13 @@ export interface SentTransaction {
   readonly gas: bigint;
   /** Local height of its broadcast. */
   readonly sentAt: bigint;
-  /** True if it contains all the simulated results. */
+  /** True if the transaction contains all the simulated results. */
   readonly isWhole: boolean;
-  /** Keys of the client updates that this transaction relies on and that are in earlier transactions. */
+  /** Keys of the client updates in earlier transactions that this transaction relies on. */
   readonly reliesOn: ReadonlySet<string>;
-  /** True if one of its results may make it fail. */
+  /** True if one of the transaction's results may make it fail. */
   readonly isIsolated: boolean;
-  /** Tells the gate that the transaction costs nothing, so that it no longer counts toward spending limits. */
+  /** Tells the gate that the transaction costs nothing and so does not count toward spending limits. */
   readonly release: () => void;
 }
 
@@ -88,7 +88,7 @@ export function gasOfEntries(gas: Gas, entries: readonly Entry[]): bigint {
   return GAS_PER_TRANSACTION + gasOf(gas, entries);
 }
 
-/** Returns the key under which an entry's gas is learned, and the guess that applies until then. */
+/** Returns the key under which an entry's gas is learned, and the guess that applies until it has been learned. */
 export function gasItem({ result }: { readonly result: GasParts }): GasItem {
   return { key: result.query.id, guess: result.gasGuess };
 }

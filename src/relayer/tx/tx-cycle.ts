@@ -30,7 +30,7 @@ const MAX_SIZE_FAILURES = 5;
 export interface TxWorker {
   readonly worker: ConnectionWorker;
   readonly deps: TxDeps;
-  /** By query id and remote height: since when every endpoint has lacked the block's data, in monotonic ms. */
+  /** Monotonic time since which every endpoint has lacked the block's data, in ms, by query id and remote height. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
@@ -40,9 +40,9 @@ interface TxCycle extends TxWorker {
 }
 
 /**
- * Finds and proves the transactions of one connection's due TX queries, a few queries in parallel. Passes them to the submitter
- * without waiting for their blocks. A query's error is stored in its state. Throws `RelayError` and `ClientError` for connection
- * errors.
+ * Finds and proves the transactions of one connection's due TX queries, a few queries in parallel. Passes the transactions to the
+ * submitter without waiting for a block to include them. A query's error is stored in its state. Throws `RelayError` and
+ * `ClientError` for connection errors.
  */
 export async function runTxCycle(
   own: TxWorker,
@@ -93,8 +93,8 @@ async function answerTxQuery(cycle: TxCycle, state: QueryState, signal: AbortSig
 
 /**
  * Returns the range of the next search, at most {@link MAX_BLOCKS_PER_SEARCH} blocks; undefined if there is no new block. A
- * search starts after `done`, up to which everything has been searched. The first search (`done` is undefined) and the search of
- * a reset chain (`done` is far above its tip) start `lookback` blocks before `tip`.
+ * search starts after `done`, the height up to which all blocks have been searched. The first search (`done` is undefined) and
+ * the search of a reset chain (`done` is far above its tip) start `lookback` blocks before `tip`.
  */
 export function planSearch(done: bigint | undefined, tip: bigint, lookback: bigint): BlockRange | undefined {
   const start = tip > lookback ? tip - lookback : 0n;
@@ -145,7 +145,7 @@ type SearchOutcome =
 
 /**
  * Searches one query's blocks and proves the transactions. An error belongs to the query, not to the connection, because a node
- * may reject one search but serve all others.
+ * may reject one search but serve all other searches.
  */
 async function searchAndProve(
   cycle: TxCycle,
@@ -184,7 +184,7 @@ async function proveBlocks(
     return proveBlock(cycle, state, BigInt(height), txs);
   });
   const proven: ProvenTx[] = [];
-  // Stop at the first block that failed, because later transactions must not overtake the ones in that block.
+  // Stop at the first block that failed, because later transactions must not overtake those in the failed block.
   for (const [index, block] of blocks.entries()) {
     if (!block.ok) return { proven, upTo: BigInt(heights[index] ?? 0) - 1n, error: block.error };
     proven.push(...block.proven);
@@ -227,8 +227,9 @@ async function proveBlock(
 }
 
 /**
- * Returns true if a block's transactions can never be proven: the block is below all trusted heights, the error is final, or no
- * endpoint has had the data for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never a reason.
+ * Returns true if a block's transactions can never be proven: the block is below all trusted heights, the error is final, or
+ * every endpoint has lacked the data for `queries.tx_give_up_after`. A request limit, an outage or a wrong response is never
+ * treated as final.
  */
 function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
   const { code } = error instanceof LightClientError ? error.facts : { code: undefined };
@@ -236,7 +237,7 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   if (!(error instanceof ClientError) && code !== "trusted-headers-missing") return false;
   const { class: answer, lack } = readAnswer(error);
   if (error instanceof ClientError && answer === "final") return true;
-  // The results exceed the size limits of this relayer and of every endpoint, so another attempt would fail too.
+  // The results exceed the size limits of this relayer and of every endpoint, so another attempt would also fail.
   if (lack === "response-size" && state.failures >= MAX_SIZE_FAILURES) return true;
   const { deps, worker, lacking } = cycle;
   const { id } = state.query;

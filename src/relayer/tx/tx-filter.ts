@@ -61,7 +61,7 @@ function toCondition(item: unknown): TxCondition | undefined {
 
 /**
  * Returns a CometBFT query with the height range and as many conditions as fit in 512 characters. It omits conditions that the
- * query language cannot express. The search may therefore find too much, so filter the results with {@link matches}.
+ * query language cannot express. The search may therefore find too many transactions, so filter the results with {@link matches}.
  */
 export function searchText(conditions: readonly TxCondition[], range: BlockRange): string {
   let text = `tx.height>=${range.from} AND tx.height<=${range.to}`;
@@ -102,7 +102,7 @@ export interface FilteredTx {
  * Returns true if each condition matches some attribute of some event.
  *
  * Some nodes require that a single event matches all conditions. This rule is less strict, so it never drops a transaction that a
- * node found for the complete filter.
+ * node finds for the complete filter.
  */
 export function matches(conditions: readonly TxCondition[], tx: FilteredTx): boolean {
   return conditions.every((condition) =>
@@ -121,7 +121,7 @@ function valuesOf(field: string, { height, hash, events }: FilteredTx): readonly
 function matchesValue({ op, value }: TxCondition, found: string): boolean {
   if (typeof value === "string" && op === "=") return found === value;
   const wanted = decimalAtStart(value.toString());
-  // Use the number at the start of "100untrn", as some indexers do. Others only accept a bare number.
+  // Use the number at the start of "100untrn", as some indexers do. Other indexers accept only a bare number.
   const number = decimalAtStart(found);
   return wanted !== undefined && number !== undefined && compare(op, number, wanted);
 }

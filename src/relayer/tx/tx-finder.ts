@@ -18,7 +18,7 @@ export const MAX_BLOCKS_PER_SEARCH = 5_000n;
 const MAX_TXS_PER_SEARCH = 200;
 const MAX_PAGES_PER_SEARCH = 200;
 const PAGE_SIZE = 50;
-/** Maximum number of pages for a block that exceeds the limits above by itself. If an endpoint returns more, it is broken. */
+/** Maximum number of pages for a single block that exceeds the limits above. An endpoint that returns more is broken. */
 const MAX_PAGES = 2_000;
 
 export interface TxSearch {
@@ -36,7 +36,8 @@ interface FoundTxs {
 }
 
 /**
- * Finds the transactions in the range that match, succeeded and have not been handled yet. Throws `RelayError` "too-many-pages".
+ * Finds the transactions in the range that match the filter, succeeded and have not been handled yet. Throws `RelayError`
+ * "too-many-pages".
  *
  * Contracts receive transactions in chain order, and the journal stores progress as a single height, so a search must cover
  * complete blocks in ascending order. A search that exceeds its limits therefore ends before the last block that it read, unless
@@ -54,9 +55,9 @@ export async function findTxs(comet: TxSearcher, search: TxSearch, signal: Abort
       if (isWanted(search, tx)) found.push(endpoint === undefined ? tx : { ...tx, endpoint });
     if (page * PAGE_SIZE >= response.totalCount || response.txs.length === 0)
       return { found: inChainOrder(found), upTo: range.to };
-    // The next page may continue this page's last block, so only the heights below it are complete.
+    // The next page may continue this page's last block, so only lower heights are complete.
     const upTo = BigInt(response.txs.at(-1)?.height ?? 0) - 1n;
-    // Limit the pages too, because a filter may match many failed transactions.
+    // Also limit the number of pages, because a filter may match many failed transactions.
     const isEnough = found.length >= MAX_TXS_PER_SEARCH || page >= MAX_PAGES_PER_SEARCH;
     if (isEnough && upTo >= range.from && upTo <= range.to) {
       return { found: inChainOrder(found.filter((tx) => BigInt(tx.height) <= upTo)), upTo };
@@ -75,7 +76,7 @@ function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
 
 /**
  * Describes what is wrong with a page; undefined if it is valid. If the node searched for the entire filter but found a
- * transaction that {@link matches} rejects, its events are in an unknown format.
+ * transaction that {@link matches} rejects, the node's events are in an unknown format.
  */
 export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
   if (!isWholeText(conditions, range)) return undefined;
@@ -135,7 +136,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
       );
     scanUntilMs = problem === undefined ? undefined : clock.monotonicMs() + INDEX_RETRY_MS;
   };
-  // Remembering the last range is enough, because one cycle's queries search the same blocks.
+  // Remembering only the last range suffices, because one cycle's queries search the same blocks.
   let counted: { readonly key: string; readonly done: Promise<boolean> } | undefined;
   const counts: TxCounts = new Map();
   const requireCounted = ({ range }: TxSearch, signal: AbortSignal): Promise<boolean> => {
@@ -191,7 +192,7 @@ const COUNTS_AT_ONCE = 10;
 /** Number of remembered heights, enough for two searches of maximum length. */
 const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
-/** Counts the transactions in a range. Returns 0 if no endpoint can count them, since a gateway may not offer the method. */
+/** Counts the transactions in a range. Returns 0 if no endpoint can count them, because a gateway may not offer the method. */
 async function countTxs(
   { txCounts }: Pick<ScannedChain, "txCounts">,
   { from, to }: BlockRange,
@@ -221,9 +222,9 @@ async function countTxs(
 }
 
 /**
- * Checks that the index contains as many transactions as the blocks, because an index may lack some, e.g. from the last block
- * before a crash. Returns true if the index of every queried endpoint is complete. Throws `RelayError` "index-incomplete" if
- * every index lacks transactions.
+ * Checks that the index contains as many transactions as the blocks, because an index may lack transactions, e.g. from the last
+ * block before a crash. Returns true if the index of every queried endpoint is complete. Throws `RelayError` "index-incomplete"
+ * if every index lacks transactions.
  */
 async function requireWholeIndex(
   chain: SearchedChain,
@@ -265,8 +266,8 @@ export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
 }
 
 /**
- * Number of blocks per scan. Each block costs a call, or two if a transaction matches or no endpoint can count. The next cycle
- * continues where the scan ended.
+ * Number of blocks per scan. Each block costs one call, or two if a transaction matches or no endpoint can count transactions.
+ * The next cycle continues where the scan ended.
  */
 export const MAX_BLOCKS_PER_SCAN = 200n;
 const BLOCKS_AT_ONCE = 8n;
@@ -276,9 +277,9 @@ type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;
 type ScannedChain = Pick<ChainClient, "txCounts" | "distrust"> & { readonly comet: BlockReader };
 
 /**
- * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results. Computes
- * the inclusion proofs from the blocks; the caller verifies them against the header. `counts` contains the known numbers of
- * transactions. Throws `RelayError` "bad-block" unless a block has exactly one result per transaction.
+ * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results.
+ * Computes the inclusion proofs from the blocks; the caller verifies them against the header. `counts` contains the known numbers
+ * of transactions. Throws `RelayError` "bad-block" unless a block has exactly one result per transaction.
  */
 export async function scanTxs(
   chain: ScannedChain,
@@ -319,9 +320,9 @@ async function scanBlock(
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // Use the number of transactions in the block, which the header proves, instead of the count from an endpoint.
+  // Use the block's number of transactions, which the header proves, instead of an endpoint's count.
   counts.set(at, block.txs.length);
-  // Stop here, because the search would never come back to a transaction whose result is missing.
+  // Stop here, because the search would never return to a transaction whose result is missing.
   if (block.txs.length !== results.length) {
     const error = badBlock(at, `${results.length} results of ${block.txs.length} transactions`);
     if (sender !== undefined) distrust(sender, error.message);

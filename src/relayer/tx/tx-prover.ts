@@ -24,7 +24,7 @@ interface HeaderPair {
   readonly nextHeader: Any;
 }
 
-/** What is needed to prove the delivery of one block's transactions. */
+/** The data needed to prove the delivery of one block's transactions. */
 interface ProvingBlock {
   readonly own: LightBlockBytes;
   /** The next block. Its header contains the hash of the results. */
@@ -162,7 +162,7 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
       throw error;
     }
   };
-  /** Reads a block's results and proves their delivery. If they do not match the next header, asks the next endpoint. */
+  /** Reads a block's results and proves their delivery. If the results do not match the next header, asks the next endpoint. */
   const deliveriesOf = async (own: LightBlockBytes, next: LightBlockBytes): Promise<Deliveries> => {
     let response = await resultsOf(own.height);
     for (;;) {
@@ -183,13 +183,13 @@ export function createTxProver({ remote, trust, intermediate, revision }: TxProv
     ]);
     return { any: headerAny(block, await intermediate(block, trusted)), block };
   };
-  // Memoize headers: each one is needed for its own block and for the block before it.
+  // Memoize headers, because each header is needed for its own block and for the preceding block.
   const header = memoize(readHeader, (height) => height);
   return {
     wrongEndpoints: (): number => wrong.size,
     /**
-     * Returns results for transactions, with proofs that block `height` includes each and executed it. Throws `RelayError`
-     * ("no-trusted-height", "bad-block") and `ClientError`.
+     * Returns results for transactions, with proofs that block `height` included and executed each transaction. Throws
+     * `RelayError` ("no-trusted-height", "bad-block") and `ClientError`.
      */
     prove: async (height: bigint, txs: readonly FoundTx[]): Promise<readonly ProvenTxResult[]> => {
       const [own, next] = await Promise.all([header(height), header(height + 1n), resultsOf(height)]);

@@ -36,7 +36,7 @@ export interface ProvenTx {
 /** One query's proven transactions, in chain order. */
 export interface ProvenRange {
   readonly proven: readonly ProvenTx[];
-  /** Height up to which the range contains all matching transactions; undefined if they do not come from a search. */
+  /** Height up to which the range contains all matching transactions; undefined if the transactions do not come from a search. */
   readonly upTo: bigint | undefined;
   /** The error for the block after `upTo`. */
   readonly error: QueryFailure | undefined;
@@ -55,7 +55,7 @@ interface Relaying extends Relay {
   /** Number of results without an outcome. */
   pending: number;
   included: number;
-  /** True as long as every transaction that has an outcome was included or became a dead letter. */
+  /** True if every transaction with an outcome so far was included or became a dead letter. */
   isDone: boolean;
   /** The error of the first transaction that must be sent again. */
   error: QueryFailure | undefined;
@@ -81,8 +81,9 @@ interface Relay {
 }
 
 /**
- * Passes one search's transactions to the submitter in order and returns immediately. Once all have an outcome, stores the
- * search's progress and marks the query as searched. Until then, the query has queued or in-flight results and no other search.
+ * Passes one search's transactions to the submitter in order and returns immediately. Once all transactions have an outcome,
+ * stores the search's progress and marks the query as searched. Until then, the query has queued or in-flight results, and no
+ * other search starts.
  */
 export function relayRange({ worker, deps }: Relay, state: QueryState, range: RelayedRange): void {
   const { batch } = worker.settings;
@@ -116,7 +117,7 @@ function toResult(relaying: Relaying, tx: ProvenTx): ProvenResult {
     remoteTxHash: tx.hash,
     gasGuess: GAS_GUESS,
     at: tx.at,
-    // A TX result needs no client update, because it contains its own two headers.
+    // A TX result needs no client update, because the result itself contains two headers.
     update: undefined,
     dueHeight: dueHeight(state, worker.localHeight()),
     started: range.started,
@@ -144,7 +145,7 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
 /** Called once all results in the range have an outcome. */
 function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
   const { query } = state;
-  // If not, the next search covers the same range again and skips the transactions that the journal lists as handled.
+  // If some are not done, the next search covers this range again and skips transactions that the journal lists as handled.
   if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;
@@ -157,8 +158,8 @@ function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void
 }
 
 /**
- * Turns a rejected transaction into a dead letter. Returns false if it must be sent again, because something else caused the
- * failure, e.g. an invalid header, a removed query, a full block or a used-up budget.
+ * Turns a rejected transaction into a dead letter. Returns false if the transaction must be sent again because something else
+ * caused the failure, e.g. an invalid header, a removed query, a full block or a used-up budget.
  */
 function rejectForGood({ worker, deps }: Relay, ids: TxIds, error: QueryFailure): boolean {
   const isOwn =

@@ -33,8 +33,8 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
     const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
-    // Only the header tells the first block's age. Later blocks are timed by this process's clock, which may differ from chain
-    // time.
+    // The first block's age is known only from its header. Later blocks are timed by this process's clock, which may differ from
+    // chain time.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
     newAtMs = nowMs - ageMs;
     if (timeMs !== undefined) timed = { blockMs: timeMs, seenMs: nowMs };
@@ -72,11 +72,11 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
         height,
         /** Time in the block's header, wall-clock ms; undefined if unknown. */
         blockTimeMs,
-        // Round the value, because the store takes integers and the monotonic clock has fractions.
         /**
-         * Chain time, in wall-clock ms: the newest known block time, plus the time since that block was seen. The chain uses its own
-         * time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the first known
-         * block time, this is the machine's time.
+         * Chain time, in wall-clock ms: the newest known block time, plus the time since that block was seen. The chain uses its
+         * own time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the
+         * first known block time, this is the machine's time. Rounded, because the store takes integers and the monotonic clock
+         * has fractions.
          */
         chainMs: timed === undefined ? clock.nowMs() : timed.blockMs + Math.round(nowMs - timed.seenMs),
         /** Time without a new block; undefined before the first status. */
@@ -85,7 +85,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
         blockMs: marks.blockMs(),
         /** Time since the last successful read, or since the start. */
         sinceReadMs: nowMs - readAtMs,
-        /** Time since the last read ended, successful or not, or since the start. */
+        /** Time since the last read ended, whether it succeeded or not, or since the start. */
         sinceTryMs: nowMs - triedAtMs,
         /** True if the node reports that it is catching up. */
         catchingUp,
@@ -113,8 +113,8 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
       /** True once the query list has been read. */
       isLoaded,
       /**
-       * Set if reads have failed since the list was last read, so that it may lack changes. `sinceMs` is the time since the first
-       * failure, and `reason` the last error.
+       * Set if reads have failed since the list was last read, so the list may lack changes. `sinceMs` is the time since the
+       * first failure, and `reason` the last error.
        */
       failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
     }),
@@ -129,10 +129,10 @@ export interface HeightMark {
   readonly localHeight: bigint;
 }
 
-/** Number of blocks that the mean block time covers. */
+/** Number of blocks over which the mean block time is measured. */
 const TIMED_BLOCKS = 100n;
 
-/** Creates an empty list of when a chain's newest heights were first seen. Beyond `capacity` marks, drops the oldest. */
+/** Creates an empty list of when a chain's newest heights were first seen. Above `capacity` marks, drops the oldest. */
 export function createHeightMarks(capacity: number) {
   let marks: HeightMark[] = [];
   const firstFrom = (height: bigint): HeightMark | undefined => {
@@ -160,12 +160,13 @@ export function createHeightMarks(capacity: number) {
     firstFrom,
     /** Returns the mean time between the newest blocks, at least 1; undefined before the third mark. O(log n). */
     blockMs: (): number | undefined => {
-      // Skip the first mark, whose time comes from its block's header and is before this process first saw the block.
+      // Skip the first mark. Its time comes from the block's header and is earlier than the time at which this process saw the
+      // block.
       const [, second] = marks;
       const newest = marks.at(-1);
       if (second === undefined || newest === undefined || newest === second) return undefined;
       const first = firstFrom(maxInt(newest.height - TIMED_BLOCKS, second.height));
-      // After a larger gap, only the newest mark is in range, so measure from the one before it.
+      // After a larger gap, only the newest mark is in range, so measure from the mark before it.
       const oldest = (first === newest ? marks.at(-2) : first) ?? second;
       return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },

@@ -60,7 +60,7 @@ interface Account {
 export interface AccountView extends Account {
   /** Undefined before the first read. */
   readonly balance: bigint | undefined;
-  /** Why the node refuses transactions for lack of funds; undefined if it does not, or if coins have arrived since. */
+  /** Why the node refuses transactions for lack of funds; undefined if it refuses none, or if coins have arrived since then. */
   readonly unpaid: string | undefined;
   /** Time since the last successful read, or since startup; ms. */
   readonly sinceReadMs: number;
@@ -68,7 +68,7 @@ export interface AccountView extends Account {
   readonly error: string | undefined;
 }
 
-/** Reads the account's balance and learns whether it is sufficient. */
+/** Reads the account's balance and determines whether it is sufficient. */
 interface AccountWatch extends FundsWatch {
   /** Reads the balance. Rejects only on abort. */
   readonly read: (signal: AbortSignal) => Promise<void>;
@@ -111,7 +111,7 @@ export function createAccountWatch(
   };
 }
 
-/** Returns true if the balance has grown. While nothing is due, only this shows that the account may be able to pay again. */
+/** Returns true if the balance has grown. While nothing is due, this alone shows that the account may be able to pay again. */
 function hasGrown(before: bigint | undefined, now: bigint | undefined): boolean {
   return before !== undefined && now !== undefined && now > before;
 }
@@ -172,7 +172,7 @@ async function readClient(
     local.clientState(clientId, signal),
     local.clientStatus(clientId, signal),
   ]);
-  // As in ibc-go, a client expires with its latest consensus state.
+  // As in ibc-go, a client expires when its latest consensus state does.
   const { timeNs } = await local.consensusState(clientId, state.latestHeight, signal);
   return {
     ...state,
@@ -225,7 +225,7 @@ const BALANCE_MS = 30_000;
 
 /**
  * Creates a service that reads what no cycle reads, so that the relayer's state is known even if nothing is due: remote chains
- * that have no due queries, the endpoints of chains with several, light clients, and the balance. Never fails.
+ * without due queries, the endpoints of chains that have several, light clients, and the balance. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;

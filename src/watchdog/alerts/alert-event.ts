@@ -2,11 +2,11 @@ import { z } from "zod";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { storedCost } from "../policy/cost-text.ts";
 
-/** A complete notification about one alert. It never changes once it is queued. */
+/** A complete notification about one alert. A notification never changes once it is queued. */
 export const alertEvent = z.strictObject({
   /** Identifies the event, even across restarts, so that receivers can recognise a repeated notification. */
   id: z.string(),
-  /** Identifies the alert. All of its events share this key, even if two watchdogs watch the same validator. */
+  /** Identifies the alert. All of the alert's events share this key, even if two watchdogs watch the same validator. */
   key: z.string(),
   /** Name of the condition. */
   alert: z.string(),
@@ -31,7 +31,7 @@ export const alertEvent = z.strictObject({
   dashboard: z.string().optional(),
   /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
   page: z.string().optional(),
-  /** What the alert's incidents have cost in the month up to `atMs`. Absent if the alert is not about missed votes. */
+  /** Cost of the alert's incidents in the month up to `atMs`. Absent if the alert is not about missed votes. */
   cost: storedCost.optional(),
 });
 
@@ -39,7 +39,7 @@ export type AlertEvent = Readonly<z.output<typeof alertEvent>>;
 
 export type EventKind = AlertEvent["kind"];
 
-/** What a receiver that tracks alerts should currently show about an alert. */
+/** The data that a receiver that tracks alerts should currently show about an alert. */
 export interface CurrentAlert {
   readonly event: AlertEvent;
   /** Absent while the alert is firing. */

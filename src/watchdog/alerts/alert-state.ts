@@ -9,9 +9,9 @@ const acknowledgement = z.strictObject({ author: z.string(), note: z.string(), a
 
 export type Acknowledgement = Readonly<z.output<typeof acknowledgement>>;
 
-/** What has been sent about an alert so far. */
+/** Notifications sent about an alert so far. */
 const notifiedState = z.strictObject({
-  /** How many reminders have been sent. */
+  /** Number of reminders sent. */
   reminders: z.number(),
   /** Time of the first notification. Absent in state from older versions. */
   firstAtMs: z.number().exactOptional(),
@@ -23,7 +23,7 @@ const notifiedState = z.strictObject({
 
 export type NotifiedState = Readonly<z.output<typeof notifiedState>>;
 
-/** The state of one validator's alert. Inactive alerts have none. Times are wall-clock ms. */
+/** The state of one validator's alert. Inactive alerts have no state. Times are wall-clock ms. */
 export const alertState = z
   .strictObject({
     validator: z.string(),
@@ -34,25 +34,25 @@ export const alertState = z
     sinceMs: z.number(),
     /** When an evaluation last found the condition active. */
     lastActiveMs: z.number(),
-    /** When an evaluation first found the condition clear since then. Absent while the condition is active or unknown. */
+    /** When an evaluation first found the condition clear again. Absent while the condition is active or unknown. */
     clearSinceMs: z.number().optional(),
-    /** When the alert was resolved. Absent unless it is. */
+    /** When the alert was resolved. Absent unless it is resolved. */
     resolvedAtMs: z.number().exactOptional(),
-    /** The last evaluation's result with its values, phrased to end a sentence. If resolved, the result that ended it. */
+    /** The last evaluation's result with its values, phrased to end a sentence. If resolved, the result that ended the alert. */
     reason: z.string(),
     badness: z.number().optional(),
-    /** When the grace period after a cause ends, until which the alert stays pending. Absent if there is none. */
+    /** End of the grace period after a cause has ended. The alert stays pending until then. Absent without a grace period. */
     heldUntilMs: z.number().optional(),
     /**
      * Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may
      * send notifications.
      */
     quietReason: z.string().optional(),
-    /** What has been sent about the alert. Absent if nothing was. */
+    /** Notifications sent about the alert. Absent if nothing has been sent. */
     notified: notifiedState.exactOptional(),
-    /** Who is working on the alert. Absent if nobody acknowledged it. */
+    /** Who is working on the alert. Absent if nobody has acknowledged the alert. */
     acknowledged: acknowledgement.optional(),
-    /** Escalation steps taken so far. Absent if none. */
+    /** Escalation steps taken so far. Absent if no steps have been taken. */
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
     // Older versions stored these two fields.
     badBlocksBefore: z.unknown().exactOptional(),
@@ -71,16 +71,16 @@ export interface AlertTiming {
   readonly forMs: number;
   readonly resolveForMs: number;
   /**
-   * Between two active evaluations that are no further apart than this, the condition is taken to be active too. `forMs` applies
-   * instead if it is longer.
+   * The condition is assumed to be active between two active evaluations that are no further apart than this, or than `forMs` if
+   * that is longer.
    */
   readonly gapMs: number;
 }
 
-/** What identifies a new alert. */
+/** The fields that identify a new alert. */
 export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
-/** How long a resolved alert is retained, so that Alertmanager learns of its end and people see it on the page. */
+/** How long a resolved alert is retained, so that Alertmanager learns of its end and people still see it on the page. */
 const RESOLVED_RETENTION_MS = 900_000;
 
 /**
@@ -114,8 +114,8 @@ function advanceActive(
 ): AlertState {
   if (current?.phase === "firing")
     return { ...current, reason, badness, clearSinceMs: undefined, lastActiveMs: nowMs };
-  // Start the time again after a gap in polling, because the condition may have been clear in between, and after the clock
-  // stepped back, because the times cannot be compared.
+  // Restart the time after a gap in polling, because the condition may have been clear in between. Also restart it after the
+  // clock has stepped back, because the times cannot be compared.
   const continues =
     current !== undefined &&
     nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&
@@ -131,7 +131,7 @@ function advanceClear(
   { reason }: ConditionResult,
   { nowMs, resolveForMs }: AlertTiming,
 ): AlertState {
-  // Take the smaller time, so that the time starts again after the clock steps back.
+  // Take the smaller time, so that the clear time restarts after the clock has stepped back.
   const clearSinceMs = Math.min(firing.clearSinceMs ?? nowMs, nowMs);
   if (nowMs - clearSinceMs < resolveForMs)
     return { ...firing, clearSinceMs, reason: `clear since ${formatMinute(clearSinceMs)} UTC, ${reason}` };
@@ -152,7 +152,7 @@ function advanceUnknown(
   const text = `unknown now, ${reason}`;
   // Return the same object so that an unchanged state is not stored again.
   if (current.clearSinceMs === undefined && current.reason === text) return current;
-  // The clear time starts again after an unknown result, because the condition may have been active.
+  // The clear time restarts after an unknown result, because the condition may have been active.
   return { ...current, clearSinceMs: undefined, reason: text };
 }
 
@@ -190,13 +190,13 @@ export const pastAlert = z.strictObject({
   reason: z.string(),
   /** Why no notification was sent when the alert fired: "silenced by …". Absent if notifications were allowed. */
   quietReason: z.string().optional(),
-  /** The latest acknowledgement. Absent if there was none. */
+  /** The latest acknowledgement. Absent if nobody acknowledged the alert. */
   acknowledged: acknowledgement.optional(),
 });
 
 export type PastAlert = Readonly<z.output<typeof pastAlert>>;
 
-/** Maximum number of stored alerts for all validators together. Enough for years, or for a year if one alert flaps daily. */
+/** Maximum number of stored alerts for all validators together. Enough for years, or for one year if an alert flaps daily. */
 const MAX_ALERTS = 5000;
 
 /** Records one validator's newly firing alerts, and when alerts stopped firing. Returns the records, oldest first. */

@@ -25,7 +25,7 @@ export function alertStatuses(
   );
 }
 
-/** How JSON names an alert's state. */
+/** Names of an alert's states in JSON. */
 export const ALERT_PHASE = z.enum(["inactive", "pending", "firing", "resolved"]);
 
 export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) => ({
@@ -34,7 +34,7 @@ export const acknowledgementView = jsonView<Acknowledgement>(({ value, time }) =
   at: time(({ atMs }) => atMs),
 }));
 
-/** How the API shows an alert with all details. `quiet` explains why it sends no notifications. */
+/** An alert with all details, as the API shows it. `quiet` explains why the alert sends no notifications. */
 export const alertView = jsonView<AlertStatus & { readonly escalation: Escalation | undefined }>(
   ({ value, orNull, timeOrNull, partOrNull, values }) => ({
     name: value(words, ({ rule }) => rule.condition.name),

@@ -14,8 +14,7 @@ const BESIDE_MS = MINUTE_MS;
 
 /**
  * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. Their blocks add up to the
- * bad blocks in the hourly rollups. An incident never spans two months, and is ongoing until enough good minutes have followed
- * it.
+ * bad blocks in the hourly rollups. An incident never spans two months. It is ongoing until enough good minutes have followed.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -29,13 +28,13 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   const dense = pieces.filter(({ cause }) => cause === NO_CAUSE);
   const single = pieces.filter(({ cause }) => cause === SCATTERED);
   // Follow consecutive misses back to the incident's first block and on to its last. Don't follow single misses, because a busy
-  // machine has many.
+  // machine causes many of them.
   const before = claim(dense.toReversed(), known, joined).toReversed();
   const runs = sequence(claim(before, known, joined), quietMs);
   const all = [...known, ...runs].toSorted(byBegin);
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
-  // Only minutes that have blocks can be good. Older minutes are not stored.
+  // Only minutes with blocks can be good. Older minutes are not stored.
   const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
@@ -56,7 +55,7 @@ function claim(
   });
 }
 
-/** Joins the incidents before and after a time. Merges the parts of an incident that spans it, and of scattered blocks. */
+/** Joins the incidents before and after a point in time. Merges incidents that span it, and scattered blocks. */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],
@@ -68,7 +67,7 @@ export function joinIncidents(
     all.filter(({ cause }) => cause !== SCATTERED),
     quietMs,
   );
-  // Incidents that were ongoing at that time have ended since.
+  // Incidents that were ongoing at that point may have ended since.
   return [
     ...withEnds(incidents, [], { quietMs, toMs: nowMs }),
     ...scatteredOf(all.filter(({ cause }) => cause === SCATTERED)),
@@ -87,13 +86,13 @@ function withEnds(
   }));
 }
 
-/** Decides whether an incident is over: until when blocks have been seen, and after how long without bad blocks it ends. */
+/** The times that decide whether an incident is over: `quietMs` without bad blocks, and `toMs`, until which blocks were seen. */
 interface SeenTime {
   readonly quietMs: number;
   readonly toMs: number;
 }
 
-/** Merges each part into the previous one if both have the same cause and there is too little time between them. */
+/** Merges each part into the previous one if both have the same cause and the time between them is short enough. */
 function sequence(parts: readonly Incident[], quietMs: number): Incident[] {
   const all: Incident[] = [];
   for (const part of parts) {
@@ -126,7 +125,7 @@ function joined(a: Incident, b: Incident): Incident {
   };
 }
 
-/** Returns the block range that contains both ranges; undefined if either is unknown. */
+/** Returns the block range that contains both ranges; undefined if either range is unknown. */
 function spanOf(a: Incident["blocks"], b: Incident["blocks"]): Incident["blocks"] {
   return a && b && { from: minInt(a.from, b.from), to: maxInt(a.to, b.to) };
 }
@@ -189,14 +188,14 @@ export function shiftDataFromMs(fromMs: number): number {
 
 export type CostedIncident = Incident & { readonly cost: Cost };
 
-/** What is needed to compute the costs of incidents. */
+/** The data needed to compute the costs of incidents. */
 export interface CostSource extends IncidentSource {
   readonly policy: Policy;
   /** The current month's assessment. If absent, costs do not depend on how the month is expected to end. */
   readonly assessment?: Assessment | undefined;
 }
 
-/** Returns what is needed to compute the cost of blocks in the given month. */
+/** Returns the data needed to compute the cost of blocks in the given month. */
 export function costedMonth({ ledger, policy, assessment }: CostSource, month: Month): CostedMonth {
   if (assessment?.month === month) return assessment;
   const record = ledger.months().find((one) => one.month === month);

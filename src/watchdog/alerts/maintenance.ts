@@ -5,10 +5,10 @@ import { jsonView, words } from "../../platform/http/json-view.ts";
 
 const DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 
-/** A planned maintenance period, in UTC. During it, alerts send no notifications, but blocks are still counted. */
+/** A planned maintenance period, in UTC. During this period, alerts send no notifications, but blocks are still counted. */
 export interface MaintenanceWindow {
   readonly reason: string;
-  /** The names of the validators that it applies to; empty for all. */
+  /** Names of the validators that the window applies to; empty for all validators. */
   readonly validators: readonly string[];
   readonly durationMs: number;
   readonly start: MaintenanceStart;
@@ -49,7 +49,7 @@ const weekly = z.strictObject({
     .describe("the time of day at which the window starts, in UTC"),
 });
 
-/** Field for one maintenance window: `{from, duration}` or `{days, at, duration}`. */
+/** Schema of one maintenance window: `{from, duration}` or `{days, at, duration}`. */
 export const maintenanceField = z
   .union([once, weekly], {
     error: issueText(

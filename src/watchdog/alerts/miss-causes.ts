@@ -28,7 +28,7 @@ export const NO_CAUSE = "no known cause";
 /** The cause of single unexplained bad blocks, e.g. on a busy machine. A month's scattered blocks form one incident. */
 export const SCATTERED = "scattered";
 
-/** What needs to be known about an alert to explain bad blocks. */
+/** The data about an alert that is needed to explain bad blocks. */
 export interface ExplainingAlert {
   /** Name of the condition. */
   readonly alert: string;
@@ -40,7 +40,7 @@ export interface ExplainingAlert {
   readonly inhibits: readonly string[];
 }
 
-/** What a validator's status says about its alerts, which of them cause others, and how the validator is paid. */
+/** A validator's alerts, which of them cause others, and how the validator is paid. */
 interface AlertedValidator {
   readonly validator: string;
   readonly alerts: readonly { readonly rule: Pick<AlertRule, "condition"> }[];
@@ -79,10 +79,10 @@ export function byBegin(a: Incident, b: Incident): number {
 }
 
 /**
- * Assigns the bad blocks in [fromMs, toMs) to causes by block range, by minute if the ranges are unknown, or by hour if the
- * minutes are unknown too. A cause is assigned no more bad blocks than there were blocks while it lasted. Causes apply in the
- * order of {@link rangesOf}. The remaining blocks are scattered or have no known cause. Returns the oldest first. `stored`
- * contains the minutes from the hour of `fromMs` on.
+ * Assigns the bad blocks in [fromMs, toMs) to causes: by block range, by minute if the ranges are unknown, or by hour if the
+ * minutes are also unknown. A cause is assigned at most as many bad blocks as there were blocks while the cause lasted. Causes
+ * apply in the order of {@link rangesOf}. The remaining blocks are scattered or have no known cause. Returns the oldest pieces
+ * first. `stored` contains the minutes from the hour of `fromMs` on.
  */
 export function piecesOf(
   { ledger, alerts }: IncidentSource,
@@ -162,10 +162,10 @@ function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[
   return [...found, { fromMs: beginMs, toMs: endMs, ...where, bad: left, cause }];
 }
 
-/** A machine that is only busy misses at most this many blocks in a row. */
+/** A machine that is merely busy misses at most this many blocks in a row. */
 const SINGLE_BLOCKS = 2n;
 
-/** If only the hour is known, its bad blocks are treated as single ones below this percentage of its blocks. */
+/** If only the hour is known, bad blocks below this percentage of the hour's blocks are treated as single misses. */
 const HOUR_PERCENT = 2n;
 
 function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
@@ -180,18 +180,18 @@ interface CauseRange {
   readonly toMs: number;
 }
 
-/** A poll detects a failure within this time. Failing calls must first be most of the calls in five minutes. */
+/** A poll detects a failure within this time. Failing calls are detected only once they are most of the calls in five minutes. */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
-/** On a real node, calls fail before a stopping sidecar is gone, and for a while after sidecar or node are back. */
+/** On a real node, calls already fail while the sidecar is stopping, and for a while after the sidecar or node is back. */
 const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
- * Returns when each cause applies, most precise first. Failures reported by alerts come first, beginning with those that no other
- * alert explains. Restarts, halts and gaps follow, and finally calls that fail for another reason. Alerts about the count (rate,
- * burn, risk) or about what the watchdog cannot see are consequences, not causes. Blocks during a node restart are unknown rather
- * than bad, so a restart only explains bad blocks after the node has started.
+ * Returns when each cause applies, most precise first. Failures reported by alerts come first, beginning with failures that no
+ * other alert explains. Restarts, halts and gaps follow, and finally calls that fail for another reason. Alerts about the count
+ * (rate, burn, risk) or about the watchdog's blind spots are consequences, not causes. Blocks during a node restart are unknown
+ * rather than bad, so a restart only explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,

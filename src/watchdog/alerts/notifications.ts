@@ -7,7 +7,7 @@ import { eventLinks } from "./event-links.ts";
 import type { ChannelSettings } from "./outbox.ts";
 import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 
-/** Who is notified when nobody acknowledges an alert. */
+/** The additional people to notify when nobody acknowledges an alert. */
 export interface Escalation {
   /** Alerts below this severity are not escalated. */
   readonly minSeverity: Severity;
@@ -15,7 +15,7 @@ export interface Escalation {
   readonly steps: readonly EscalationStep[];
 }
 
-/** One step of an escalation. Its channels are notified only of escalated alerts and of their end. */
+/** One step of an escalation. The step's channels are notified only of escalated alerts and of their end. */
 interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
@@ -36,15 +36,15 @@ export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 export interface NotificationOptions {
   readonly channels: readonly ChannelSettings[];
   readonly reminders: ReminderTimes;
-  /** What precedes the file name in a runbook's link; empty for the file name alone. */
+  /** Prefix of the file name in a runbook's link; empty for the file name alone. */
   readonly runbooks: string;
-  /** Pages that notifications link to. Absent if none is known. */
+  /** Pages that notifications link to. Absent if no page's URL is known. */
   readonly links?: PublicLinks;
-  /** Who is notified when nobody acknowledges an alert. If absent, nobody is notified. */
+  /** The escalation of alerts that nobody acknowledges. If absent, alerts are not escalated. */
   readonly escalation?: Escalation;
 }
 
-/** What notifications need to know about the poll that they follow. */
+/** The data about a poll that notifications use. */
 export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
@@ -68,7 +68,7 @@ interface PlanContext {
 
 /**
  * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert is neither repeated nor
- * escalated. When an escalated alert ends, the channels it was escalated to are also notified.
+ * escalated. When an escalated alert ends, the channels to which it was escalated are also notified.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;
@@ -113,7 +113,7 @@ function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext
   return dueMs !== undefined && poll.nowMs >= dueMs;
 }
 
-/** If the badness has grown by this factor since the last notification, the next reminder is sent earlier. */
+/** If the badness grows by this factor after a notification, the next reminder is sent earlier. */
 const WORSE_FACTOR = 1.5;
 
 /** A worsening alert is repeated after this fraction of the reminder interval. */
@@ -126,7 +126,7 @@ function dueNotification(
   reminders: readonly number[],
 ): EventKind | undefined {
   const { phase, notified, quietReason, acknowledged } = alert;
-  // Whoever was notified of the alert is also notified of its end, even during a silence.
+  // Everyone who was notified of the alert is also notified of its end, even during a silence.
   if (phase === "resolved")
     return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
   // Send no reminder while the condition is clear or unknown, because nobody can act on it.

@@ -90,7 +90,7 @@ function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolea
 
 /**
  * Adds the events to the outbox for every channel that should receive them. Events already in the outbox are not added again. If
- * a channel has too many, reminders are dropped first, and then the oldest events.
+ * a channel has too many events, reminders are dropped first, and then the oldest events.
  */
 export function enqueue(
   outbox: readonly Delivery[],
@@ -143,7 +143,7 @@ export function buryDeliveries(
   return withoutDeliveries([...withoutDeliveries(outbox, failed), ...buried], dropped);
 }
 
-/** Returns a channel's oldest deliveries, at most `limit`, all for the same validator. */
+/** Returns a channel's oldest deliveries, at most `limit` and all for the same validator. */
 export function nextDeliveries(
   outbox: readonly Delivery[],
   channel: string,

@@ -45,7 +45,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const causes = causesByAlert(options.rules);
   const ended = endWithCauses(
     options.rules
-      // Skip the conditions that are inactive and stay so, which are most of them.
+      // Skip conditions that are inactive and remain inactive. Most conditions do.
       .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
       .map((rule) => {
         const before = own.get(rule.condition.name);
@@ -96,7 +96,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
-  /** The cause that has just ended, which defers the alert. Absent if the alert is not deferred. */
+  /** The cause that has just ended and therefore defers the alert. Absent if the alert is not deferred. */
   readonly cause?: string;
 }
 
@@ -111,7 +111,7 @@ type Causes = ReturnType<typeof causesByAlert>;
 
 /**
  * Ends alerts whose cause has ended, and defers alerts that may be its aftermath until the grace period ends. Alerts whose
- * conditions are measured at this moment continue. So do alerts with another cause that is still firing, but muted. A cause ends
+ * conditions are measured at this moment continue. So do alerts with another cause that is still firing but muted. A cause ends
  * as soon as it is clear, before it is resolved, so that no receiver sees a consequence outlast its cause.
  */
 function endWithCauses(
@@ -122,7 +122,7 @@ function endWithCauses(
 ): readonly RuledAlert[] {
   const byName = new Map(all.map((one) => [one.rule.condition.name, one]));
   let recent: ReadonlyMap<string, number> | undefined;
-  // Compute this only on demand, because the history is long and few polls need it.
+  // Compute this map only on demand, because the history is long and few polls need the map.
   const endedRecently = (): ReadonlyMap<string, number> =>
     (recent ??= new Map(
       history.flatMap(({ validator: of, alert, resolvedAtMs = Infinity }) =>
@@ -147,7 +147,7 @@ function endWithCauses(
     if (cause === undefined || (echo === undefined && isNow)) return [{ rule, alert: withHold(next) }];
     if (before?.phase === "firing") return [{ rule, alert: endedWith(before, cause, nowMs) }];
     const heldUntilMs = endedRecently().get(cause);
-    // Its `for` time starts at the end of the grace period.
+    // The alert's `for` time starts at the end of the grace period.
     if (isNow && heldUntilMs !== undefined)
       return [{ rule, alert: withHold({ ...next, phase: "pending", sinceMs: nowMs }, heldUntilMs), cause }];
     return before?.phase === "resolved" ? [{ rule, alert: before }] : [];
@@ -160,8 +160,8 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 
 /**
  * Lets a cause fire early if an alert that it explains is about to notify people, so that they are notified of the cause instead.
- * If there are several causes, picks the one that explains the others. A loss over hours never makes a cause fire early, because
- * it is about the month rather than the current minute.
+ * If there are several causes, picks the cause that explains the others. A loss over hours never makes a cause fire early,
+ * because the loss concerns the month rather than the current minute.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
@@ -238,7 +238,7 @@ function createQuietReasons(
     const cause = causes.get(alert.alert)?.find((one) => firing.has(one));
     if (cause !== undefined) return `muted by ${cause.condition.name}`;
     if (!isAboutWatchdog(alert.alert) || alert.notified !== undefined) return undefined;
-    // Such an alert is the same for all validators, so one notification is enough.
+    // An alert about the watchdog is the same for all validators, so one notification is enough.
     const first = quiet.others.find((other) => other.alert === alert.alert && other.notified !== undefined);
     return first && `the same alert as for ${first.validator}`;
   };
@@ -256,7 +256,7 @@ function withQuiet(alert: AlertState, quietReason: string | undefined): AlertSta
 
 /** The evaluation of one poll of one validator. */
 interface EvaluatedPoll extends NotifiedPoll {
-  /** Between two polls that are no further apart than this, an active condition is taken to stay active. */
+  /** An active condition is assumed to stay active between two polls that are no further apart than this. */
   readonly gapMs: number;
   /** Each condition's result, by its name. */
   readonly results: ReadonlyMap<string, ConditionResult>;

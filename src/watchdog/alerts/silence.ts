@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 import type { AlertState } from "./alert-state.ts";
 
-/** Field for a single line of text written by a person. */
+/** Schema of a single line of text written by a person. */
 const oneLine = (limit: number) =>
   z
     .string()
@@ -48,7 +48,7 @@ export interface Refusal {
   readonly refused: string;
 }
 
-/** The updated list of alerts and those that changed, or the reason for refusing the request. */
+/** The updated list of alerts and the alerts that changed, or the reason for refusing the request. */
 export type AcknowledgeResult =
   | { readonly alerts: readonly AlertState[]; readonly changed: readonly AlertState[] }
   | Refusal;
@@ -105,7 +105,7 @@ function changeSelected(
 
 export const MAX_SILENCES = 200;
 
-/** Maximum length of a silence. Nobody remembers an older one. */
+/** Maximum length of a silence. Nobody remembers an older silence. */
 const MAX_SILENCE_MS = 31 * DAY_MS;
 
 /** Suppresses notifications for a limited time. The alerts are still evaluated and shown, and blocks are still counted. */
@@ -116,7 +116,7 @@ export const storedSilence = z.strictObject({
   author: z.string(),
   reason: z.string(),
   startsAtMs: z.number(),
-  /** When the silence ends. It no longer applies at this time. */
+  /** When the silence ends. The silence no longer applies at this time. */
   endsAtMs: z.number(),
 });
 

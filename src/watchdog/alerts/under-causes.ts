@@ -1,4 +1,4 @@
-/** Returns the alert that mutes another one, according to its quiet reason. Undefined for any other quiet reason. */
+/** Returns the alert that mutes another alert, according to the latter's quiet reason. Undefined for other quiet reasons. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }
@@ -10,7 +10,7 @@ interface CausedAlert {
   readonly quiet: string | null | undefined;
 }
 
-/** An alert together with the muted alerts that it causes, directly or through others. */
+/** An alert together with the muted alerts that it causes, directly or through other alerts. */
 export interface CauseGroup<T> {
   readonly alert: T;
   readonly consequences: readonly T[];

@@ -31,7 +31,7 @@ export function oracleOptions(): readonly Option[] {
   return [...placeOptions(), new Option("--validator <name>", "only this validator")];
 }
 
-/** Adds the options that reports on a watchdog's data have. */
+/** Adds the options for reports on a watchdog's data. */
 export function addReportOptions(command: Command): Command {
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command;
@@ -68,9 +68,9 @@ async function placeOf({ config, url, portOffset }: OracleOptions) {
   };
 }
 
-/** Reads the configuration. If no file is given, all keys have their defaults. */
+/** Reads the configuration. Without a file, all settings have their defaults. */
 export async function watchdogConfig(file: string | undefined): Promise<WatchdogDaemonConfig> {
-  // Load the schema only if needed, because that takes longer than the rest of the command.
+  // Load the schema only if needed, because loading it takes longer than the rest of the command.
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
   if (file === undefined) return watchdogConfigSchema.parse({});
   const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
@@ -108,7 +108,7 @@ export interface OracleState extends Omit<OracleNow, "alerts"> {
 const dataReply = z.object({
   now: z.number(),
   polled_at: z.number().nullable(),
-  // Older watchdogs don't send it.
+  // Older watchdogs don't send this field.
   store_error: z.string().nullable().default(null),
   from: z.number(),
   to: z.number(),
@@ -117,7 +117,7 @@ const dataReply = z.object({
 
 /**
  * Reads the watchdog's data for a range, by default the current month. Throws `CliError`, with exit code 3 if the watchdog is
- * unreachable or knows no validators yet, and 2 if the validator is unknown.
+ * unreachable or has no validators yet, and 2 if the validator is unknown.
  */
 export async function readOracle(
   options: OracleOptions,
@@ -163,7 +163,7 @@ export async function readNow(options: OracleOptions, context: CliContext): Prom
   };
 }
 
-/** The `--month MONTH` option. Its value is undefined if not given; see {@link lastMonth}. */
+/** The `--month MONTH` option. The value is undefined if the option is not given; see {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, e.g. 2026-10; default: the last closed month").argParser(
     (text) => {

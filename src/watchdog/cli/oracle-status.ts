@@ -56,7 +56,7 @@ function scenarioOf({ outage, sidecarRestart, config }: WhatIfOptions): Scenario
     };
   if (sidecarRestart === undefined)
     throw new CliError(EXIT.usage, "specify --outage or --sidecar-restart, e.g. --outage 4h");
-  // By default, this is a localnet whose chain has one validator, so each block waits for its vote.
+  // Without a configuration, the watchdog is a localnet's. The chain then has one validator, so each block waits for its vote.
   const chainWaits = config === undefined;
   return {
     name: `a sidecar restart of ${formatRoundedDuration(sidecarRestart)}`,

@@ -35,7 +35,7 @@ export function statusPageCommand(context: CliContext): Command {
   });
 }
 
-/** Returns the `status_page` section of the configuration; by default, all validators under their own names, without amounts. */
+/** Returns the configuration's `status_page` section; by default, all validators under their own names, without amounts. */
 async function pageConfig(options: Options, validators: readonly ValidatorData[]): Promise<StatusPageConfig> {
   const { statusPage } = await watchdogConfig(options.config);
   if (statusPage !== undefined) return statusPage;

@@ -9,9 +9,9 @@ export interface AlertsConfig {
   /** The enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
-  /** How far individual pairs' prices may deviate, in percent. */
+  /** Maximum deviation of individual pairs' prices, in percent. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** For this long after a cause ends, alerts that it causes cannot start to fire. */
+  /** For this long after a cause ends, the alerts that it causes cannot start firing. */
   readonly graceMs: number;
 }
 

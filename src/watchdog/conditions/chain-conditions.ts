@@ -23,13 +23,13 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** The alerts that fire because a jailed validator takes no part. */
+/** The alerts that fire because a jailed validator does not take part in consensus. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** If there were only one other validator, a single machine would be half of the others. */
+/** With only one other validator, that validator's machine alone would decide the comparison. */
 const MIN_OTHERS = 2;
 
-/** The settings and texts that both conditions on an upgrade share. */
+/** The settings and texts that both upgrade conditions share. */
 const upgradeTexts = {
   end: "no upgrade is planned",
   when: "the chain has planned an upgrade that is expected in less than `lead`",
@@ -41,7 +41,7 @@ const upgradeTexts = {
   evaluate: evaluatePlan,
 } as const;
 
-/** Conditions on what the chain does: upgrades, jail, the signing window, payments, and votes that other validators miss too. */
+/** Conditions about the chain: upgrades, jail, the signing window, payments, and votes that other validators also miss. */
 export const CHAIN_CONDITIONS: readonly Condition[] = [
   condition({
     ...upgradeTexts,
@@ -215,7 +215,7 @@ function standing({ observation, assessment }: ConditionInput): Standing {
   return standingOf(observation, assessment?.blockTimeMs);
 }
 
-/** Evaluates how full the signing window is. With `needsMisses`, `min_used` counts only while the window keeps filling up. */
+/** Evaluates how full the signing window is. With `needsMisses`, `min_used` applies only while the window keeps filling up. */
 function evaluateWindow(
   input: ConditionInput,
   limit: (key: "jailed_within" | "min_used") => number,
@@ -232,12 +232,12 @@ function evaluateWindow(
   const isNear = presentMs !== undefined && presentMs <= limit("jailed_within");
   if (isFull && !needsMisses) return active(windowReason(window), used);
   if (isNear || (isFull && rate.kind === "jail")) {
-    // The rate still contains an outage that has just ended, but nobody can act on it any more.
+    // The rate still covers an outage that has just ended, but nobody can act on that outage any more.
     return rate.kind === "jail" && rate.growth.isOver === true
       ? cannotSee(`${windowReason(window)}, but no recent block was missed`)
       : active(windowReason(window), used);
   }
-  // After the watchdog's start, there are too few readings to tell how quickly the window fills.
+  // Right after the watchdog starts, there are too few readings to tell how quickly the window fills.
   if (rate.kind === "unknown" || (rate.kind === "jail" && presentMs === undefined))
     return cannotSee(`${windowText(window)}; the current rate of misses is not known yet`);
   return clear(windowText(window));
@@ -271,7 +271,7 @@ function evaluatePlan(
   return resultOf(upgrade.atMs.middle - observation.atMs <= limit("lead"), text);
 }
 
-/** Adds to an active result that the node stopped at a planned upgrade's block, as the old version does. */
+/** If a result is active, appends to its reason that the node stopped at a planned upgrade's block, as the old version does. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],
@@ -333,7 +333,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
       if (amount === undefined || expected === undefined)
         return cannotSee(`the payment for ${month} is not compared with an expected amount`);
       const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
-      // Compare in hundredths of a percent, like other thresholds.
+      // Compare in hundredths of a percent, as for other thresholds.
       return difference * 10_000n > expected * BigInt(Math.round(limit("max_difference") * 100))
         ? active(asReason(paymentText(payment)))
         : clear(`${month} was paid as expected`);
@@ -371,7 +371,7 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
   );
 }
 
-/** Turns a text into a reason, which ends a sentence. */
+/** Turns a text into a reason that can end a sentence. */
 function asReason(text: string): string {
   return text.replace(/^The/, "the").replace(/\.$/, "");
 }

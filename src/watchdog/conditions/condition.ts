@@ -12,7 +12,7 @@ import type { RawRule } from "./raw-metrics.ts";
 /** Input to all conditions: one poll of one validator, and the resulting state of the ledger and the policy. */
 export interface ConditionInput {
   readonly observation: Observation;
-  /** What this poll and previous polls have shown. */
+  /** The findings of this poll and of previous polls. */
   readonly history: PollHistory;
   /** The blocks of the last minutes, by the result of their oracle call. */
   readonly recent: Readonly<Record<"5m" | "30m", BlockCounts>>;
@@ -20,26 +20,26 @@ export interface ConditionInput {
   readonly assessment: Assessment | undefined;
   /** The pairs that matter most to the chain, e.g. "BTC/USD". */
   readonly majorPairs: readonly string[];
-  /** How far individual pairs' prices may deviate, in percent. The condition's own limit applies to all other pairs. */
+  /** Maximum deviation of individual pairs' prices, in percent. The condition's own limit applies to all other pairs. */
   readonly pairDeviations?: ReadonlyMap<string, number> | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
-  /** Payments for closed months. Absent if payments were not searched for. */
+  /** Payments for closed months. Absent if the watchdog has not searched for payments. */
   readonly payments?: readonly Payment[] | undefined;
-  /** The chain's planned upgrade. Absent if none is known. */
+  /** The chain's planned upgrade. Absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
   /** The last day's notifications that were never delivered, with the receiver's last reply. Absent if there are none. */
   readonly lost?: readonly { readonly channel: string; readonly reason: string }[];
-  /** How late the poll started compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
+  /** Delay of the poll's start compared with its schedule, in ms. Grows if the watchdog is overloaded. Absent if not measured. */
   readonly lateMs?: number | undefined;
 }
 
-/** What one evaluation of a condition found. `unknown` means that the poll does not show whether the condition holds. */
+/** Result of one evaluation of a condition. `unknown` means that the poll does not show whether the condition is active. */
 export interface ConditionResult {
   readonly kind: "active" | "clear" | "unknown";
   /** The cause with current values, phrased to end a sentence. */
   readonly reason: string;
-  /** How bad it is; reminders are sent earlier as this grows. Absent if the condition has no degree. */
+  /** How bad the condition is. Reminders are sent earlier as this value grows. Absent if the condition has no degree. */
   readonly badness?: number;
 }
 
@@ -57,8 +57,8 @@ export function threshold(unit: Threshold["unit"], initial: number, description:
 }
 
 /**
- * The part of a condition's input that is stored, so that past months can be evaluated. "counts" stands for blocks per hour,
- * "halts" and "gaps" for these events. `notStored` names data that is not stored, phrased to complete "the store has no …".
+ * The part of a condition's input that is stored, so that past months can be evaluated. "counts" means blocks per hour; "halts"
+ * and "gaps" mean these events. `notStored` names data that is not stored, phrased to complete "the store has no …".
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
@@ -73,7 +73,7 @@ export interface Condition<Key extends string = string> {
   /** Set if the outcome is final. Because nobody can change it, people are notified once and not reminded. */
   readonly isSettled?: true;
   /**
-   * Set if the condition outlasts its cause and can even start after the cause has ended, like a rate over minutes, a node that
+   * Set if the condition outlasts its cause and can even start after the cause has ended, e.g. a rate over minutes, a node that
    * is catching up, or a result for the "month". Absent if the condition is measured at this moment.
    */
   readonly echo?: "minutes" | "month";
@@ -83,11 +83,11 @@ export interface Condition<Key extends string = string> {
   readonly end: string;
   /** When the alert fires, phrased to complete "fires when …". */
   readonly when: string;
-  /** What the alert means, in full sentences. The same for every validator and at any time. */
+  /** Meaning of the alert, in full sentences that apply to every validator at any time. */
   readonly description: string;
-  /** What the condition costs in blocks and pay, in full sentences. */
+  /** Cost of the condition in blocks and pay, in full sentences. */
   readonly impact: string;
-  /** What the operator should do, in full sentences. */
+  /** Instructions for the operator, in full sentences. */
   readonly action: string;
   /** How long the condition must be active before the alert fires: "5m". */
   readonly for: string;
@@ -95,10 +95,10 @@ export interface Condition<Key extends string = string> {
   readonly resolveFor: string;
   /** The condition's thresholds, by their keys in snake_case. */
   readonly thresholds: Readonly<Record<Key, Threshold>>;
-  /** The names of the conditions that this one causes. They send no notifications while this one fires. */
+  /** Names of the conditions that this condition causes. Their alerts send no notifications while this alert fires. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
-  /** Which misses of other validators the reason compares with. Absent if other validators are irrelevant. */
+  /** The kind of other validators' misses that the reason compares with. Absent if other validators are irrelevant. */
   readonly others?: SharedKind;
   /** How the rules on raw metrics express the condition. Absent if no metric of the node or sidecar shows it. */
   readonly raw?: RawRule;
@@ -117,17 +117,17 @@ export function condition<Key extends string = never>(entry: Entry<Key>): Condit
   return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
-/** Returns the result for a condition that holds. */
+/** Returns the result for a condition that is active. */
 export function active(reason: string, badness?: number): ConditionResult {
   return { kind: "active", reason, ...(badness === undefined ? {} : { badness }) };
 }
 
-/** Returns the result for a condition that does not hold. */
+/** Returns the result for a condition that is clear. */
 export function clear(reason: string): ConditionResult {
   return { kind: "clear", reason };
 }
 
-/** Returns the result if the watchdog cannot see whether the condition holds. */
+/** Returns the result if the watchdog cannot see whether the condition is active. */
 export function cannotSee(reason: string): ConditionResult {
   return { kind: "unknown", reason };
 }
@@ -172,11 +172,11 @@ export const LOSS_ALERTS = [
   "full-reward-slow-burn",
 ] as const;
 
-/** The alerts about votes, signatures and the month that fire if the node takes no part. */
+/** The alerts about votes, signatures and the month that fire if the node does not take part in consensus. */
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * For this long after a cause ends, its consequences cannot start to fire, because they disappear a little later than the cause.
+ * For this long after a cause ends, its consequences cannot start firing, because they disappear a little later than the cause.
  * `alerts.grace` overrides this value, except in the rules on raw metrics.
  */
 export const GRACE_MS = 300_000;

@@ -42,7 +42,7 @@ export function evaluateConditions(
   );
 }
 
-/** Adds to an active result's reason whether other validators miss votes too. */
+/** If a result is active, appends to its reason whether other validators also miss votes. */
 function withOthers(
   result: ConditionResult,
   { observation }: ConditionInput,

@@ -3,7 +3,7 @@ import { type NodeObservation, readingOf } from "../sources/observation.ts";
 import { active, cannotSee, type Condition, type ConditionInput, type ConditionResult } from "./condition.ts";
 import { type NodeHistory, type Progress, UNSEEN } from "./poll-history.ts";
 
-/** One of the validator's nodes, with what previous polls showed about it. */
+/** One of the validator's nodes, with its history from previous polls. */
 export interface NodeInput {
   readonly node: NodeObservation;
   readonly history: NodeHistory;
@@ -24,8 +24,9 @@ export function nodeInputs(input: ConditionInput): readonly NodeInput[] {
 }
 
 /**
- * Evaluates a condition on each of a validator's nodes. The result is active if any node's is, because each node votes with its
- * own sidecar's prices. It is clear if all nodes' results are. If there are several nodes, the reason names them.
+ * Evaluates a condition on each of a validator's nodes. The result is active if any node's result is active, because each node
+ * votes with its own sidecar's prices. It is clear if all nodes' results are clear. If there are several nodes, the reason names
+ * them.
  */
 export function eachNode<Key extends string = never>(
   evaluate: (input: NodeInput, limit: (key: Key) => number) => ConditionResult,
@@ -48,8 +49,8 @@ export function eachNode<Key extends string = never>(
 export const CALLS_MS = 30_000;
 
 /**
- * Returns how the node's latest calls ended, or "unknown" if there is no recent call. Returns "bad" if one poll saw both results,
- * because a failure may raise an alert.
+ * Returns how the node's latest calls ended, or "unknown" if there is no recent call. If one poll saw both successes and
+ * failures, returns "bad", so that the failures can raise an alert.
  */
 export function latestCalls({
   history: { lastGoodMs = 0, lastBadMs = 0 },
@@ -65,7 +66,7 @@ export function secondsText(ms: number): string {
   return formatDuration(Math.round(ms / 1000) * 1000);
 }
 
-/** How long it has been since a source showed a new block. */
+/** The time since a source last showed a new block. */
 interface BlockAge {
   readonly ms: number;
   /** True if polls have seen a new block, which was `ms` ago. Otherwise, the source was first seen `ms` ago. */

@@ -8,7 +8,7 @@ import { active, cannotSee, clear, type ConditionResult, type ConditionInput } f
 
 const NOT_COUNTED = cannotSee("no block of this month has been counted yet");
 
-/** Evaluates a condition on the headroom. If `evaluate` returns undefined, it is clear, with the headroom as the reason. */
+/** Evaluates a condition on the headroom. If `evaluate` returns undefined, the result is clear and describes the headroom. */
 function evaluateHeadroom(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -19,10 +19,10 @@ function evaluateHeadroom(
   return evaluate(headroom, assessment) ?? clear(headroomText(headroom));
 }
 
-/** How wrong the number of blocks expected until the end of the month may be, as a fraction. */
+/** Assumed maximum error of the number of blocks expected until the end of the month, as a fraction. */
 const BLOCKS_ERROR = 0.01;
 
-/** Evaluates whether the month is certainly lost, i.e. by more than the expected number of blocks may be wrong. */
+/** Evaluates whether the month is certainly lost, i.e. by more than the possible error of the expected number of blocks. */
 export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
   return evaluateHeadroom(assessment, boundary, (headroom, month) => {
     if (headroom.state !== "lost") return undefined;
@@ -89,7 +89,7 @@ export function evaluateRisk(
     if (lostInMs === undefined || lostInMs >= limit("lost_within")) return undefined;
     const lasting = Math.min(shareOf("6h"), shareOf("3d"));
     if (now >= lasting * GOES_ON_SHARE && now > 0) return active(riskText(lostInMs, headroom));
-    // A few good minutes may be chance.
+    // A few good minutes may be a coincidence.
     return (badShare(recent["30m"]) ?? 0) >= lasting * GOES_ON_SHARE
       ? cannotSee("hardly any blocks were missed in the last 5 minutes")
       : clear("the loss of the last few hours has ended");
@@ -118,7 +118,7 @@ export function evaluateLittleLeft(
     const { state, outageMs } = headroom;
     if (rate === undefined || rate.total < BigInt(limit("min_blocks")))
       return cannotSee("the month has too few blocks");
-    // If only one miss too many was counted, the month may not be lost: the next block can change that.
+    // If only one miss too many has been counted, the month may not be lost, because the next block can change the result.
     if (state === "lost") return isCertain(headroom, month) ? undefined : active(headroomText(headroom));
     const isLittle = outageMs !== undefined && outageMs < limit("min_headroom") * knownShare(month);
     return state === "open" && isLittle ? active(headroomText(headroom)) : undefined;
@@ -126,8 +126,8 @@ export function evaluateLittleLeft(
 }
 
 /**
- * Returns the share of the month whose blocks are counted or still to come. If the watchdog started late in the month, it knows
- * only part of the month's misses and allowance, so a smaller headroom is normal.
+ * Returns the share of the month whose blocks are counted or still to come. If the watchdog started late in the month, it has
+ * seen only part of the month's misses and allowance, so a smaller headroom is normal.
  */
 function knownShare({ month, rate, remainingBlocks, blockTimeMs }: Assessment): number {
   if (rate === undefined || remainingBlocks === undefined || blockTimeMs === undefined) return 1;
@@ -145,7 +145,7 @@ export function evaluateBurn(
   factors: readonly (readonly [BurnWindow, number])[],
 ): ConditionResult {
   return evaluateHeadroom(assessment, boundary, ({ burnRates, state }, month) => {
-    // The boundary is lost, so nothing more can be lost this month.
+    // The boundary is already lost, so nothing more can be lost this month.
     if (state === "lost") return undefined;
     const burning = factors.flatMap(([window, factor]) => {
       const rate = burnRates[window];
@@ -177,7 +177,7 @@ export function evaluateSlowBurn(
     const hours = burnRates["6h"];
     if (days === undefined || hours === undefined || days < factor * CLEAR_SHARE) return undefined;
     const reason = `the last 3 days burned the month's allowance ${days.toFixed(2)} times too fast`;
-    // Otherwise, a rate near the threshold would start and end the alert several times a day.
+    // Without this range, a rate near the threshold would start and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
     return hours >= factor ? active(reason, days) : clear("the current loss is small enough for the month");

@@ -10,7 +10,7 @@ import { counted } from "../../platform/base/text.ts";
 
 const PROBES_NOT_STORED = { notStored: "probe results" };
 
-/** Conditions on connections, clocks, and what the watchdog can see. */
+/** Conditions about connections, clocks, and data that the watchdog cannot read. */
 export const NETWORK_CONDITIONS: readonly Condition[] = [
   condition({
     name: "grpc-closed",
@@ -29,7 +29,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       if (grpc.state === "not-configured") return cannotSee("no gRPC address is configured");
       if (grpc.state !== "error") return clear("the gRPC port accepts connections");
       const { text } = grpc.failure;
-      // If the node's page cannot be read either, the cause may be its machine or the network.
+      // If the node's page cannot be read either, the cause may be the node's machine or the network.
       return metrics.state === "up"
         ? active(`the node's gRPC port accepts no connections: ${text}`)
         : cannotSee(`${text}; the node's page cannot be read either`);
@@ -123,7 +123,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check sources.oracle_metrics, or set it to null: current programs serve no such page.",
     evaluate: ({ nodes }) =>
       evaluateSources(nodes, ({ oracleMetrics: seen }) =>
-        // A refused connection is normal, because nothing listens there on most machines.
+        // A refused connection is normal, because nothing listens on this port on most machines.
         seen.state === "error" && seen.failure.code === "refused"
           ? { state: "up", value: undefined, durationMs: seen.durationMs }
           : seen,
@@ -193,7 +193,7 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
 }
 
 /**
- * Evaluates one source across all nodes. The result is active if the source fails on any node, because each node's votes depend
+ * Evaluates one source across all nodes. The result is active if the source fails for any node, because each node's votes depend
  * on its own sidecar.
  */
 function evaluateSources(
@@ -224,12 +224,12 @@ function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): C
   return failures.length === 0 ? clear("it can be read") : active(failures.join("; "));
 }
 
-/** Name of the alert about lost notifications. It does not count the loss of its own notifications. */
+/** Name of the alert about lost notifications. The loss of its own notifications is not counted. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**
- * Conditions on the watchdog itself. They are the same for all of its validators, so only the first one for which they fire sends
- * notifications.
+ * Conditions about the watchdog itself. They are the same for all validators, so only the first validator for which they fire
+ * sends notifications.
  */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   condition({

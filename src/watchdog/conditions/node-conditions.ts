@@ -22,7 +22,7 @@ import { allMissedText } from "../policy/standing-texts.ts";
 const NODES_NOT_STORED = { notStored: "heights of individual nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
-/** Conditions on the validator's nodes and its part in consensus: blocks, place in the set, signatures and oracle calls. */
+/** Conditions about the validator's nodes and its part in consensus: blocks, set membership, signatures and oracle calls. */
 export const NODE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "chain-halted",
@@ -50,7 +50,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
       const haltAfterMs = limit("halt_after");
       if (isProducing(all, haltAfterMs)) return clear(`the chain is at height ${height}`);
       const ms = Math.min(...all.map((age) => age.ms));
-      // No source shows a height, or the watchdog has just started and seen no new block yet.
+      // No source shows a height, or the watchdog has just started and has not seen a new block yet.
       if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
       const why = haltText(input.history.upgrade, height, "chain");
       return active(`the chain has had no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
@@ -236,13 +236,13 @@ function evaluateHalt(input: NodeInput, haltAfterMs: number): ConditionResult {
   if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
   const why = haltText(input.whole.history.upgrade, height, "node");
   const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${height}${why}`;
-  // If no other source shows new blocks, the chain itself may have halted, which is another condition.
+  // If no other source shows new blocks, the chain itself may have halted, which is a different condition.
   return isProducing(blockAges(input.whole), haltAfterMs)
     ? active(reason, age.ms)
     : cannotSee(`${reason}; no other source shows a later block`);
 }
 
-/** A node that has shown no new block for this long has halted or soon will be reported as halted, which is another condition. */
+/** A node without a new block for this long has halted or will soon be reported as halted, which is a different condition. */
 const STILL_MS = 30_000;
 
 function evaluateBehind(input: NodeInput, maxBlocks: number): ConditionResult {
@@ -272,7 +272,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
       ? []
       : [Number(height - lastSignedHeight)];
   });
-  // Use the node that signed last, because several nodes may sign for one validator.
+  // Several nodes may sign for one validator, so use the node that signed last.
   const lag = lags.length === 0 ? undefined : Math.min(...lags);
   if (lag !== undefined && lag > maxBlocks)
     return active(`the validator's last signature is ${lag} blocks old`, lag);
@@ -285,7 +285,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
     : clear("the validator signs");
 }
 
-/** Adds to an active result's reason when the validator will be jailed. */
+/** If a result is active, appends to its reason when the validator will be jailed. */
 function withJail(result: ConditionResult, input: ConditionInput): ConditionResult {
   if (result.kind !== "active") return result;
   const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);
@@ -309,7 +309,7 @@ function evaluateVoting(input: NodeInput, stallAfterMs: number): ConditionResult
   if (blocks === undefined || !isProducing([blocks], stallAfterMs))
     return cannotSee("the node has no new block");
   const lastMs = Math.max(history.lastGoodMs ?? 0, history.lastBadMs ?? 0);
-  // Calls made while the watchdog could not see the node have unknown times.
+  // The times of calls made while the watchdog could not read the node are unknown.
   const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
     return active(

@@ -25,7 +25,7 @@ const storedTick = z.strictObject({
   value: z.number(),
   /** When a poll first saw this value. */
   sinceMs: z.number(),
-  /** True if polls saw the value change, rather than finding this one at the first poll. */
+  /** True if a poll saw the value change; false if the first poll already found this value. */
   hasChanged: z.boolean(),
 });
 
@@ -40,16 +40,16 @@ const storedWebSocket = z.strictObject({
 
 export type WebSocketHistory = Readonly<z.output<typeof storedWebSocket>>;
 
-/** How many of a node's calls to its sidecar took how long. */
+/** Distribution of the durations of a node's calls to its sidecar. */
 const callTimes = z.strictObject({
   calls: digits,
-  /** For each bound in ms, the number of calls that took no longer. */
+  /** For each bound in ms, the number of calls that took no longer than the bound. */
   within: storedPairs(z.number(), digits),
 });
 
 type CallTimes = Readonly<z.output<typeof callTimes>>;
 
-/** What previous polls read from the node's own call histogram. */
+/** Data from the node's own call histogram, as read by previous polls. */
 const latencyHistory = callTimes.extend({
   /** The calls between the last two polls that saw new calls, and the time of the later poll. */
   recent: callTimes.extend({ atMs: z.number() }).exactOptional(),
@@ -57,7 +57,7 @@ const latencyHistory = callTimes.extend({
 
 type LatencyHistory = Readonly<z.output<typeof latencyHistory>>;
 
-/** What previous polls showed about one node and its sidecar. */
+/** The history of one node and its sidecar, from previous polls. */
 const nodeHistory = z.strictObject({
   progress,
   /** When the node's page was first read since the last long gap. */
@@ -73,25 +73,26 @@ const nodeHistory = z.strictObject({
   /** The sidecar's last timestamp; 0 if its price loop has not run yet. */
   tick: storedTick.exactOptional(),
   webSockets: storedMap(storedWebSocket),
-  /** The last minute's prices, oldest first, of the pairs whose price is also read from the chain. */
+  /** The last minute's prices, oldest first, for the pairs whose price is also read from the chain. */
   recentPrices: z.array(storedPrices).readonly().exactOptional(),
 });
 
 export type NodeHistory = Readonly<z.output<typeof nodeHistory>>;
 
 /**
- * What previous polls showed, and when values last changed, in wall-clock ms. It is stored so that a watchdog restart delays no
- * alerts. If there is no state file, conditions that need it are unknown until the second poll.
+ * The findings of previous polls, and the times at which values last changed, in wall-clock ms. The history is stored so that
+ * restarting the watchdog does not delay alerts. Without a state file, conditions that need the history are unknown until the
+ * second poll.
  */
 export const pollHistory = z.strictObject({
-  /** What is known about each node, by its name. */
+  /** Each node's history, by node name. */
   nodes: storedMap(nodeHistory),
   chain: progress,
-  /** The most recently seen planned upgrade. Absent if there was none, it was cancelled, or it was completed long ago. */
+  /** The most recently seen planned upgrade. Absent if none was planned, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /** Time of the last poll if the clock was not trusted then, as its age is unknown after a restart. Absent otherwise. */
+  /** Time of the last poll if the clock was not trusted then: after a restart, the poll's age is unknown. Otherwise absent. */
   unsureAtMs: z.number().exactOptional(),
-  /** The chain's modules that any poll has read. Absent if there are none. */
+  /** The chain's modules that any poll has read. Absent if no module has been read. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),
 });
 
@@ -104,7 +105,7 @@ export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll. Nodes that are missing from the poll are dropped. If polls are more than `gapMs` apart, the time of a change
+ * Adds one poll. Drops nodes that are missing from the poll. If two polls are more than `gapMs` apart, the time of a change
  * between them is treated as unknown.
  */
 export function advanceHistory(
@@ -139,7 +140,7 @@ export function advanceHistory(
 interface PollTime {
   readonly atMs: number;
   readonly gapMs: number;
-  /** The pairs whose price was read from the chain. */
+  /** The pairs whose prices were read from the chain. */
   readonly pairs: readonly string[];
 }
 
@@ -166,7 +167,7 @@ function advanceCalls(
   { success, failure, height, oracleLatency }: NodeReading,
   { atMs, gapMs }: PollTime,
 ): NodeHistory {
-  // A first reading, or a reading after a gap, does not tell when its calls were made.
+  // A first reading, or a reading after a gap, does not show when the calls were made.
   const isRecent = before.seenMs !== undefined && atMs - before.seenMs <= gapMs;
   const latency = advanceLatency(timed, oracleLatency, atMs, isRecent);
   return {
@@ -217,7 +218,7 @@ function advanceWebSockets(
   );
 }
 
-/** Adds one poll's prices to those of the last minute, for the pairs whose price is also read from the chain. */
+/** Adds one poll's prices to the last minute's prices, for the pairs whose price is also read from the chain. */
 function advanceRecentPrices(
   before: NodeHistory["recentPrices"],
   { prices }: NodeObservation,
@@ -233,10 +234,10 @@ function advanceRecentPrices(
   return all.length === 0 ? undefined : all.slice(-MAX_RECENT);
 }
 
-/** How long prices are stored: the maximum age of a comparable price plus the time before its block. */
+/** How long prices are stored: the maximum age of a price that can be compared, plus the time before its block. */
 const RECENT_MS = 60_000;
 
-/** Limits memory, because polls may run every 100 ms. */
+/** Limits memory use, because polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
 /** Adds one poll's histogram. `isRecent` means that the previous poll is recent enough to date the calls made since then. */
@@ -255,7 +256,7 @@ function advanceLatency(
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
 }
 
-/** Returns true if a node restarted and counts from zero. Compares every bound, because the total may have grown since. */
+/** Returns true if a node has restarted and counts from zero. Compares every bound, because the total may already be higher. */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>
     count < (before.within.get(bound) ?? 0n);

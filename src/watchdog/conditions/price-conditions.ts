@@ -20,14 +20,14 @@ const RESTART =
 const NO_PRICES_IMPACT =
   "The chain counts a vote without any price as missed, although the node counts it as a success. Each of these blocks lowers the month's rate.";
 
-/** The pair that most markets are converted with. */
+/** The pair used to convert most markets' prices. */
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };
 
 const UNREADABLE = cannotSee("the sidecar's prices cannot be read");
 
-/** A sidecar that runs without any prices, while the node counts successes. */
+/** Example: the sidecar runs without any prices, while the node counts successes. */
 const empty: AlertCase = {
   fires: [{ series: TICKS, step: 240 }, { series: UPDATES("btc/usd"), from: 7 }, call("Success", 60)],
   clears: [continued(UPDATES("btc/usd"), 240)],
@@ -54,7 +54,7 @@ const deviation = {
   past: { notStored: "prices" },
 } as const;
 
-/** Conditions on the prices that the sidecar serves, and on those that deviate from other sources (chain-extension-modules.md, "Limits"). */
+/** Conditions about the sidecar's prices and their deviation from other sources (chain-extension-modules.md, "Limits"). */
 export const PRICE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "all-prices-missing",
@@ -108,7 +108,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode(({ node: { prices }, whole: { majorPairs } }) => {
       if (prices.state !== "up") return UNREADABLE;
       const priced = new Set(prices.value.pairs);
-      // If all prices are missing, another condition holds and mutes this one.
+      // If all prices are missing, another condition is active and mutes this alert.
       const missing = majorPairs.filter((pair) => !priced.has(pair));
       if (missing.length === 0)
         return clear(`${counted(majorPairs.length, "major pair has", "major pairs have")} a price`);
@@ -177,7 +177,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     },
     evaluate: eachNode(({ node: { prices }, history: { tick }, atMs }, limit) => {
       if (prices.state !== "up" || tick === undefined) return UNREADABLE;
-      // Measure the time since the last observed change, because comparing two machines' clocks would include their difference.
+      // Measure the time since the last observed change, because two machines' clocks may differ.
       const ageMs = atMs - tick.sinceMs;
       if (ageMs <= limit("max_age"))
         return tick.hasChanged
@@ -218,7 +218,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** A reason names at most this many pairs. */
+/** Maximum number of pairs named in a reason. */
 const MAX_NAMED = 5;
 
 function evaluateDeviation(
@@ -252,7 +252,7 @@ function evaluateDeviation(
   );
 }
 
-/** Describes a pair, its two values and the difference between them. */
+/** Describes a pair, its two prices and the difference between them. */
 function comparisonText(one: PriceComparison, withNode: boolean): string {
   const { node, pair, reference, own, other, decimals, sidecars } = one;
   const place =

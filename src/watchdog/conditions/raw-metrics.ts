@@ -17,7 +17,7 @@ export const WINDOWS = ["5m", "30m", "1h", "6h", "3d"] as const;
 
 export type BadShareWindow = (typeof WINDOWS)[number];
 
-/** Deployed sidecars prefix their metrics with side_car_; the specification and later versions use connect_. */
+/** The metrics of deployed sidecars have the prefix side_car_; the specification and later versions use connect_. */
 export function sidecarMetric(name: string, matchers = ""): string {
   return `{__name__=~"(side_car|connect)_${name}"${matchers === "" ? "" : `,${matchers}`}}`;
 }
@@ -32,7 +32,7 @@ export function pricedPairs(times: Times, matchers: string): string {
   return `count ${VALIDATOR} (rate(${sidecarMetric("health_check_ticker_updates_total", matchers)}[${times("1m")}]) > 0)`;
 }
 
-/** The share of bad calls that the boundaries of 98 % and 95 % allow (docs/spec/chain-extension-modules.md, "Limits"). */
+/** The shares of bad calls that the boundaries of 98 % and 95 % allow (docs/spec/chain-extension-modules.md, "Limits"). */
 export const ALLOWED = { full: 0.02, none: 0.05 } as const;
 
 /** PromQL for the seconds until the end of the month. */
@@ -57,7 +57,7 @@ export const SUCCESSES = 'app_oracle_responses{$,status="Success"}';
 export const TICKS = "side_car_health_check_system_updates_total{$}";
 export const UPDATES = (pair: string): string => `side_car_health_check_ticker_updates_total{$,id="${pair}"}`;
 export const READS = 'side_car_web_socket_connection_status{$,provider="okx_ws",status="read_success"}';
-/** The metric with the node's height. */
+/** Metric that contains the node's height. */
 export const BLOCK_HEIGHT = "cometbft_consensus_latest_block_height";
 export const HEIGHT = "cometbft_consensus_latest_block_height{$}";
 export const POWER = 'cometbft_consensus_validator_power{$,validator_address="AB"}';

@@ -24,17 +24,17 @@ import type { Severity } from "../../platform/monitoring/severity.ts";
 
 interface BoundaryTexts {
   readonly boundary: Boundary;
-  /** What the names of the boundary's conditions begin with. */
+  /** Prefix of the names of the boundary's conditions. */
   readonly prefix: "full-reward" | "any-reward";
-  /** How texts name the reward, e.g. "the full reward". */
+  /** The reward's name in texts, e.g. "the full reward". */
   readonly reward: string;
   readonly severity: Severity;
   readonly impact: string;
   /** The boundary's success rate, for the rules on raw metrics. */
   readonly least: number;
-  /** How many misses in a month put the boundary at risk, at one call per second. */
+  /** Number of misses in a month that put the boundary at risk, at one call per second. */
   readonly misses: number;
-  /** The names of conditions that are less serious than this boundary's. */
+  /** Names of the conditions that are less serious than this boundary's conditions. */
   readonly lesser: readonly string[];
 }
 
@@ -87,7 +87,7 @@ function commonTexts({ impact, reward }: BoundaryTexts) {
   };
 }
 
-/** So many good calls that they make up for any loss. */
+/** Enough good calls to make up for any loss. */
 const recovered: AlertCase["clears"] = [{ series: SUCCESSES, from: 1_000_000_000 }];
 
 const DEPENDS_ON_DAY = "what remains depends on the day of the month";
@@ -95,7 +95,7 @@ const DEPENDS_ON_DAY = "what remains depends on the day of the month";
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
-/** Returns PromQL for validators that cross the boundary within this time and month, at both windows' bad shares. */
+/** Returns PromQL for validators that will cross the boundary within this time and this month, at both windows' bad shares. */
 function crossedWithin(
   left: string,
   windows: readonly [BadShareWindow, BadShareWindow],
@@ -103,7 +103,7 @@ function crossedWithin(
 ): string {
   return windows
     .map((window) => {
-      // Use the rate that belongs to the window, because a three-day rate is too small while only one day's calls are known.
+      // Use the window's own rate, because a three-day rate is too low while only one day's calls are known.
       const calls = `validator:oracle_calls:rate${window === "3d" ? "3d" : "6h"}`;
       const lossRate = `(${calls} * ${badShare(window)} > 0)`;
       const time = `${left} / on (chain_id, validator) group_left () ${lossRate}`;
@@ -112,7 +112,7 @@ function crossedWithin(
     .join(" and ");
 }
 
-/** Conditions on the month's success rate and pay: four for each boundary, and one for rotation. */
+/** Conditions about the month's success rate and pay: four for each boundary, and one for rotation. */
 export const REWARD_CONDITIONS: readonly Condition[] = [
   ...[ANY, FULL].flatMap(boundaryConditions),
   condition({
@@ -152,7 +152,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("lost"),
-      // Nobody can change the outcome, so this is a ticket.
+      // Nobody can change the outcome, so this alert is a ticket, not a page.
       severity: "warning",
       isSettled: true,
       title: `This month loses ${reward}`,
@@ -170,7 +170,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       raw: {
         expr: () => `${left} < 0 and ${enough}`,
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
-        // The case: calls stop before the month ends, so the loss remains.
+        // Test case: calls stop before the month ends, so the loss remains.
         example: {
           fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
           clears: recovered,
@@ -182,7 +182,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
     condition({
       ...common,
       name: own("rate-low"),
-      // Only good blocks can raise the rate again, so this is a ticket.
+      // Only good blocks can raise the rate again, so this alert is a ticket, not a page.
       severity: "warning",
       isSettled: true,
       title: `Success rate too low for ${reward}`,
@@ -228,7 +228,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
           return `((${crossedWithin(left, ["6h", "3d"], WEEK_SECONDS)}) or (${crossedWithin(left, ["1h", "5m"], HOURS_SECONDS)})) and ${isOpen}`;
         },
         value: "At the current loss, the boundary is crossed in {{ $value | humanizeDuration }}.",
-        // The case: calls fail long enough for the condition to hold, and then succeed again.
+        // Test case: calls fail long enough for the condition to become active, and then succeed again.
         example: {
           fires: failing,
           clears: succeeding,
@@ -258,7 +258,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         expr: () =>
           `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < ${HOURS_SECONDS} and ${left} >= 0 and ${enough}`,
         value: "A total outage of {{ $value | humanizeDuration }} would cross the boundary.",
-        // The case: a month with one call per second and `misses` bad calls on its first day.
+        // Test case: a month with one call per second and `misses` bad calls on its first day.
         example: {
           fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
           clears: recovered,
@@ -277,7 +277,7 @@ const FAST_6H = 6;
 
 const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succeeding, resolves });
 
-/** Conditions on how fast the month's allowance is being used: two for each boundary. */
+/** Conditions about how fast the month's allowance is being used: two for each boundary. */
 export const BURN_CONDITIONS: readonly Condition[] = [ANY, FULL].flatMap(burnConditions);
 
 function burnConditions(texts: BoundaryTexts): readonly Condition[] {

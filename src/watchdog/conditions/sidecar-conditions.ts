@@ -17,14 +17,14 @@ import { CALLS_MS, eachNode, latestCalls, nodeInputs, secondsText } from "./eval
 import type { NodeInput } from "./evaluate-nodes.ts";
 import type { WebSocketHistory } from "./poll-history.ts";
 
-/** What the validator loses while the node's calls fail. */
+/** The impact of failing calls on the validator. */
 const FAILING_CALLS_IMPACT =
   "Every failed call is a missed oracle vote and costs one block. Failed calls can also slow the chain down, because the node waits until its call times out.";
 
 const WEB_SOCKETS = "web_socket_connection_status";
 const SIDECAR_NOT_STORED = { notStored: "sidecar readings" };
 
-/** Conditions on the sidecar and the node's calls to it. */
+/** Conditions about the sidecar and the node's calls to it. */
 export const SIDECAR_CONDITIONS: readonly Condition[] = [
   condition({
     name: "sidecar-down",
@@ -152,7 +152,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
           { series: 'app_oracle_response_latency_bucket{$,le="+Inf"}', step: 60 },
         ],
         clears: [
-          // The case: on a busy machine, a fifth of the calls are slow.
+          // Test case: on a busy machine, a fifth of the calls are slow.
           continued('app_oracle_response_latency_bucket{$,le="512"}', 48),
           continued('app_oracle_response_latency_bucket{$,le="+Inf"}', 60),
         ],
@@ -161,7 +161,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     evaluate: eachNode((input, limit) => {
       const { prices } = input.node;
       const slowAfterMs = limit("slow_after");
-      // If prices are derived from metrics, the duration is the query's, not the sidecar's.
+      // If prices are derived from metrics, the duration measures the query, not the sidecar's response.
       return prices.state !== "up" || prices.value.isDerived
         ? evaluateLatency(input, slowAfterMs)
         : resultOf(prices.durationMs > slowAfterMs, durationReason(prices.durationMs), prices.durationMs);
@@ -205,13 +205,13 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage ends once the node has reconnected, up to two minutes after the sidecar is back. Its cost is known then. A sidecar
-  // that is too slow for every node is another cause.
+  // The outage ends once the node has reconnected, up to two minutes after the sidecar is back. Its cost is known only then. A
+  // sidecar that is too slow for every node is a different cause.
   if (prices.state !== "error")
     return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, but the node's calls still fail")
       : clear("the sidecar responds");
-  // That the watchdog cannot read the source does not mean that the sidecar is down. The node's own calls show that.
+  // If the watchdog cannot read the source, the sidecar may still be running. Only the node's own calls show whether it is down.
   if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, but the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(
@@ -222,7 +222,7 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
 /** The shortest timeout that any node uses for its calls. */
 const QUICK_MS = 1_000;
 
-/** If fewer calls failed, the time since the last good call means little, because after a chain halt it spans a long period. */
+/** If fewer calls failed, the time since the last good call means little, because this time is long after a chain halt. */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
@@ -233,7 +233,7 @@ function evaluateCalls(
   const { good, bad } = input.recent["5m"];
   const all = nodeInputs(input);
   const latest = all.map(latestCalls);
-  // One node's good vote is enough. The last minutes still contain the failures, but there is nothing left to act on.
+  // One node's good vote is enough. The last few minutes still contain the failures, but there is nothing left to act on.
   if (latest.includes("good")) return clear("the node's latest calls succeed");
   const noneMs = Math.min(
     ...all.map(({ history }) => atMs - Math.max(history.lastGoodMs ?? 0, history.seenSinceMs ?? atMs)),
@@ -271,7 +271,7 @@ function durationReason(durationMs: number): string {
 
 /**
  * Evaluates the call times measured by the node itself. Active if at least half of the latest calls took longer than
- * `slowAfterMs`. A histogram only counts calls up to its bounds, so the smallest bound that is at least `slowAfterMs` is used.
+ * `slowAfterMs`. A histogram counts calls only up to its bounds, so the smallest bound of at least `slowAfterMs` is used.
  */
 function evaluateLatency({ history, atMs }: NodeInput, slowAfterMs: number): ConditionResult {
   const recent = history.latency?.recent;

@@ -31,14 +31,14 @@ import type { SourceKeys, ValidatorKeys } from "./validators-config.ts";
 
 export interface WatchdogConfig extends PollSettings {
   readonly listen: ListenAddress;
-  /** Additional host names that clients may use. If absent, a loopback address accepts loopback names, others any name. */
+  /** Additional host names for clients. If absent, a loopback address accepts loopback names, and other addresses any name. */
   readonly hosts?: readonly string[];
-  /** Network settings for sources and receivers. If absent, uses the environment's proxies and public certificates. */
+  /** Network settings for sources and receivers. If absent, the environment's proxies and public certificates are used. */
   readonly network?: NetworkOptions;
   /** The token for routes that make changes. If absent, these routes are closed. */
   readonly token?: Secret;
   readonly reports: ReportsConfig;
-  /** The public status page's settings. If absent, there is no such page. */
+  /** The public status page's settings. If absent, there is no status page. */
   readonly statusPage?: StatusPageConfig;
   readonly prometheus?: PrometheusConfig;
   /** How to fill gaps from Prometheus, which requires `prometheus`. If absent, gaps are not filled. */
@@ -145,7 +145,7 @@ export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   schema: watchdogConfigSchema,
 };
 
-/** Says if a reload would remove all channels or all validators. Returns undefined if it would not. */
+/** Describes the loss if a reload would remove all channels or all validators; otherwise returns undefined. */
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)

@@ -249,7 +249,7 @@ function toChain({ rest, rpc, fallbacks = [], ...given }: z.output<typeof chain>
   };
 }
 
-/** Returns the endpoints that may contain API keys: those with headers, and chain endpoints with a path or query. */
+/** Returns the endpoints that may contain API keys: endpoints with headers, and chain endpoints with a path or query. */
 function withKeys(
   nodes: readonly NodeKeys[],
   { chain: given }: Identity,
@@ -285,7 +285,7 @@ function toNodes(
   nodes: readonly NodeKeys[],
 ): Pick<ValidatorTarget, "nodes" | "isStored"> {
   if (from === "scrape") return { nodes: nodes.map(toNode) };
-  // With source: prometheus, no URL is scraped unless configured. As with scrapes, null turns the sidecar off.
+  // With source: prometheus, only configured URLs are scraped. As with scrapes, null turns the sidecar off.
   return {
     isStored: true,
     nodes: nodes.map((given) => toNode({ ...given, prices: given.prices ?? null, oracle_metrics: null })),
@@ -318,14 +318,14 @@ function toNode(given: NodeKeys): NodeTarget {
   };
 }
 
-/** Field for "host:port". */
+/** Schema of a "host:port" field. */
 function targetField() {
   return z.string().refine((text) => parseListenAddress(text) !== undefined, {
     error: issueText("is not a host and a port", '"host:port", e.g. "127.0.0.1:9090"'),
   });
 }
 
-/** Field for the name of a validator or node. */
+/** Schema of a validator's or node's name. */
 function nameField() {
   return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
     error: issueText("is not a valid name", 'letters, digits, "-", "_" and ".", at most 63'),

@@ -1,7 +1,7 @@
 import { START_TOLERANCE_MS } from "../sources/sample-values.ts";
 import { type BlockCounts, NO_BLOCKS } from "./ledger-view.ts";
 
-/** What the ledger needs from a reading: two counters that start at zero when their process starts. */
+/** The parts of a reading that the ledger uses: two counters that start at zero when their process starts. */
 export interface Counters {
   readonly chainId: string;
   readonly success: bigint;
@@ -9,13 +9,13 @@ export interface Counters {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** The node machine's clock, which `processStartMs` is based on. Absent if unknown. */
+  /** Time on the node machine's clock, on which `processStartMs` is based. Absent if unknown. */
   readonly clockMs?: number;
-  /** When the reading was taken, if not at the time of the poll, as for samples stored by Prometheus. */
+  /** When the reading was taken, if this was not at the time of the poll, as with samples stored by Prometheus. */
   readonly sampledAtMs?: number;
 }
 
-/** The counters that were counted last, and the wall-clock time of their reading. The next reading is compared with them. */
+/** The last counters that were counted, and the wall-clock time of their reading. The next reading is compared with them. */
 export interface Baseline extends Counters {
   readonly atMs: number;
 }
@@ -23,13 +23,13 @@ export interface Baseline extends Counters {
 /** The blocks that one reading adds to the ledger. */
 export interface LedgerStep {
   readonly counts: BlockCounts;
-  /** Start of the time in which the blocks were made. It ends with the reading. */
+  /** Start of the period in which the blocks were made. The period ends with the reading. */
   readonly fromMs: number;
   /** True if the node has restarted since the baseline, so that its counters started again from zero. */
   readonly restarted: boolean;
-  /** Set if another node, which was already running, has replaced the first node at this URL. */
+  /** Set if another node that was already running has replaced the first node at this URL. */
   readonly isReplaced?: true;
-  /** True if the reading had no baseline. Its blocks were made earlier, and only their number is known. */
+  /** True if the reading had no baseline. The blocks were then made earlier, and only their number is known. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
@@ -39,7 +39,7 @@ export interface CounterState {
   readonly baseline: Baseline;
   /** Set while the readings may come from several nodes. Nothing is counted during that time. */
   readonly conflict?: Conflict;
-  /** When another node replaced the first node at this URL. Absent if none did. */
+  /** When another node replaced the first node at this URL. Absent if no node did. */
   readonly replacedAtMs?: number;
 }
 
@@ -48,17 +48,17 @@ interface Conflict {
   /** The first and last readings since the responding process last changed. */
   readonly first: Baseline;
   readonly last: Baseline;
-  /** True if the first process has responded again. Until then, one node may simply have replaced the other. */
+  /** True if the first process has responded again. Until then, one node may just have replaced the other. */
   readonly alternates: boolean;
 }
 
 interface CounterStep {
   readonly state: CounterState;
-  /** What the reading adds. Undefined while the readings may come from several nodes, because none of them is counted then. */
+  /** The blocks that the reading adds. Undefined while readings may come from several nodes, because none are counted then. */
   readonly step: LedgerStep | undefined;
 }
 
-/** A restarted process starts after the old one's last reading. The two times come from clocks that may differ by this much. */
+/** A restarted process starts after the old process's last reading. The clocks behind the two times may differ by this much. */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
 /** A conflict ends once only one node has responded for this long. */
@@ -88,7 +88,7 @@ export function advanceCounter(
   };
 }
 
-/** Returns the conflict that exists after a reading. Undefined if there is none, or if only one node responds by now. */
+/** Returns the conflict that exists after a reading. Undefined if there is no conflict, or if only one node still responds. */
 function nextConflict(
   { baseline, conflict, replacedAtMs }: CounterState,
   counters: Counters,
@@ -101,7 +101,7 @@ function nextConflict(
     const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
     return { first: last, last, alternates: isRecent };
   }
-  // During a conflict, counters that fall belong to the other node. If both nodes started together, they may also be higher.
+  // During a conflict, counters that fall belong to the other node. They may also be higher, if both nodes started together.
   const isBack = !conflict.alternates && relationOf(baseline, last) === "same";
   if (relation !== "same" || isBack) return { first: last, last, alternates: true };
   const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;
@@ -152,8 +152,8 @@ export function advance(baseline: Baseline | undefined, counters: Counters, atMs
 /** Returns the step for a node's first reading, which has no baseline. */
 function firstStep(counters: Counters, baseline: Baseline): LedgerStep {
   const { processStartMs, success: good, failure: bad } = counters;
-  // The counters cover the time since the start of the node. If the start is missing, or in the future because the clocks differ,
-  // the blocks' months are unknown. Counting then starts at zero.
+  // The counters cover the time since the node's start. If the start is missing, or in the future because the clocks differ, the
+  // blocks' months are unknown, so counting starts at zero.
   const isPlaced = processStartMs !== undefined && processStartMs <= baseline.atMs;
   return {
     counts: isPlaced ? { good, bad, unknown: 0n } : NO_BLOCKS,
@@ -166,14 +166,14 @@ function firstStep(counters: Counters, baseline: Baseline): LedgerStep {
 
 /**
  * How a reading relates to the baseline. "other" means another process that ran at the same time as the baseline's process:
- * either two nodes respond at one URL, or a node that was already running has replaced the first one.
+ * either two nodes respond at one URL, or a node that was already running has replaced the first node.
  */
 type Relation = "same" | "restarted" | "other";
 
 /**
  * Compares a reading with the baseline. Counters and heights are the evidence: a process makes one call per block, so neither the
  * growth of its counters nor the counters of a new process can greatly exceed the growth in height. The start time is only a
- * hint: if the clock of the node's machine is set, it shifts by the same amount.
+ * hint, because it shifts with the clock of the node's machine when that clock is set.
  */
 function relationOf(baseline: Baseline, counters: Baseline): Relation {
   const hasFallen = counters.success < baseline.success || counters.failure < baseline.failure;
@@ -192,8 +192,8 @@ function relationOf(baseline: Baseline, counters: Baseline): Relation {
   const isNew = calls <= most;
   if (hasFallen) return isNew ? "restarted" : "other";
   if (growth > most) return "other";
-  // After a long gap in polling, the new counters may exceed the old ones despite a restart. A process that kept running has a call
-  // for each block except the current one, whatever the two machines' clocks say about its start.
+  // After a long gap in polling, the new counters may exceed the old counters despite a restart. A process that kept running has
+  // a call for each block except the current one, whatever the two machines' clocks say about its start.
   const isShort = isLater === true ? growth < blocks : isLater === false && growth + 1n < blocks;
   return isNew && isShort ? "restarted" : "same";
 }
@@ -209,7 +209,7 @@ function growthOf(baseline: Baseline, { height }: Counters): bigint | undefined 
 
 /**
  * Returns true if the process is young enough to have started after the baseline; undefined if a start time is unknown. If the
- * clock of the node's machine is known, the age is correct no matter what that clock shows.
+ * time on the node machine's clock is known, the age is correct even if that clock is wrong.
  */
 function startedLater(
   baseline: Baseline,
@@ -226,7 +226,7 @@ export function isSameStart(a: Counters, b: Counters): boolean {
   return Math.abs(a.processStartMs - b.processStartMs) <= START_TOLERANCE_MS;
 }
 
-/** Returns how many blocks between the two heights the node's new process did not count; 0 if a height is unknown. */
+/** Returns the number of blocks between the two heights that the node's new process did not count; 0 if a height is unknown. */
 function uncounted(baseline: Baseline, counters: Counters, counted: bigint): bigint {
   const missing = (growthOf(baseline, counters) ?? 0n) - counted;
   return missing > 0n ? missing : 0n;

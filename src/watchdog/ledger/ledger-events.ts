@@ -22,7 +22,7 @@ export interface EventList {
 
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
-/** How many events stay in memory. The state file contains all of them. */
+/** Number of events that stay in memory. The state file contains all of them. */
 export const MAX_RECENT_EVENTS = 200;
 
 export function addEvents(list: EventList, events: readonly LedgerEvent[]): EventList {
@@ -40,7 +40,7 @@ export function extendEvent(list: EventList, id: number, toMs: number, text: str
   return { ...list, recent };
 }
 
-/** The part of a ledger that events are derived from and added to. */
+/** The part of a ledger from which events are derived and to which they are added. */
 export interface EventLedger {
   readonly events: EventList;
   readonly progress?: Progress;
@@ -59,11 +59,11 @@ export interface CountedPoll {
   readonly closed: readonly Month[];
   readonly reopened: readonly Month[];
   readonly intervalMs: number;
-  /** Two readings that are further apart than this have a gap between them. Default: three intervals, at least one minute. */
+  /** There is a gap between two readings that are further apart than this. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
 }
 
-/** Adds the events that follow from a poll: from its counts, processes, parameters, height, and closed months. */
+/** Adds the events that a poll's counts, processes, parameters, height and closed months show. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
@@ -123,7 +123,7 @@ function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   return [...readingEvents(poll), ...restarts, ...conflicts];
 }
 
-/** Returns the events that follow from comparing the counted reading with the previous one. */
+/** Returns the events found by comparing the counted reading with the previous reading. */
 function readingEvents({
   observation: { atMs },
   before: { checkpoint: last },
@@ -149,7 +149,7 @@ function followParams(before: string | undefined, { atMs, chain: { revenue } }: 
   return { params, changes: [eventAt("parameter-change", atMs, paramsChange(before, params))] };
 }
 
-/** Creates the event for the first reading. `fromMs` is when the earlier blocks begin that it counts. */
+/** Creates the event for the first reading. `fromMs` is the start of the earlier blocks that it counts. */
 function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
@@ -224,7 +224,7 @@ export interface Processes {
   readonly changedMs?: number;
 }
 
-/** For this long after a version change, further ones are not events, because two programs may alternate at one URL. */
+/** For this long after a version change, further changes are not events, because two programs may alternate at one URL. */
 const QUIET_MS = 600_000;
 
 /**
@@ -263,7 +263,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = readingOf(metrics)?.version;
   const reading = readingOf(sidecar);
-  // Check both pages, because some sidecar builds state their version on only one of them.
+  // Check both pages, because some sidecar builds show their version on only one of them.
   const sidecarVersion = [reading?.version, readingOf(prices)?.version].find(
     (version) => version !== undefined && version !== "" && version.length <= MAX_VERSION,
   );
@@ -276,7 +276,7 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
 
 type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
 
-/** Replaces the versions, unless some of a page's programs are currently missing. Changes are detected once they are back. */
+/** Replaces the versions, unless some of a page's programs are currently missing. Changes are detected once they return. */
 function latestVersions(before: Versions, now: Versions): Versions {
   const latest = (key: keyof Versions): Versions =>
     now[key] === undefined || isPartOf(now[key], before[key]) ? {} : { [key]: now[key] };
@@ -295,7 +295,7 @@ function sidecarRestart(
 ): readonly LedgerEvent[] {
   if (startMs === undefined || sidecarStartMs === undefined || sidecarSeenMs === undefined) return [];
   if (startMs - sidecarStartMs <= START_TOLERANCE_MS) return [];
-  // A process that already ran alongside the first one is another sidecar at the same URL.
+  // A process that was already running alongside the first process is another sidecar at the same URL.
   if (startMs < sidecarSeenMs - CLOCK_TOLERANCE_MS) return [];
   const fromMs = Math.min(sidecarSeenMs, startMs);
   return [{ kind: "sidecar-restart", fromMs, toMs: startMs, text: "the sidecar restarted" }];
@@ -315,7 +315,7 @@ function versionChange(
 
 const NO_PROGRAMME = "no reward programme";
 
-/** How a text names a parameter and shows its value. */
+/** A parameter's name in texts, and a function that formats its value. */
 type ParamText = readonly [name: string, show: (value: string) => string];
 
 const asIs = (value: string): string => value;
@@ -332,13 +332,13 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
   schedule: ["payment schedule", asIs],
 };
 
-/** Encodes a chain's parameters so that later ones can be compared. Pass undefined if the chain has no revenue module. */
+/** Encodes a chain's parameters for comparison with later parameters. Pass undefined if the chain has no revenue module. */
 export function encodeParams(revenue: RevenueReading | undefined): string {
   if (revenue === undefined) return NO_PROGRAMME;
   return stringifyJson(revenue.params);
 }
 
-/** Describes the difference between two encoded lists of parameters, e.g. "the pay of a full month from 2500 to 3000". */
+/** Describes the difference between two encoded sets of parameters, e.g. "the pay of a full month from 2500 to 3000". */
 export function paramsChange(before: string, after: string): string {
   if (after === NO_PROGRAMME) return "the chain no longer has a reward programme";
   if (before === NO_PROGRAMME) return "the chain now has a reward programme";

@@ -2,9 +2,9 @@ import type { Month } from "../../platform/base/month.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 
 /**
- * Joins data in memory with older stored data. Memory contains every month, and all rollups since its oldest one. It is always up
- * to date, while the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts before
- * memory does.
+ * Joins data in memory with older stored data. Memory contains every month, and all rollups from its oldest rollup on. Memory is
+ * always up to date, while the state file falls behind if its disk fails. Rollups are read from `stored` only if the range starts
+ * before the rollups in memory.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   const { validator, chainId, months } = memory;
@@ -33,7 +33,7 @@ export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   };
 }
 
-/** Joins stored events with those in memory, which contains the newest events and an ongoing event's current length. */
+/** Joins stored events with events in memory, which contains the newest events and the current length of an ongoing event. */
 function joinedEvents(
   recent: readonly LedgerEvent[],
   stored: readonly LedgerEvent[],
@@ -49,8 +49,8 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 }
 
 /**
- * What is counted. "calls" are the node's calls to its sidecar. "votes" are the vote extensions with a price, as found in blocks.
- * "revenue" is the revenue module's own count, which the chain pays by.
+ * What is counted. "calls": the node's calls to its sidecar. "votes": the vote extensions with a price, as found in blocks.
+ * "revenue": the revenue module's own count, on which the chain bases its payments.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
@@ -61,7 +61,7 @@ export interface Tally {
   readonly counts: BlockCounts;
   /** The part of `counts` whose period is only estimated, because the blocks were made before the first reading. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent if there is none. */
+  /** The part of `counts` that was read from Prometheus after a gap. Absent if nothing was read. */
   readonly backfilled?: BlockCounts;
 }
 
@@ -80,11 +80,11 @@ export interface MonthRecord extends Tally {
 }
 
 /**
- * A range of blocks with at least one bad block, as counted by consecutive polls. It belongs to the minute in which it ends, and
- * therefore to one hour and one day, so that the bad blocks in a rollup's ranges add up to the rollup's bad blocks.
+ * A range of blocks with at least one bad block, as counted by consecutive polls. The range belongs to the minute in which it
+ * ends, and therefore to one hour and one day. The bad blocks in a rollup's ranges thus add up to the rollup's bad blocks.
  */
 export interface MissRange {
-  /** The times of the block before the range and of its last block, in ms. */
+  /** Times of the block before the range and of the range's last block, in ms. */
   readonly fromMs: number;
   readonly toMs: number;
   /** First and last blocks. Absent if the node reports no height. */
@@ -94,14 +94,21 @@ export interface MissRange {
 }
 
 /**
- * Something that happened to a node, the chain or the watchdog. "node-restart": from the last reading before the restart
- * (`fromMs`) to the start of the new process (`toMs`). "sidecar-restart": `fromMs` is the last poll that showed the previous
- * sidecar process. "version-change": the page of a node or its sidecar shows another version. "watchdog-start": the watchdog
- * started. "first-reading": counting began; blocks from `fromMs` on are estimated. "gap": no node could be read. "backfill": the
- * part of a gap that was filled from Prometheus. "halt": the chain made no blocks although its nodes could be read. "clock-jump":
- * this machine's clock was set or is wrong; with `node`: the clock of the node's machine was set. "two-nodes": two nodes
- * responded at one URL, so neither was counted. "parameter-change": the chain's reward parameters changed. "month-sealed": a
- * month was closed. "month-reopened": a month that a wrong clock had closed is open again.
+ * Kinds of events at a node, the chain or the watchdog:
+ *
+ * - "node-restart": from the last reading before the restart (`fromMs`) to the start of the new process (`toMs`).
+ * - "sidecar-restart": `fromMs` is the last poll that showed the previous sidecar process.
+ * - "version-change": the page of a node or its sidecar shows another version.
+ * - "watchdog-start": the watchdog started.
+ * - "first-reading": counting began; blocks from `fromMs` on are estimated.
+ * - "gap": no node could be read.
+ * - "backfill": the part of a gap that was filled from Prometheus.
+ * - "halt": the chain made no blocks although its nodes could be read.
+ * - "clock-jump": this machine's clock was set or is wrong; with `node`: the clock of the node's machine was set.
+ * - "two-nodes": two nodes responded at one URL, so neither was counted.
+ * - "parameter-change": the chain's reward parameters changed.
+ * - "month-sealed": a month was closed.
+ * - "month-reopened": a month that a wrong clock had closed is open again.
  */
 export const LEDGER_EVENT_KINDS = [
   "node-restart",
@@ -120,7 +127,7 @@ export const LEDGER_EVENT_KINDS = [
 ] as const;
 type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
-/** Something that happened, in an interval or, if both times are equal, at an instant. */
+/** An event in an interval or, if both times are equal, at an instant. */
 export interface LedgerEvent {
   readonly kind: LedgerEventKind;
   readonly fromMs: number;
@@ -155,11 +162,11 @@ export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): Blo
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }
 
-/** How many blocks had which result of their oracle call. */
+/** Number of blocks for each result of their oracle call. */
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks made between a reading and a node restart, which erased their results. */
+  /** Blocks made between a reading and a node restart. The restart erased their results. */
   readonly unknown: bigint;
 }
 
@@ -188,7 +195,7 @@ export function subtractCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good - b.good, bad: a.bad - b.bad, unknown: a.unknown - b.unknown };
 }
 
-/** Returns the counts multiplied by `numerator / denominator`, each rounded down. */
+/** Returns the counts multiplied by `numerator / denominator`, with each count rounded down. */
 export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator: bigint): BlockCounts {
   const part = (count: bigint): bigint => (count * numerator) / denominator;
   return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };

@@ -37,9 +37,9 @@ export interface LedgerOptions {
   readonly intervalMs: number;
   /** The validator's consensus address, used by the source "votes". */
   readonly consensusAddress?: string | undefined;
-  /** Two readings that are further apart than this have a gap between them. Default: three intervals, at least one minute. */
+  /** There is a gap between two readings that are further apart than this. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** True if the observation was read from Prometheus to fill a gap. Revenue and parameters are unknown then. */
+  /** True if the observation was read from Prometheus to fill a gap. Revenue and parameters are then unknown. */
   readonly isBackfill?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Counting {
   readonly steps: readonly NodeStep[];
   /** The blocks that were added to the source "calls". */
   readonly counts: BlockCounts;
-  /** The observation. While a node's URL alternates between two processes, e.g. behind a load balancer, its page is an error. */
+  /** The observation. If a node's URL alternates between two processes, e.g. behind a load balancer, its page is an error. */
   readonly observation: Observation;
 }
 
@@ -58,13 +58,13 @@ const ANCHOR_EVERY_MS = HOUR_MS;
 /** The period over which the block time is averaged. */
 const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
 
-/** A mean block time needs at least this many blocks. */
+/** Minimum number of blocks for a mean block time. */
 const MIN_BLOCKS = 30n;
 
 /** An interval contains a halt if its block time exceeds the median by this factor. */
 const HALT_FACTOR = 1.25;
 
-/** Counts one observation in all sources. A source that was not seen is unchanged, because its next reading covers the time. */
+/** Counts one observation in all sources. A source that was not seen is unchanged; its next reading also covers this time. */
 export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
   const { atMs } = observation;
   const { counters, shownChainId } = countersOf(observation, options.consensusAddress);
@@ -129,7 +129,7 @@ function corrected(ledger: Ledger, timeOf: LedgerTimeOf) {
   };
 }
 
-/** Replaces the pages of nodes that have a conflict with errors. */
+/** Replaces the pages of conflicting nodes with errors. */
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =
@@ -143,14 +143,14 @@ function withConflicts(observation: Observation, conflicts: readonly string[]): 
   return { ...observation, nodes };
 }
 
-/** Returns the counters that an observation shows for each source, and the id of their chain if it is shown. */
+/** Returns the counters that an observation shows for each source, and the id of the sources' chain if it is shown. */
 function countersOf({ nodes, chain }: Observation, address: string | undefined) {
   const head = readingOf(chain.head);
   const readings = nodes.flatMap(({ name, metrics }) =>
     metrics.state === "up" ? [{ node: name, counters: metrics.value }] : [],
   );
   const counters: Readonly<Record<LedgerSource, readonly NodeCounters[]>> = {
-    // Ignore pages that show no oracle metrics. Their counts of 0 do not mean that a counter has fallen.
+    // Ignore pages without oracle metrics. Their counts of 0 do not mean that a counter has fallen.
     calls: readings.filter(({ counters: { votesUnseen } }) => votesUnseen === undefined),
     votes: readings.flatMap(({ node, counters: reading }) => {
       const votes = address === undefined ? undefined : reading.reports?.get(address);
@@ -163,7 +163,7 @@ function countersOf({ nodes, chain }: Observation, address: string | undefined) 
   return { counters, shownChainId: readings[0]?.counters.chainId ?? head?.chainId };
 }
 
-/** Returns the chain's own counters, which start with its payment period. A new period shows only in falling numbers. */
+/** Returns the chain's own counters, which start with its payment period. A new period is recognised by falling numbers. */
 function countersOfRevenue(
   revenue: RevenueReading | undefined,
   head: ChainHead | undefined,
@@ -186,7 +186,7 @@ function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounti
       ? steps.find(({ node }) => node === source.checkpoint?.node)?.step
       : undefined;
   if (first === undefined) return addAnchor(anchors, now);
-  // Use the counts since the node's start, so that there is a mean block time immediately.
+  // Use the counts since the node's start, so that a mean block time is available immediately.
   const made = first.counts.good + first.counts.bad;
   return [{ timeMs: first.fromMs, height: now.height - made }, now];
 }
@@ -196,7 +196,7 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
   return { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
-/** Finalizes the months before each source's checkpoint. `closed` lists the months that this closes in the source "calls". */
+/** Finalizes the months before each source's checkpoint. `closed` lists the months closed in the source "calls". */
 function closeMonths(sources: Sources, chainId: string | undefined, timeOf: LedgerTimeOf, atMs: number) {
   if (chainId === undefined) return { sources, closed: [] };
   const close = (name: LedgerSource) => {
@@ -217,10 +217,10 @@ function closeMonths(sources: Sources, chainId: string | undefined, timeOf: Ledg
   };
 }
 
-/** Adds a height to the anchors, of which there is one per hour for the last day, and an older one. */
+/** Adds a height to the anchors: one per hour for the last day, and one older anchor. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
   const last = anchors.at(-1);
-  // Start the mean again, because a lower height means that this is another chain with the same name.
+  // Restart the mean, because a lower height means that this is another chain with the same name.
   if (last !== undefined && now.height < last.height) return [now];
   if (last !== undefined && now.timeMs - last.timeMs < ANCHOR_EVERY_MS) return anchors;
   const recent = anchors.filter(({ timeMs }) => now.timeMs - timeMs <= WINDOW_MS);
@@ -261,7 +261,7 @@ function intervalBetween(from: Anchor | undefined, to: Anchor): readonly BlockIn
   return [{ ms: to.timeMs - from.timeMs, blocks: Number(to.height - from.height) }];
 }
 
-/** Returns the median block time. It is weighted by blocks, so that a short interval does not weigh as much as an hour. */
+/** Returns the median block time, weighted by blocks, so that a short interval does not weigh as much as an hour. */
 function medianBlockTime(intervals: readonly BlockInterval[]): number {
   const sorted = intervals.toSorted((a, b) => a.ms / a.blocks - b.ms / b.blocks);
   const half = intervals.reduce((total, { blocks }) => total + blocks, 0) / 2;

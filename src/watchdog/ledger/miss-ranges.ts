@@ -2,7 +2,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { BlockCounts, MissRange } from "./ledger-view.ts";
 import type { CountedTo } from "../sources/observation.ts";
 
-/** How many ranges stay in memory. The state file contains more. */
+/** Number of ranges that stay in memory. The state file contains more ranges. */
 export const MAX_RECENT_RANGES = 1000;
 
 /** Readings at most this far apart form one range of blocks. Over longer times, rollups distribute blocks evenly. */
@@ -39,7 +39,7 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
-/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Start times stay distinct, as they identify the ranges. */
+/** Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Start times identify ranges, so they stay distinct. */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   let later = ranges.filter(({ toMs }) => toMs > timeMs).length;
   return ranges.map((range) =>

@@ -5,7 +5,7 @@ import type { MonthEdge } from "../sources/observation.ts";
 import { addCounts, allBlocks, isNoBlocks, NO_BLOCKS, partOfCounts, subtractCounts } from "./ledger-view.ts";
 import type { BlockCounts, LedgerSource, MonthRecord, Rollup, Tally } from "./ledger-view.ts";
 
-/** How long each kind of rollup is, in ms. */
+/** Length of each kind of rollup, in ms. */
 export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 
 export type Span = keyof typeof SPANS;
@@ -14,7 +14,7 @@ export const SPAN_NAMES = ["minute", "hour", "day"] as const satisfies readonly 
 /** The rollups of one span, oldest first. Every poll copies this list; copying a map would take a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
-/** One source's counts by period. Only recent minutes, hours and days are included; the state file has the others. */
+/** One source's counts by period. Only recent minutes, hours and days are included; older ones are in the state file. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
@@ -28,7 +28,7 @@ export const RETENTION_MS: Readonly<Record<Span, number>> = {
   day: 62 * SPANS.day,
 };
 
-/** A segment's blocks are counted at its end if it is no longer than this, and otherwise spread evenly over its time. */
+/** If a segment is no longer than this, its blocks are counted at its end. Otherwise, they are spread evenly over its time. */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
@@ -38,7 +38,7 @@ interface Segment {
   readonly counts: BlockCounts;
   readonly fromMs: number;
   readonly toMs: number;
-  /** The height before the first block, and the height of the last one. */
+  /** The height before the first block, and the height of the last block. */
   readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
   /** The first block of the month that `toMs` is in. */
   readonly edge?: MonthEdge | undefined;
@@ -49,7 +49,7 @@ type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
 /** A segment to add to the rollups. */
 export interface CountedSegment extends Segment {
-  /** True if the period is only estimated, because just the number of blocks is known. */
+  /** True if the period is only an estimate, because only the number of blocks is known. */
   readonly isEstimated: boolean;
   /** True if the blocks were read from Prometheus after a gap. */
   readonly isBackfilled?: boolean;
@@ -59,7 +59,7 @@ export interface CountedSegment extends Segment {
 
 /**
  * Moves blocks that a wrong clock dated after `timeMs` to `timeMs`, and reopens months that are not over. Also returns the
- * reopened months. If no block was dated later, `rollups` is returned unchanged.
+ * reopened months. If no block was dated after `timeMs`, returns `rollups` unchanged.
  */
 export function correctRollups(rollups: Rollups, timeMs: number) {
   const month = monthOf(timeMs);
@@ -102,8 +102,8 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
   if (isNoBlocks(segment.counts)) return rollups;
   const months = new Map(rollups.months);
   const spans = { minute: rollups.minute, hour: rollups.hour, day: rollups.day };
-  // If the chain tells which block starts the month, months are split by height. Split days and hours in the same way, so that a
-  // month's days add up to the month.
+  // If the month's first block is known from the chain, months are split by height. Split days and hours in the same way, so that
+  // a month's days add up to the month.
   for (const part of splitByMonth(segment)) {
     const month = openMonth(months, monthOf(part.toMs));
     const coveredFromMs = Math.max(segment.fromMs, monthStartMs(month));
@@ -115,7 +115,7 @@ export function addToRollups(rollups: Rollups, segment: CountedSegment): Rollups
 }
 
 /**
- * Returns the month in which to count blocks. A finalized month cannot change, so if the clock was set back, its blocks are
+ * Returns the month in which to count blocks. A finalized month cannot change, so if the clock was set back, the blocks are
  * counted in the next month.
  */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
@@ -199,9 +199,9 @@ function distribute(
 }
 
 /**
- * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the split is
- * by blocks, which is exact if all have the same result. Otherwise it is in proportion to time. If the clock was set back, so
- * that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
+ * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the segment is
+ * split by blocks, which is exact if all blocks have the same result. Otherwise, it is split in proportion to time. If the clock
+ * was set back, so that `fromMs` is after `toMs`, all blocks belong to the month of `toMs`.
  */
 export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   const { counts, fromMs, toMs } = segment;
@@ -231,7 +231,7 @@ function shareByHeight(
   const blocks = heights.to - heights.from;
   const before = clamp(edge.firstHeight - 1n - heights.from, blocks);
   const share = partOfCounts(counts, before, blocks);
-  // Count the blocks lost by rounding down, first as good ones because most blocks are good.
+  // Count the blocks lost by rounding down, starting with good blocks because most blocks are good.
   let left = (allBlocks(counts) * before) / blocks - allBlocks(share);
   const rounded = (key: keyof BlockCounts): bigint => {
     const added = clamp(left, counts[key] - share[key]);
@@ -250,13 +250,13 @@ function clamp(value: bigint, most: bigint): bigint {
   return value > most ? most : value;
 }
 
-/** Together with its month, identifies a record. */
+/** Together with the month, identifies a record. */
 interface RecordIdentity {
   readonly chainId: string;
   readonly source: LedgerSource;
 }
 
-/** Finalizes the months that `isOver` selects. Their records get a hash and never change. Returns rollups and months. */
+/** Finalizes the months that `isOver` selects. Their records get a hash and never change again. Returns rollups and months. */
 export function finalizeMonths(
   rollups: Rollups,
   isOver: (month: Month) => boolean,

@@ -11,7 +11,7 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 export interface SourceLedger {
   /** Each node's latest readings, by its name. */
   readonly counterStates: ReadonlyMap<string, CounterState>;
-  /** How far the rollups have counted. Absent before the first reading. */
+  /** The point up to which the rollups have counted. Absent before the first reading. */
   readonly checkpoint?: Checkpoint;
   readonly rollups: Rollups;
 }
@@ -20,13 +20,13 @@ export interface SourceLedger {
 interface Checkpoint extends CountedTo {
   /** Wall-clock time of the reading. */
   readonly atMs: number;
-  /** The node that was counted last. */
+  /** The last node that was counted. */
   readonly node: string;
 }
 
 export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: NO_ROLLUPS };
 
-/** One node's counters, or the chain's, as one poll read them. */
+/** The counters of one node or of the chain, as read by one poll. */
 export interface NodeCounters {
   readonly node: string;
   readonly counters: Counters;
@@ -38,8 +38,8 @@ interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   /** The spans in which to count the blocks, in addition to months. */
   readonly spans: readonly Span[];
   /**
-   * What time a first reading covers: the "process" since its start, or the current "period" for the chain's own counters, whose
-   * blocks are not estimated.
+   * The time that a first reading covers: "process" is the time since the process's start. "period" is the current period of the
+   * chain's own counters, whose blocks are not estimated.
    */
   readonly firstCovers: "process" | "period";
   /** True if the readings were taken from Prometheus to fill a gap. */
@@ -50,13 +50,13 @@ interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
 export interface NodeStep {
   readonly node: string;
   readonly step: LedgerStep;
-  /** The node's previous reading; undefined for its first one. */
+  /** The node's previous reading; undefined for its first reading. */
   readonly before: Baseline | undefined;
 }
 
 export interface SourceCounting {
   readonly source: SourceLedger;
-  /** What each node counted, including nodes that were not chosen. */
+  /** The step of each node, including nodes that were not chosen. */
   readonly steps: readonly NodeStep[];
   /** The blocks that were added to the rollups. */
   readonly counts: BlockCounts;
@@ -110,9 +110,9 @@ export function countPoll(
 }
 
 /**
- * Returns the nodes' readings that this poll can count. Several nodes' stored samples have different times, so they are counted
- * only once each node has a new sample. Otherwise, the node with the latest sample alone would determine the last blocks'
- * results.
+ * Returns the nodes' readings that this poll can count. Stored samples from several nodes have different times, so they are
+ * counted only once every node has a new sample. Otherwise, the node with the latest sample alone would determine the last
+ * blocks' results.
  */
 function newCounters(
   counterStates: SourceLedger["counterStates"],
@@ -127,7 +127,7 @@ function newCounters(
 
 /**
  * Returns true if a stored sample is not newer than the last reading. Several polls may see the same sample. A Prometheus replica
- * may also lag behind another although its clock is ahead, which shows in lower counters of the same process.
+ * may also lag behind another replica although its clock is ahead; lower counters of the same process show this.
  */
 function isPast(before: Baseline, counters: Counters): boolean {
   const { sampledAtMs } = counters;
@@ -137,7 +137,7 @@ function isPast(before: Baseline, counters: Counters): boolean {
   return isLower && isSameStart(before, counters);
 }
 
-/** The step of the node that counts in this poll. */
+/** The step of the node that is counted in this poll. */
 interface ChosenStep {
   readonly node: string;
   readonly step: LedgerStep;
@@ -147,7 +147,7 @@ interface ChosenStep {
   readonly fromHeight: bigint | undefined;
 }
 
-/** Chooses the node that counts, as {@link countPoll} describes. Undefined if no node has anything new to count. */
+/** Chooses the node to count, as {@link countPoll} describes. Undefined if no node has any new blocks to count. */
 function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefined): ChosenStep | undefined {
   const candidates = steps.flatMap((step) => {
     const part = uncountedPart(step, checkpoint);
@@ -162,26 +162,26 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
   }, undefined);
 }
 
-/** Returns the part of a node's step that is beyond the checkpoint; undefined if there is none. */
+/** Returns the part of a node's step that is beyond the checkpoint; undefined if there is no such part. */
 function uncountedPart(
   { node, step, before }: NodeStep,
   checkpoint: Checkpoint | undefined,
 ): Pick<ChosenStep, "counts" | "fromHeight"> | undefined {
   const whole = { counts: step.counts, fromHeight: before?.height };
-  // The node that counted last continues from there. Its own counters are exact to the block.
+  // The node that was counted last continues from the checkpoint. Its own counters are exact to the block.
   if (checkpoint === undefined || (node === checkpoint.node && before?.atMs === checkpoint.atMs))
     return whole;
   const { height } = step.baseline;
   if (checkpoint.height === undefined || height === undefined)
     return before === undefined ? undefined : whole;
   if (height <= checkpoint.height) return undefined;
-  // A node that was not read before shows the chain's height, but not the results of the blocks up to it.
+  // A node that was not read before shows the chain's height but not the results of the blocks up to that height.
   const from = before?.height ?? height;
   const known = before === undefined ? NO_BLOCKS : step.counts;
   const overlap = checkpoint.height - from;
   if (overlap <= 0n)
     return { counts: addCounts(known, { ...NO_BLOCKS, unknown: -overlap }), fromHeight: checkpoint.height };
-  // Only the number of blocks up to the checkpoint is known, not their results, so assume the step's mean.
+  // The results of the blocks up to the checkpoint are unknown, and only their number is known, so assume the step's mean.
   const counted = partOfCounts(known, overlap, height - from);
   return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
@@ -208,7 +208,7 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
   if (checkpoint !== undefined) return { ...common, fromMs: checkpoint.timeMs, spans, isEstimated: false };
   if (options.firstCovers === "period")
     return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
-  // Count an estimate only by day: its minutes and hours would all show the same mean.
+  // Count an estimate only by day, because its minutes and hours would all show the same mean.
   const days = spans.filter((span) => span === "day");
   const fromMs = Math.min(Math.max(step.fromMs, monthStartMs(monthOf(toMs))), toMs);
   return { ...common, fromMs, spans: days, isEstimated: true };
@@ -229,7 +229,7 @@ function inMonth(
 
 /**
  * Time of the blocks that a poll counts. The chain pays by block time, so the block time is used if the chain can be read.
- * Otherwise it is the time of the poll, which is at most one poll later.
+ * Otherwise, the time of the poll is used, which is at most one poll later.
  */
 interface LedgerTime {
   readonly timeMs: number;
@@ -240,13 +240,13 @@ interface LedgerTime {
   readonly closes: (month: Month) => boolean;
 }
 
-/** After a clock step, a month is closed only after this time, within which a wrong clock is noticed or corrected. */
+/** After a clock step, months stay open for this long, so that a wrong clock can be detected or corrected first. */
 const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 
 /** Allowed difference between the clock and the chain's time. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** A REST server that is more blocks than this behind the nodes says nothing about their blocks' times. */
+/** If a REST server is more blocks than this behind the nodes, its times do not apply to the nodes' blocks. */
 const MAX_BEHIND = 20n;
 
 /** Returns the time of the blocks that a source counts, given its checkpoint, which is undefined before the first reading. */

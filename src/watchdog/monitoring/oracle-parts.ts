@@ -20,7 +20,7 @@ export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
 /** The same matchers, for metrics that have no chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
 
-/** Returns PromQL for one of the watchdog's metrics, for the selected validators. `more` contains further matchers. */
+/** Returns PromQL for one of the watchdog's metrics, for the selected validators. `more` contains additional matchers. */
 export function metric(name: string, more = ""): string {
   return `oracle_watchdog_${name}{${PLACE}${more === "" ? "" : `,${more}`}}`;
 }
@@ -30,12 +30,12 @@ export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
   return [query(expr, `{{${label}}}`)];
 }
 
-/** Returns the colours of numbers: `lowest`, and each colour in `from` above its value. */
+/** Returns the colours for numbers: `lowest`, and above each value in `from` that value's colour. */
 export function steps(lowest: string, from: Readonly<Record<string, number>>): ColorSteps {
   return [[lowest, undefined], ...Object.entries(from)];
 }
 
-/** Returns a dashboard's variables. `source` is a metric that every process has. */
+/** Returns a dashboard's variables. `source` is a metric that every process exports. */
 export function variablesOf(source: string): readonly VariableSpec[] {
   return [
     ...processVariables(source),
@@ -56,7 +56,7 @@ export const TIER_STATES: readonly StateSpec[] = [
 ];
 export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
 
-/** Returns PromQL for the fraction of the month's allowed misses that is left before a boundary. */
+/** Returns PromQL for the remaining fraction of the month's allowed misses before a boundary. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
   if (boundary === "full")
     return `min by (chain_id, validator) (1 - oracle_watchdog_allowance_used_ratio{${place}})`;
@@ -65,7 +65,7 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
   return `min by (chain_id, validator) (${headroom} / ignoring(boundary) (${headroom} + ignoring(boundary, result) ${bad}))`;
 }
 
-/** Colours for {@link allowanceLeft}. In a 30-day month, a tenth lasts for a day and a half of even losses. */
+/** Colours for {@link allowanceLeft}. In a 30-day month, a tenth of the allowance lasts for a day and a half of even losses. */
 export const ALLOWANCE_COLORS = steps("red", { yellow: 0.1, green: 0.5 });
 
 /** Returns PromQL for the number of validators that would not be paid in full if the month ended now. */
@@ -89,7 +89,7 @@ export const ANNOTATIONS = {
   alerts: `max by (alert, validator) (${metric("alert_firing")}) > 0`,
 };
 
-/** Lists firing alerts, causes first, then the alerts that they mute, then pending alerts. */
+/** Lists firing alerts with causes first, then the alerts that these mute, then pending alerts. */
 export const ALERTS_TABLE: PanelSpec = alertList(
   ["firing", "muted", "pending"],
   (state, severity) =>

@@ -35,7 +35,7 @@ const NODE = "by (chain_id, validator, instance)";
 
 /**
  * Call rates. The node creates `status="Failure"` only at the first failure, so all calls that are not `Success` are bad. `rate`
- * handles counter restarts. If there are several nodes, the best one counts, because one vote in time is enough.
+ * handles counter restarts. If there are several nodes, only the best node is used, because one vote in time is enough.
  */
 const CALL_RECORDS: readonly RecordSpec[] = [
   ...WINDOWS.map((window) => ({
@@ -63,7 +63,7 @@ const CALL_RECORDS: readonly RecordSpec[] = [
 
 /**
  * Calls in the current UTC month. Each evaluation adds the counter's growth since the previous evaluation, even across a scrape
- * gap, or the new value after a node restart. The sum starts over each month. The group's rules are evaluated in this order, so
+ * gap, or the new value after a node restart. The sum restarts each month. The group's rules are evaluated in this order, so
  * `seen` is the counter at the previous evaluation.
  */
 const MONTH_RECORDS: readonly RecordSpec[] = [
@@ -110,7 +110,7 @@ function monthRecord(kind: "good" | "all"): RecordSpec {
         `  ${grown} + (${before} * ${sameMonth} or ${now} * 0)`,
         // While the node cannot be read, the sum is unchanged.
         `or (${before} * ${sameMonth} > 0)`,
-        // The first evaluation counts nothing, because the counter may be years old.
+        // The first evaluation adds no calls, because the counter may be years old.
         `or ${now} * 0`,
       ].join("\n");
     },
@@ -123,7 +123,7 @@ function missesLeft(allowed: number): string {
   return `${expected} * ${allowed} - ${calls} * (1 - validator:oracle_month:success_ratio)`;
 }
 
-/** The conditions that have a rule on raw metrics. Causes precede their consequences, so that both end in the same evaluation. */
+/** Conditions that have a rule on raw metrics. Causes precede their consequences, so that both end in the same evaluation. */
 const RAW_CONDITIONS: readonly Condition[] = causesFirst(CONDITIONS.filter(({ raw }) => raw !== undefined));
 
 function causesFirst(all: readonly Condition[]): readonly Condition[] {
@@ -142,9 +142,9 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 
 /**
  * PromQL that stops the alert from firing during the grace period after one of its causes, or after the watchdog's own alert of
- * this name. While a cause in this group or the watchdog's own alert fires, Alertmanager mutes the alert. The alert does not fire
- * either while the watchdog reports a cause. That rule is evaluated at a different time, so the alert would otherwise fire alone
- * for a moment when the cause ends.
+ * this name. While a cause in this group or the watchdog's own alert fires, Alertmanager mutes the alert. The alert also does not
+ * fire while the watchdog reports a cause. The watchdog's rules are evaluated at a different time, so the alert would otherwise
+ * briefly fire alone when the cause ends.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
@@ -164,7 +164,7 @@ function firing(component: string, names: readonly string[]): string {
   return `ALERTS{alertstate="firing",component="${component}",alertname${names.length === 1 ? "=" : "=~"}"${names.join("|")}"}`;
 }
 
-/** Fires because, if the label is missing, the better of two validators hides the worse one. A single node needs no label. */
+/** Without the label, the better of two validators hides the worse one, so this alert fires. A single node needs no label. */
 const LABEL_MISSING: AlertSpec = {
   name: "validator-label-missing",
   alert: "OracleValidatorLabelMissing",
@@ -228,7 +228,7 @@ const NODE_LABELS = 'chain_id="test-1",validator="default",instance="node-1"';
 const SUCCESS = `app_oracle_responses{status="Success",${NODE_LABELS}}`;
 const FAILURE = `app_oracle_responses{status="Failure",${NODE_LABELS}}`;
 
-/** A scenario for the counters, with the sums of good calls and of all calls at some samples. Time starts on 1970-01-01. */
+/** A test scenario for the counters, with the sums of good calls and of all calls at some samples. Time starts on 1970-01-01. */
 interface MonthCase {
   readonly name: string;
   /** The time between two samples, in minutes. */
@@ -280,13 +280,13 @@ const CASES: readonly MonthCase[] = [
 /** The minute at which calls succeed again in the test for causes. */
 const RECOVERY_MINUTE = 60;
 
-/** All calls fail for an hour, and then all succeed. */
+/** All calls fail for an hour, and then all calls succeed. */
 const FAILED_HOUR = [
   { series: FAILURE, values: `0+15x${RECOVERY_MINUTE * 4} ${RECOVERY_MINUTE * 60}x40` },
   { series: SUCCESS, values: `100x${RECOVERY_MINUTE * 4} 100+15x40` },
 ];
 
-/** Tests that once the cause ends, no alert that it caused fires, although the 5-minute rates are still high. */
+/** Tests that no alert fires as a consequence once its cause has ended, although the 5-minute rates are still high. */
 const CAUSE_TESTS = [
   {
     name: "consequences end with their cause, and do not begin in the grace period",

@@ -12,9 +12,9 @@ import type { Secret } from "../../platform/base/secret.ts";
 
 /** The outbox of all channels, as the delivery loops use it. */
 export interface Outbox {
-  /** Waits until a channel has deliveries, and returns the oldest ones, all for one validator. Rejects on abort. */
+  /** Waits until a channel has deliveries, and returns the oldest, all for the same validator. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /** Returns a channel's oldest delivery for each alert that is not in `failing`; they may overtake the failing ones. */
+  /** Returns a channel's oldest delivery for each alert that is not in `failing`. These may overtake the failing deliveries. */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
   /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
@@ -32,8 +32,8 @@ export interface DeliveryDeps {
 }
 
 /**
- * How a delivery attempt can end. After "failed", it is repeated. "expired" means that it failed and is too old to be repeated,
- * and "rejected" that the receiver repeatedly refused the content or no longer exists.
+ * How a delivery attempt can end. "failed": the delivery is repeated. "expired": the attempt failed, and the delivery is too old
+ * to be repeated. "rejected": the receiver repeatedly refused the content or no longer exists.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
@@ -44,13 +44,13 @@ const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 /** An undelivered event becomes a dead letter at this age, because such an old alert is no longer useful. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
-/** Content that was refused this often becomes a dead letter, because it will never be accepted. */
+/** Content that has been refused this many times becomes a dead letter, because it will never be accepted. */
 const MAX_REJECTIONS = 5;
 
 /** While a delivery is failing, new events are sent within this time. */
 const ARRIVAL_MS = 5000;
 
-/** After a failure, at most this many of the other alerts' events are tried until one is accepted. */
+/** After a failure, at most this many events of other alerts are tried until one is accepted. */
 const MAX_TRIES = 5;
 
 /**
@@ -58,8 +58,8 @@ const MAX_TRIES = 5;
  * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
  * other channels.
  *
- * An undeliverable event does not delay the events of other alerts for long: after {@link MAX_REJECTIONS} failures, these are
- * tried one by one and sent as long as the receiver accepts them.
+ * An undeliverable event does not delay other alerts' events for long: after {@link MAX_REJECTIONS} failures, these are tried one
+ * by one and sent as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
@@ -72,7 +72,7 @@ export async function runDelivery(
   const tried = new Set<string>();
   let failures = 0;
   let isSuspect = false;
-  /** Sends events of alerts that are not in `known`, as long as they are accepted. Returns true if any was accepted. */
+  /** Sends events of alerts that are not in `known`, as long as they are accepted. Returns true if any event was accepted. */
   const sendOthers = async (
     batch: readonly Delivery[],
     known: Set<string>,
@@ -106,8 +106,8 @@ export async function runDelivery(
       // the same alert, so that a receiver never gets "resolved" before "firing".
       const batch = await nextBatch(channel, groupWaitMs, deps, signal);
       const attempt = await deliverOnce(channel, { batch, failures }, deps, signal);
-      // Remove events only after the receiver has accepted them. A crash in between then repeats them, with the same ids, instead
-      // of losing them.
+      // Remove events only after the receiver has accepted them. If the process crashes in between, the events are then repeated
+      // with the same ids instead of being lost.
       if (attempt.outcome === "delivered") outbox.remove(batch);
       else if (attempt.outcome !== "failed")
         outbox.bury(batch, { atMs: clock.nowMs(), reason: attempt.reason });
@@ -125,7 +125,7 @@ export async function runDelivery(
       }
       if (outbox.others(name, []).every(({ event }) => tried.has(event.id))) tried.clear();
       const isAccepted = await sendOthers(batch, tried, MAX_TRIES);
-      // Either the receiver has recovered, or the content is the cause and nothing is urgent.
+      // Either the receiver has recovered, or the content is the cause and there is no hurry.
       const isWell = isAccepted && !isSuspect;
       isSuspect = isAccepted;
       if (!isWell) await pause(batch, pauseMs);
@@ -135,7 +135,7 @@ export async function runDelivery(
   }
 }
 
-/** Returns the next events to send together, after waiting for related ones. */
+/** Returns the next events to send together, after waiting for related events. */
 async function nextBatch(
   { name, maxEvents }: Channel,
   groupWaitMs: number,
@@ -153,7 +153,7 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** How many attempts have failed in a row before this one. If absent, a failure of this attempt has no consequences. */
+  /** Number of consecutive attempts that failed before this attempt. If absent, failures of this attempt have no consequences. */
   readonly failures?: number;
 }
 
@@ -199,13 +199,13 @@ async function deliverOnce(
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const code = error instanceof ChannelError ? error.facts.code : undefined;
-  // Another attempt would change nothing, so tell the operator immediately, through the other channels too.
+  // Another attempt would change nothing, so notify the operator immediately, also through the other channels.
   if (code === "gone") return "rejected";
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }
 
 export interface PushDeps extends Pick<DeliveryDeps, "clock" | "logger" | "count"> {
-  /** Returns the alerts that people have been notified of, with their current reasons: firing and recently resolved ones. */
+  /** Returns the firing and recently resolved alerts that people have been notified of, with their current reasons. */
   readonly alerts: () => readonly CurrentAlert[];
   /** Resolves once an alert has changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
@@ -213,8 +213,8 @@ export interface PushDeps extends Pick<DeliveryDeps, "clock" | "logger" | "count
 
 /**
  * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires.
- * Every push is complete, so there is no outbox: the next push replaces one that was lost. The end of an alert is pushed as long
- * as the alert is in the state.
+ * Every push is complete, so no outbox is needed: the next push replaces a lost push. An alert's end is pushed as long as the
+ * alert is in the state.
  */
 export async function runPushes(
   channel: Channel,
@@ -254,7 +254,7 @@ async function pushOnce(
 /** A monitor that raises an alarm once it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /** The URL to request instead of `url` while the watchdog is not doing its work. If absent, nothing is requested then. */
+  /** The URL to request instead of `url` while the watchdog is not doing its work. If absent, no request is sent then. */
   readonly failureUrl?: Secret | undefined;
   readonly intervalMs: number;
   readonly deadlineMs: number;
@@ -276,9 +276,9 @@ export interface DeadManDeps {
 }
 
 /**
- * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, it sends
- * none, or one to `failureUrl`, because a process that runs but reads nothing must raise the alarm too. A failed request is not
- * repeated, because the next one follows soon.
+ * Sends a request to the monitor at every interval until the signal fires. While the watchdog is not doing its work, it sends no
+ * request, or a request to `failureUrl`, because a process that runs but reads nothing must also raise the alarm. A failed
+ * request is not repeated, because the next request follows soon.
  */
 export async function runDeadMan(
   config: DeadManConfig,

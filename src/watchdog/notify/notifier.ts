@@ -13,7 +13,7 @@ import type { DeadManConfig, DeliveryDeps, DeliveryOutcome, PushDeps, WorkState 
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps extends Omit<DeliveryDeps & PushDeps, "count"> {
-  /** Stores the new ids of receivers that move. If absent, they are forgotten when the process ends. */
+  /** Stores the new ids of receivers that move. If absent, the ids are lost when the process ends. */
   readonly moves?: StoredMoves;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
@@ -28,11 +28,11 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
-/** What has happened on a channel since the services were started. */
+/** A channel's state since the services were started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
-  /** When the receiver last accepted a notification or a test. Undefined if never. */
+  /** When the receiver last accepted a notification or a test. Undefined if it has never accepted one. */
   readonly acceptedAtMs: number | undefined;
 }
 
@@ -79,7 +79,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   };
 }
 
-/** Tests every channel once and logs failures, so that an unreachable channel is noticed before the first alert. */
+/** Tests every channel once and logs failures, so that an unreachable channel is detected before the first alert. */
 function startTest(
   test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
   logger: Logger,
@@ -109,7 +109,7 @@ interface TestOptions {
   readonly clock: Clock;
   /** Why the test is sent, phrased to end a sentence. */
   readonly reason: string;
-  /** Where the links in the test lead. */
+  /** Targets of the links in the test. */
   readonly links: LinkRoots;
 }
 

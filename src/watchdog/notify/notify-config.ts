@@ -8,7 +8,7 @@ import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./delivery.ts";
 import type { Escalation, NotificationOptions } from "../alerts/notifications.ts";
 
-/** What the configuration says about notifications and their delivery. */
+/** The configuration of notifications and their delivery. */
 export interface NotifyConfig extends NotificationOptions {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
@@ -22,7 +22,7 @@ export interface NotifyConfig extends NotificationOptions {
 
 const REMINDERS = 'up to ten durations of at least 1s, e.g. "1h, 4h, 24h", or "0s" for none';
 
-/** Field for one or more times, such as "12h" or "1h, 4h, 24h", in ms. "0s" means no reminders. */
+/** Schema of one or more times, such as "12h" or "1h, 4h, 24h", in ms. "0s" means no reminders. */
 const reminder = (initial: string, severity: string) =>
   z
     .string({ error: issueText("is not a string", REMINDERS) })
@@ -61,7 +61,7 @@ const deadMan = z
     }),
   );
 
-/** The section `notify.escalation`. If it has no steps, nothing is escalated. */
+/** The section `notify.escalation`. Without steps, nothing is escalated. */
 const escalationSchema = z
   .strictObject({
     min_severity: z.enum(SEVERITIES).default("critical").describe("the lowest severity that is escalated"),

@@ -31,11 +31,11 @@ export type ChainRpc = ReturnType<typeof createChainRpc>;
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/** Creates the CometBFT RPC calls for a payment search. They check responses, limit their size, and throw `SourceError`. */
+/** Creates the CometBFT RPC calls for a payment search. The calls check responses, limit their size, and throw `SourceError`. */
 export function createChainRpc(url: string, read: PageReader) {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);
-    // RPC errors come with HTTP 500 and a JSON body, which says more than the status.
+    // RPC errors come with HTTP 500 and a JSON body, which is more informative than the status.
     return resultOf(await readText(page, MAX_BYTES), page.status);
   };
   return {
@@ -54,7 +54,7 @@ export function createChainRpc(url: string, read: PageReader) {
         result.member(name).elements().map(toEvent),
       );
     },
-    /** Returns the heights of at most ten blocks whose own events match, lowest first. */
+    /** Returns the heights of at most ten blocks with matching block events, lowest first. */
     searchBlocks: async (query: string, signal: AbortSignal): Promise<readonly bigint[]> => {
       const result = await call(`block_search?query=${quoted(query)}&${PAGE}`, signal);
       return result
@@ -112,7 +112,7 @@ export type HistoricRest = ReturnType<typeof createHistoricRest>;
 const MAX_REST_BYTES = 1024 * 1024;
 
 /**
- * Creates the requests to a chain's REST API at the height of a payment. A node can answer only while it has the block's state,
+ * Creates the requests to a chain's REST API at the height of a payment. A node can respond only while it has the block's state,
  * which it prunes after days or weeks.
  */
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader) {
@@ -133,7 +133,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
       if (base === undefined) throw field.error(field.path, "a coin");
       return { params, base };
     },
-    /** Returns the unit in which a denomination is displayed. Undefined if the chain defines none or cannot be queried. */
+    /** Returns the unit in which a denomination is displayed. Undefined if the chain defines no unit or cannot be queried. */
     displayUnit: async (denom: string, signal: AbortSignal): Promise<Payment["display"]> => {
       const path = `/cosmos/bank/v1beta1/denoms_metadata/${encodeURIComponent(denom)}`;
       const page = await read(urlBelow(rest, path).href, signal);
@@ -170,7 +170,7 @@ function toDisplayUnit(text: string, denom: string): Payment["display"] {
   return unit && { name: unit.name, exponent: unit.exponent };
 }
 
-/** One validator's payment according to a block's own events. */
+/** One validator's payment, according to a block's own events. */
 export type BlockPayment =
   | { readonly kind: "paid"; readonly amount: Coin; readonly progress: bigint; readonly counts: PaidCounts }
   | { readonly kind: "failed"; readonly amount: Coin; readonly reason: string }
@@ -181,7 +181,7 @@ const PAID = "revenue_distribution";
 const FAILED = "revenue_distribution_error";
 const NONE = "revenue_distribution_none";
 
-/** Finds an operator's payment among a block's events. Undefined if the block pays nobody or only other operators. */
+/** Finds an operator's payment among a block's events. Undefined if the block pays nobody, or pays only other operators. */
 export function findBlockPayment(events: readonly ChainEvent[], operator: string): BlockPayment | undefined {
   const own = events.filter((event) => attribute(event, "validator") === operator);
   const failed = own.find(({ type }) => type === FAILED);
@@ -207,7 +207,7 @@ export function findBlockPayment(events: readonly ChainEvent[], operator: string
   return events.some(({ type }) => type === NONE) ? { kind: "none-due" } : undefined;
 }
 
-/** Sums the transfers from one account to another among a transaction's events. Undefined if there are none. */
+/** Sums the transfers from one account to another among a transaction's events. Undefined if there are no such transfers. */
 export function findTransfer(
   events: readonly ChainEvent[],
   { payer, recipient }: { readonly payer: string; readonly recipient: string },
@@ -230,7 +230,7 @@ function attribute({ attributes }: ChainEvent, key: string): string | undefined 
   return attributes.find(([name]) => name === key)?.[1];
 }
 
-/** At most this many characters of a failure are stored. Errors from the bank module are shorter. */
+/** Maximum number of characters stored from a failure. Errors from the bank module are shorter. */
 const MAX_REASON = 300;
 
 function clipped(text: string): string {

@@ -12,10 +12,10 @@ import type { BlockPayment, ChainRpc, HistoricRest } from "./past-blocks.ts";
 import type { BlockTimeAt, ClosedMonth, PaymentReader, PaymentSearch } from "../polling/closed-month.ts";
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 
-/** One poll reads at most this many headers, because each takes a round trip. */
+/** Maximum number of headers that one poll reads, because each header takes a round trip. */
 const READS_PER_POLL = 8;
 
-/** Pauses between searches that found nothing, in chain time. They double up to one hour. */
+/** Pauses between searches that found nothing, in chain time. The pauses double up to one hour. */
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
 const NO_WAIT = { tries: 0, untilMs: 0 };
 
@@ -73,7 +73,7 @@ export function createPaymentReader(
   };
 }
 
-/** Stands for the result of an unfinished search, which nobody ever sees. */
+/** Placeholder for the result of an unfinished search. It is never shown. */
 const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
 
 /** Returns true if a search has ended, with a payment or a reason why there is none. */
@@ -81,7 +81,7 @@ function isFinal(payment: Payment | undefined): boolean {
   return payment !== undefined && payment.outcome !== "missing";
 }
 
-/** Returns up to a quarter, always the same for a validator, so that many validators do not search at the same time. */
+/** Returns a fraction below one quarter that is fixed per validator, so that many validators do not search at the same time. */
 function spreadOf(name: string): number {
   const sum = new TextEncoder().encode(name).reduce((total, byte) => (total * 31 + byte) % 1000, 7);
   return sum / 4000;
@@ -124,8 +124,8 @@ function sourceOf(
 }
 
 /**
- * Finds the payment among the blocks' own events: the revenue module pays in the first block of the next month. In case the
- * chain's period ended later, later blocks are searched through the index.
+ * Finds the payment among the blocks' own events, because the revenue module pays in the first block of the next month. In case
+ * the chain's period ended later, also searches later blocks through the index.
  */
 async function findInBlocks(input: FindInput, operator: string, signal: AbortSignal): Promise<Payment> {
   const { first, rpc, head } = input;
@@ -146,7 +146,7 @@ async function findInBlocks(input: FindInput, operator: string, signal: AbortSig
   return missing(input, note);
 }
 
-/** Creates the fields that a payment has with every outcome. `block` contains the payment or is the last block searched. */
+/** Creates the fields common to all outcomes. `block` contains the payment or is the last block searched. */
 function outcomeAt<T extends PaymentOutcome>(
   { closed: { month }, nowMs }: FindInput,
   outcome: T,
@@ -173,9 +173,7 @@ async function toPayment(
   return { ...paid, counts: found.counts, ...(await expectedOf(input, found, block, signal)) };
 }
 
-/**
- * Applies the programme's formula, on the payment block's terms, to the watchdog's count and to the chain's count.
- */
+/** Applies the programme's formula, with the payment block's terms, to the watchdog's count and to the chain's count. */
 async function expectedOf(
   { closed, rest }: FindInput,
   { progress, counts, amount }: BlockPayment & { readonly kind: "paid" },
@@ -230,7 +228,7 @@ async function findByTx(
 
 /** Two blocks between which the first block of a month lies. */
 interface MonthStartBounds {
-  /** The latest known block before the month. Undefined while none is known. */
+  /** The latest known block before the month. Undefined while no such block is known. */
   readonly before: BlockTimeAt | undefined;
   /** The earliest known block in the month. */
   readonly after: BlockTimeAt;
@@ -240,9 +238,9 @@ interface MonthStartBounds {
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
- * Returns the first block since `startMs` if the bounds show it, or else the height to read next. Interpolates between the times of the bounds,
- * but halves the range at every third step so that a halt costs little: a month of one-second blocks takes about ten reads.
- * `step` counts the reads.
+ * Returns the first block since `startMs` if the bounds determine it; otherwise, the height to read next. Interpolates between
+ * the times of the bounds, but halves the range at every third step so that a halt costs little: a month of one-second blocks
+ * takes about ten reads. `step` counts the reads.
  */
 function nextBlockToRead(
   { before, after }: MonthStartBounds,
@@ -251,7 +249,7 @@ function nextBlockToRead(
 ): bigint | BlockTimeAt {
   if (before === undefined) {
     if (after.height <= 1n) return after;
-    // Make each step back longer than the previous one, because the chain may be faster than assumed.
+    // Make each step back longer than the previous step, because the chain may be faster than assumed.
     const blocks = Math.ceil((after.timeMs - startMs) / ASSUMED_BLOCK_MS) + 10;
     const back = BigInt(blocks) * 2n ** BigInt(Math.min(step, 30));
     return after.height > back ? after.height - back : 1n;
@@ -265,7 +263,7 @@ function nextBlockToRead(
   return maxInt(before.height + 1n, minInt(guess, after.height - 1n));
 }
 
-/** What the revenue module's formula needs besides the counts. Decimals have 18 places. */
+/** The input of the revenue module's formula besides the counts. Decimals have 18 places. */
 export interface PaymentTerms {
   readonly params: RevenueParams;
   /** The amount paid for a full period, in the base unit. */

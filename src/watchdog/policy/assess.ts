@@ -86,7 +86,7 @@ export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bi
   return BigInt(Math.floor(timeMs / blockTimeMs));
 }
 
-/** Estimates how many of the month's blocks were made before the watchdog's counts begin. */
+/** Estimates how many of the month's blocks were made before the watchdog started counting. */
 function unseenBefore(record: MonthRecord | undefined, blockTimeMs: number | undefined): bigint {
   if (record === undefined) return 0n;
   return blocksUntil(record.coveredFromMs - monthStartMs(record.month), blockTimeMs) ?? 0n;
@@ -119,7 +119,7 @@ const IN_WINDOW = 3;
 const WINDOW = 6;
 
 /**
- * Counts the closed months without a reward before `current`. A month that has no record, or mostly estimated blocks, is not
+ * Counts the closed months without a reward before `current`. A month without a record or with mostly estimated blocks is not
  * counted and interrupts a row.
  */
 export function rotationRisk(

@@ -17,9 +17,9 @@ export interface Policy {
   readonly leastSigned: LeastRates;
   /** Reward for a full month, in hundredths of the currency unit. */
   readonly fullRewardCents: bigint;
-  /** Where the values come from; "chain" means the revenue module's parameters. */
+  /** Source of the values; "chain" means the revenue module's parameters. */
   readonly source: "specification" | "configuration" | "chain";
-  /** The currency's name, e.g. "USD". Absent if none is known. */
+  /** The currency's name, e.g. "USD". Absent if no currency is known. */
   readonly currency?: string;
   /** An incident ends after this long without a bad block, in ms. */
   readonly quietMs: number;
@@ -32,11 +32,11 @@ export interface Policy {
  */
 type BoundaryState = "open" | "clinched" | "lost";
 
-/** How far the month is from one boundary. */
+/** The month's distance from one boundary. */
 export interface Headroom {
   readonly boundary: Boundary;
   readonly state: BoundaryState;
-  /** How many more blocks may be bad while the month still ends at or above the boundary; negative if lost. */
+  /** Number of further blocks that may be bad while the month still ends at or above the boundary; negative if lost. */
   readonly misses: bigint;
   /** The length of a total outage that uses up all of `misses`; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
@@ -44,7 +44,7 @@ export interface Headroom {
   readonly lostInMs: number | undefined;
   /** The success rate that the remaining blocks need to reach the boundary; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
-  /** How many of the remaining blocks must be good; negative if clinched, more than all of them if lost. */
+  /** Number of remaining blocks that must be good; negative if clinched, greater than their number if lost. */
   readonly requiredGood: bigint;
   /** For each window, the share of bad blocks divided by the share that the boundary allows. Absent if a window has no blocks. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
@@ -62,7 +62,7 @@ export const REGIME_NAMES = {
 } as const;
 export type RegimeName = keyof typeof REGIME_NAMES;
 
-/** How the month ends if the rest of it is like a certain past period. */
+/** How the month ends if the rest of the month is like a certain past period. */
 export interface Regime {
   readonly name: RegimeName;
   /** The share of blocks that were bad in that period. */
@@ -80,32 +80,32 @@ export interface Forecast extends Band<SuccessRate> {
   /** The tier and the reward for each of the three rates. Rewards are in hundredths of the currency unit. */
   readonly tiers: Band<Tier>;
   readonly rewardCents: Band<bigint>;
-  /** The kind of period that the band is resampled from. */
+  /** The kind of period from which the band is resampled. */
   readonly basis: "recent days" | "recent hours" | "month so far";
-  /** The regimes whose past period has any measured blocks. */
+  /** The regimes whose past period contains measured blocks. */
   readonly regimes: readonly Regime[];
 }
 
-/** The risk that the validator is rotated out, because it was below the lower boundary for 2 months in a row or in 3 of 6. */
+/** The risk that the validator is rotated out after 2 consecutive months, or 3 of 6 months, below the lower boundary. */
 interface RotationRisk {
-  /** How many months immediately before the current one were below the boundary. */
+  /** Number of months immediately before the current month that were below the boundary. */
   readonly inARow: number;
-  /** How many of the last five closed months were below the boundary. */
+  /** Number of months below the boundary among the last five closed months. */
   readonly inWindow: number;
-  /** "due": a rule is met. "next": the current month would meet one. "none": neither. */
+  /** "due": a rule is met. "next": the current month would meet a rule. "none": neither applies. */
   readonly state: "none" | "next" | "due";
   /** The closed months that were below the boundary, oldest first. */
   readonly months: readonly Month[];
 }
 
-/** Everything that the policy determines about one validator's current month. */
+/** A policy's assessment of one validator's current month. */
 export interface Assessment {
   readonly month: Month;
   readonly policy: Policy;
   readonly counts: BlockCounts;
   /** The part of `counts` that was estimated rather than measured. */
   readonly estimated: BlockCounts;
-  /** Undefined until a block has been counted. The fields that depend on the rate are then undefined too. */
+  /** Undefined until a block has been counted. The fields that depend on the rate are then also undefined. */
   readonly rate: SuccessRate | undefined;
   /** The rate if all unknown blocks were bad (`low`), and if they were all good (`high`). */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
@@ -122,16 +122,16 @@ export interface Assessment {
   readonly rotation: RotationRisk;
 }
 
-/** What an event, such as an outage, would cost if it happened now. */
+/** The cost of an event, such as an outage, if it happened now. */
 export interface WhatIf {
-  /** How many bad blocks the event would add. */
+  /** Number of bad blocks that the event would add. */
   readonly misses: bigint;
-  /** How the month ends without the event and with it. */
+  /** How the month ends without the event and with the event. */
   readonly without: Outcome;
   readonly with: Outcome;
   /** The reward that the event would cost, in hundredths of the currency unit. */
   readonly costCents: bigint;
-  /** The boundaries that the month would fall below because of the event. */
+  /** The boundaries below which the month would fall because of the event. */
   readonly crosses: readonly Boundary[];
 }
 
@@ -141,7 +141,7 @@ export interface Outcome {
   readonly rewardCents: bigint;
 }
 
-/** The specification's tiers, linear between the boundaries, and the documented 99.5 % and 95 % of signed blocks. */
+/** The specification's tiers, with linear pay between the boundaries, and the documented 99.5 % and 95 % of signed blocks. */
 export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
@@ -158,7 +158,7 @@ export function policyOf(assessment: Pick<Assessment, "policy"> | undefined): Po
 }
 
 /**
- * Returns the policy that a chain with these parameters pays by. The quiet time, which is not a chain parameter, comes from the
+ * Returns the policy by which a chain with these parameters pays. The quiet time, which is not a chain parameter, comes from the
  * configured policy.
  */
 export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy {
@@ -181,12 +181,12 @@ export interface PolicyChoice {
   readonly fromChain: boolean;
 }
 
-/** Returns true if a month has too few counted blocks for a meaningful rate because one miss in ten blocks already gives 90 %. */
+/** Returns true if the month has too few blocks for a meaningful rate. One miss in ten blocks, for example, gives 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
   return good + bad < ENOUGH_BLOCKS;
 }
 
-/** Returns the forecast, unless it is based on nothing but a month that {@link isEarly}. */
+/** Returns the forecast, unless its only basis is a month that {@link isEarly}. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;
@@ -198,7 +198,7 @@ interface Share {
   readonly whole: bigint;
 }
 
-/** How much of the full reward each curve pays above the lower boundary. */
+/** The share of the full reward that each curve pays above the lower boundary. */
 const CURVE_SHARES: Readonly<
   Record<Curve, (policy: Policy, rate: SuccessRate, signed: SuccessRate) => Share>
 > = {
@@ -246,9 +246,9 @@ export function performanceRating(
   return mulDec18(DEC18_ONE / 2n, sum);
 }
 
-/** Returns the fraction of the band between the boundaries that misses use: 0 from the upper boundary up; undefined below the lower one. */
+/** Returns the fraction of the band between the boundaries that misses use up; 0 above the band, undefined below it. */
 function bandUsed({ good, total }: SuccessRate, least: LeastRates): Dec18 | undefined {
-  // As the chain does, truncate the missed share, and use the quotient's nearest value, or the even value if two are equally near.
+  // As on the chain, truncate the missed share and round half to even when dividing.
   const missed = ((total - good) * DEC18_ONE) / total;
   if (missed > DEC18_ONE - least.none) return undefined;
   const allowed = DEC18_ONE - least.full;

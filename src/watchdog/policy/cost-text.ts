@@ -10,16 +10,16 @@ export const storedCost = z.object({
   blocks: wholeNumber,
   /** When the first block was missed. Absent if unknown or if no block was missed. */
   sinceMs: z.number().exactOptional(),
-  /** How many misses full pay allows in the month. Absent if the block time is unknown. */
+  /** Number of misses that full pay allows in the month. Absent if the block time is unknown. */
   allowed: wholeNumber.exactOptional(),
-  /** What these misses take off the forecast pay, in hundredths of the currency unit. Absent if it is too early to tell. */
+  /** How much these misses reduce the forecast pay, in hundredths of the currency unit. Absent if it is too early to tell. */
   payCents: wholeNumber.exactOptional(),
   currency: z.string().exactOptional(),
 });
 
 export type Cost = Readonly<z.output<typeof storedCost>>;
 
-/** Returns how much of the month's miss allowance the blocks use (1: all). Undefined if unknown or if none is allowed. */
+/** Returns how much of the month's miss allowance the blocks use (1: all). Undefined if the allowance is unknown or zero. */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }

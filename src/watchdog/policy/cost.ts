@@ -3,7 +3,7 @@ import { type Assessment, isEarly, type Policy, rewardCents } from "./assessment
 import type { Cost } from "./cost-text.ts";
 import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
 
-/** What {@link costOf} needs to know about a month. */
+/** The data about a month that {@link costOf} uses. */
 export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
 
 /** Creates the input of {@link costOf} for a past month. */
@@ -38,8 +38,8 @@ function endOf({ counts, remainingBlocks, forecast }: CostedMonth): SuccessRate 
 }
 
 /**
- * Returns how the month would end if some blocks had not been missed. The rest of the month is then assumed to be no worse than
- * the blocks counted so far.
+ * Returns how the month would end if some blocks had not been missed. Assumes that the rest of the month would then be no worse
+ * than the blocks counted so far, without those misses.
  */
 function endWithout({ counts: { good, bad } }: CostedMonth, end: SuccessRate, blocks: bigint): SuccessRate {
   const others = blocks < bad ? bad - blocks : 0n;

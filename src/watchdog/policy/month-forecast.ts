@@ -6,7 +6,7 @@ import type { Boundary, SuccessRate, Tier } from "./reward-tier.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 
-/** The past periods that the forecast is based on. */
+/** The past periods on which the forecast is based. */
 interface ForecastSamples {
   /** Counts for each of the last 28 days, oldest first, and for each hour of the last three days. */
   readonly days: readonly Rollup[];
@@ -15,16 +15,16 @@ interface ForecastSamples {
   readonly last: Readonly<Record<"6h" | "24h" | "3d", BlockCounts>>;
 }
 
-/** If there are fewer periods than this, the forecast uses shorter ones. */
+/** If there are fewer periods than this, the forecast uses shorter periods. */
 const MIN_SAMPLES = 3;
 
 /** Number of resampled months. Enough for the 10th and 90th percentiles, but small because every poll computes a forecast. */
 const RESAMPLES = 200;
 
-/** Maximum draws per month. A drawn hour stands for several, because a problem often persists into the next hour. */
+/** Maximum draws per month. A drawn hour represents several hours, because a problem often persists into the next hour. */
 const MAX_DRAWS = 31;
 
-/** A recurring loss shows in the median of seven days, or of at least five if fewer are known. */
+/** A recurring loss is detected in the median of seven days, or of at least five days if fewer are known. */
 const RECURRING_DAYS = 7;
 const MIN_RECURRING_DAYS = 5;
 
@@ -40,7 +40,7 @@ const TENTH = 1.2816;
  * The middle assumes that the ongoing loss continues for the remaining blocks; see {@link expectedShare}. The band contains 80 %
  * of the months resampled from the last 28 days (a bootstrap), so a day with an outage has its true weight. With probability 1 /
  * (n + 1), a drawn day is worse than all n days seen. The band is never narrower than the random variation of single blocks. The
- * random numbers are fixed, so equal input gives an equal forecast. With fewer than three days, hours are used instead.
+ * random numbers are fixed, so equal input gives an equal forecast. If fewer than three days are known, hours are used instead.
  */
 export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: Policy): Forecast {
   const { basis, periods } = choosePeriods(month, samples);
@@ -84,14 +84,14 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 
 /**
  * Returns the bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. The
- * share of a lasting loss is the smaller of the shares in the last six hours and three days, so that neither a past outage nor
- * one that has just begun is assumed to continue all month. The share of a recurring loss is the smaller of the share in the last
- * 24 hours and the median of seven days.
+ * share of a lasting loss is the smaller of the shares in the last six hours and three days, so that neither a past outage nor an
+ * outage that has just begun is assumed to continue all month. The share of a recurring loss is the smaller of the share in the
+ * last 24 hours and the median of seven days.
  */
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
   const shares = usable(days).map((day) => badShare(day) ?? 0);
   const own = badShare({ good: month.good, bad: month.bad, unknown: 0n }) ?? 0;
-  // If the last days have no blocks, use the last day that has some.
+  // If the last three days have no blocks, use the last day with blocks.
   const recent = badShare(last["3d"]) ?? shares.at(-1) ?? own;
   const lasting = Math.min(badShare(last["6h"]) ?? recent, recent);
   const recurring = shares.slice(-RECURRING_DAYS).toSorted((a, b) => a - b);
@@ -111,7 +111,7 @@ function choosePeriods(
   return { basis: "month so far", periods: [{ good: month.good, bad: month.bad, unknown: 0n }] };
 }
 
-/** Returns the measured counts of the periods that have enough blocks. A period that has only just begun says little. */
+/** Returns the measured counts of the periods that have enough blocks, because a new period is not representative. */
 function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   const measured = rollups.map(({ counts, estimated }) => ({
     good: counts.good - estimated.good,
@@ -141,9 +141,9 @@ function projectMisses(
 }
 
 /**
- * Returns the standard deviation of the number of bad blocks among `remaining`, if each is bad with a probability that was
- * measured over `measured` blocks. Half a bad block is added, so that the result is not zero if none was bad. The result is zero
- * at the end of the month and infinite if no block was measured.
+ * Returns the standard deviation of the number of bad blocks among `remaining`, if each block is bad with a probability that was
+ * measured over `measured` blocks. Half a bad block is added, so that the result is not zero if no block was bad. The result is
+ * zero at the end of the month and infinite if no block was measured.
  */
 function chanceOf(share: number, measured: number, remaining: number): number {
   if (remaining === 0) return 0;
@@ -156,12 +156,12 @@ function blocksOf(share: number, blocks: bigint): bigint {
 }
 
 /**
- * Returns the bad blocks in each resampled rest of the month, ascending. The random numbers are the same in every call (a linear
- * congruential generator, Numerical Recipes).
+ * Returns the number of bad blocks in each resampled remainder of the month, ascending. The random numbers are the same in every
+ * call (a linear congruential generator, Numerical Recipes).
  */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
   const shares = periods.map((period) => badShare(period) ?? 0);
-  // One in n + 1 draws is a day worse than any observed so far.
+  // One in n + 1 draws is a day that is worse than any day observed so far.
   shares.push(Math.max(LEAST_UNSEEN, ...shares));
   let state = 20_261_001;
   const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);
@@ -177,11 +177,11 @@ function resample(periods: readonly BlockCounts[], blocksEach: number, remaining
   return draws.toSorted();
 }
 
-/** The blocks counted so far, and those still expected, in a month that is not over. */
+/** The blocks counted so far and the blocks still expected, in a month that is not over. */
 export interface SeenMonth {
   readonly good: bigint;
   readonly bad: bigint;
-  /** How many blocks the chain will make until the end of the month. */
+  /** Number of blocks that the chain will make until the end of the month. */
   readonly remaining: bigint;
 }
 
@@ -216,7 +216,7 @@ export function headroomOf(
         state === "open"
           ? timeToLossMs({ misses, remaining: month.remaining }, share, blockTimeMs)
           : undefined,
-      // All remaining blocks that may not be bad must be good.
+      // The remaining blocks must be good, except for those that may be bad.
       requiredGood: month.remaining - misses,
       requiredRate: requiredRate(misses, month.remaining),
       burnRates: burnRates(windows, least),
@@ -224,12 +224,12 @@ export function headroomOf(
   });
 }
 
-/** Returns how many more blocks may be bad before the month ends below a boundary; negative if it already does. */
+/** Returns how many more blocks may be bad before the month ends below a boundary; negative if that is already certain. */
 function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-/** Returns "lost" or "clinched" only if that is certain whatever the unseen blocks' results were. */
+/** Returns "lost" or "clinched" only if this is certain regardless of the unseen blocks' results. */
 function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Headroom["state"] {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
@@ -237,8 +237,8 @@ function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Hea
 }
 
 /**
- * Returns the bad share of a lasting loss, which is the smaller of the shares in the last six hours and three days. Blocks in
- * these periods that were not counted are treated as good, because a loss that began an hour ago has not lasted for three days.
+ * Returns the bad share of a lasting loss: the smaller of the shares in the last six hours and three days. Blocks in these
+ * periods that were not counted are treated as good, because a loss that began an hour ago has not lasted for three days.
  */
 function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockTimeMs: number): number {
   const shareOf = ({ good, bad }: BlockCounts, windowMs: number): number =>
@@ -247,7 +247,7 @@ function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockT
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {
-  // No block remains that could change the outcome.
+  // No remaining block could change the outcome.
   if (remaining === 0n) return misses < 0n ? Number.POSITIVE_INFINITY : 0;
   return Number(remaining - misses) / Number(remaining);
 }

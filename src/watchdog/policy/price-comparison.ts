@@ -13,7 +13,7 @@ export interface SidecarPrices {
   readonly atMs: number;
   /** The price of each pair, as a whole number scaled by the pair's decimals. */
   readonly prices: ReadonlyMap<string, bigint>;
-  /** Each pair's decimals according to the sidecar's metrics. Pairs that are not listed use the chain's decimals. */
+  /** Each pair's decimals according to the sidecar's metrics. Pairs that are not in the map use the chain's decimals. */
   readonly decimals: ReadonlyMap<string, number>;
 }
 
@@ -28,14 +28,14 @@ export interface PriceComparison {
   readonly own: bigint;
   /** The price to compare with. Always positive. */
   readonly other: bigint;
-  /** How many decimals the prices have. Undefined if neither the chain nor the sidecar states them. */
+  /** Number of decimals of the prices. Undefined if neither the chain nor the sidecar states them. */
   readonly decimals: number | undefined;
   /**
    * Difference between the two prices. Because the chain's price is older, it is compared with the range of all prices that the
-   * sidecar has had since just before the block.
+   * sidecar has served since just before the block.
    */
   readonly distance: bigint;
-  /** How old `other` was when the sidecar was polled, in ms. */
+  /** Age of `other` when the sidecar was polled, in ms. */
   readonly ageMs: number;
   /** Number of sidecars in the median, including this one; 0 for the chain's price. */
   readonly sidecars: number;
@@ -57,7 +57,7 @@ export interface ComparedPrices {
 /** A sidecar's prices in one poll, by pair. */
 export const storedPrices = z.strictObject({
   atMs: z.number(),
-  // Enough digits for any price that a sidecar can report.
+  // 78 digits are enough for any price that a sidecar can report.
   prices: storedPairs(z.string(), storedInteger(78)),
 });
 
@@ -75,11 +75,11 @@ export interface ComparisonInput {
   readonly peers: readonly SidecarPrices[];
   /** Pairs to compare between sidecars even if their price on the chain is not read. */
   readonly pairs: readonly string[];
-  /** A price from the chain or a peer is not compared if it is older than this. */
+  /** Prices from the chain or a peer that are older than this are not compared. */
   readonly maxAgeMs: number;
 }
 
-/** Sidecar prices can be this much older than their block: one block interval plus the duration of the node's call. */
+/** A sidecar's prices can be this much older than their block: one block interval plus the duration of the node's call. */
 const BEFORE_BLOCK_MS = 10_000;
 
 /** Compares each of a validator's sidecars with the prices stored by the chain. Empty if no chain is configured. */
@@ -117,7 +117,7 @@ function compareOne(
   const since = recent.filter(({ atMs }) => atMs >= blockTimeMs - BEFORE_BLOCK_MS && atMs <= own.atMs);
   const past = since.flatMap(({ prices }) => prices.get(pair) ?? []);
   // Scale both prices to the larger number of decimals, so that nothing is rounded. If the sidecar reports no decimals, use the
-  // chain's.
+  // chain's decimals.
   const from = own.decimals.get(pair) ?? stored.decimals;
   const to = stored.decimals ?? from;
   const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);
@@ -128,7 +128,7 @@ function compareOne(
 }
 
 /**
- * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. Because of the range, the
+ * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. Thanks to the range, the
  * chain's older price is not reported as wrong when the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
@@ -139,8 +139,8 @@ function distanceFrom(own: readonly bigint[], other: bigint): bigint {
 }
 
 /**
- * Compares each of a validator's sidecars with the median of all sidecars, including other validators' sidecars. If there are only
- * two sidecars, each is compared with the other.
+ * Compares each of a validator's sidecars with the median of all sidecars, including other validators' sidecars. If there are
+ * only two sidecars, they are compared with each other.
  */
 export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
   const { observation, peers, pairs, maxAgeMs } = input;
@@ -182,7 +182,7 @@ function compareWithMedian(
   };
 }
 
-/** Returns the prices of a node's sidecar; undefined if they were not read, or come from metrics, which contain no values. */
+/** Returns the prices of a node's sidecar; undefined if they were not read or come from metrics, which contain no values. */
 export function sidecarPrices(
   validator: string,
   { name, prices, sidecar }: NodeObservation,
@@ -209,7 +209,7 @@ function raised(value: bigint, from: number | undefined, to: number | undefined)
   return from === undefined || to === undefined ? value : value * 10n ** BigInt(to - from);
 }
 
-/** Returns the median: for an even number of values, the mean of the middle two, rounded down. */
+/** Returns the median. For an even number of values, this is the mean of the middle two, rounded down. */
 function median(values: readonly bigint[]): bigint {
   const sorted = values.toSorted(ascending);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? 0n;
@@ -244,7 +244,7 @@ export function formatBps(value: bigint): string {
 /** Maximum age at which prices are shown for comparison, unless an alert sets another maximum. */
 export const DEFAULT_MAX_AGE_MS = 30_000;
 
-/** Returns all of a validator's comparisons, starting with comparisons with the chain. */
+/** Returns all of a validator's comparisons, starting with those against the chain. */
 export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,
@@ -257,7 +257,7 @@ export function compareAll(
   };
 }
 
-/** How the API shows a comparison. Prices are decimal strings; the deviation is in basis points relative to the other price. */
+/** A comparison as the API shows it. Prices are decimal strings; the deviation is in basis points relative to the other price. */
 export const comparisonView = jsonView<PriceComparison | NotCompared>(({ value, orNull }) => ({
   node: value(words, ({ node }) => node),
   pair: value(words, ({ pair }) => pair),

@@ -5,11 +5,11 @@ import { allBlocks, type BlockCounts } from "../ledger/ledger-view.ts";
 export const TIERS = ["full", "proportional", "none"] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** The two boundaries between tiers. At or above "full" the whole reward is paid, and below "none" nothing. */
+/** The two boundaries between tiers. At or above "full", the full reward is paid; below "none", nothing is paid. */
 export const BOUNDARIES = ["full", "none"] as const;
 export type Boundary = (typeof BOUNDARIES)[number];
 
-/** Minimum success rate for each boundary. A rate equal to it belongs to the upper tier. */
+/** Minimum success rate for each boundary. A rate equal to the minimum belongs to the upper tier. */
 export type LeastRates = Readonly<Record<Boundary, Dec18>>;
 
 /** The boundaries in the specification: 98 % and 95 %. */
@@ -28,7 +28,7 @@ export interface SuccessRate {
   readonly total: bigint;
 }
 
-/** Returns good / (good + bad). Undefined if both are zero. */
+/** Returns good / (good + bad). Undefined if both counts are zero. */
 export function successRate(counts: BlockCounts): SuccessRate | undefined {
   const total = counts.good + counts.bad;
   return total === 0n ? undefined : { good: counts.good, total };
@@ -56,7 +56,7 @@ export function allowedShare(least: Dec18): number {
   return Number(DEC18_ONE - least) / Number(DEC18_ONE);
 }
 
-/** Returns the rate if all unknown blocks were bad, and the rate if they were all good. Undefined if there are no blocks. */
+/** Returns the rate if all unknown blocks were bad, and the rate if all were good. Undefined if there are no blocks. */
 export function rateBounds(counts: BlockCounts): { low: SuccessRate; high: SuccessRate } | undefined {
   const { good, unknown } = counts;
   const total = allBlocks(counts);
@@ -75,7 +75,7 @@ export function toRatio({ good, total }: SuccessRate): number {
 }
 
 /**
- * Returns how long until more than `misses` of the remaining blocks are bad, if their bad share stays the same. Undefined if the
+ * Returns how long until more than `misses` of the remaining blocks are bad, if the bad share stays the same. Undefined if the
  * month ends first.
  */
 export function timeToLossMs(

@@ -5,7 +5,7 @@ import type { Jail, WindowStanding } from "./standing.ts";
 /** Kinds of misses that other validators may share. */
 export type SharedKind = "commits" | "votes";
 
-/** Returns "alone: none of the 19 other validators misses votes", or how many do. */
+/** Returns "alone: none of the 19 other validators misses votes", or how many of them do. */
 export function sharedText({ others, missing, power }: SharedMisses, kind: SharedKind): string {
   if (others === 0) return "the set has no other validator";
   if (missing === 0) return `alone: none of the ${counted(others, "other validator")} misses ${kind}`;
@@ -18,23 +18,23 @@ export function sharedText({ others, missing, power }: SharedMisses, kind: Share
   return `not alone: ${who} ${kind} too${share}`;
 }
 
-/** Returns the same text in a form that can be appended to a reason. Empty if unknown. */
+/** Returns {@link sharedText} in a form that can be appended to a reason; empty if unknown. */
 export function sharedSuffix(shared: SharedMisses | undefined, kind: SharedKind): string {
   return shared === undefined || shared.others === 0 ? "" : `; ${sharedText(shared, kind)}`;
 }
 
-/** Describes a window: "1,200 of 9,500 allowed misses are used, 8,300 left". */
+/** Describes a window: "1,200 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,300 left". */
 export function windowText({ missed, allowed, left, windowBlocks }: WindowStanding): string {
   return `${formatCount(missed)} of the ${formatCount(allowed)} misses that a window of ${formatCount(windowBlocks)} blocks allows are used, ${formatCount(left)} left`;
 }
 
-/** Says when the validator is jailed if it misses every block, e.g. "in 2 h 18 min (8,301 blocks)", or why that is not known. */
+/** Describes when missing every block leads to jail, e.g. "in 2 h 18 min (8,301 blocks)", or why this is unknown. */
 export function allMissedText({ ifAllMissed, allMissedMs }: WindowStanding): string {
   if (ifAllMissed === undefined) return "never: the chain jails nobody for downtime";
   return inText(ifAllMissed.least, allMissedMs);
 }
 
-/** Says when the validator is jailed at its current rate of misses, or why that is not known. */
+/** Describes when the validator is jailed at its current rate of misses, or why this is unknown. */
 export function presentText({ atPresentRate, presentMs }: WindowStanding): string {
   if (atPresentRate.kind === "unknown") return "not known yet";
   if (atPresentRate.kind === "never") return "never";
@@ -47,7 +47,7 @@ function inText(blocks: bigint, ms: number | undefined): string {
   return ms === undefined ? `in ${count}` : `in ${formatDuration(ms)} (${count})`;
 }
 
-/** Says when a jailed validator can be released, and with which command. */
+/** Describes when a jailed validator can be released, and with which command. */
 export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   const when =
     untilMs === undefined || untilMs <= nowMs
@@ -56,14 +56,14 @@ export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   return `it can be released ${when}${command === undefined ? "" : `, by "${command}"`}`;
 }
 
-/** How texts name each measure by which validators are compared. */
+/** The name in texts of each measure by which validators are compared. */
 export const MEASURE_TITLES: Readonly<Record<Measure, string>> = {
   signing: "signed blocks",
   blocks: "paid blocks",
   votes: "oracle votes",
 };
 
-/** Returns the percentage of other validators that do no better, rounded down. */
+/** Returns the percentage of other validators that perform no better, rounded down. */
 export function percentile({ notBetter, compared }: Pick<PeerComparison, "notBetter" | "compared">): number {
   return Math.floor((100 * notBetter) / (compared - 1));
 }

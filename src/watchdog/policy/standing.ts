@@ -15,28 +15,28 @@ import type { SuccessRate } from "./reward-tier.ts";
 /** How full a validator's signing window is, computed exactly. */
 export interface SigningWindow {
   readonly windowBlocks: bigint;
-  /** How many blocks the window covers so far. This is less than its length if the validator entered the set recently. */
+  /** Number of blocks that the window covers so far; less than its length if the validator entered the set recently. */
   readonly counted: bigint;
   readonly missed: bigint;
-  /** How many misses a window may contain before the validator is jailed. */
+  /** Number of misses that a window may contain before the validator is jailed. */
   readonly allowed: bigint;
-  /** How many more misses are allowed before the validator is jailed. */
+  /** Number of further misses allowed before the validator is jailed. */
   readonly left: bigint;
   /** Undefined until the first block has been counted. */
   readonly signed: SuccessRate | undefined;
-  /** Blocks until jail if the validator misses every block from now on. Undefined if nobody is jailed for downtime. */
+  /** Blocks until jail if the validator misses every block from now on. Undefined if the chain jails nobody for downtime. */
   readonly ifAllMissed: BlockRange | undefined;
   /** Blocks until the validator is jailed at its current rate of misses. */
   readonly atPresentRate: PresentRate;
 }
 
-/** A lower and an upper bound, because the chain does not tell which of the window's blocks were missed. */
+/** A lower and an upper bound, because the chain does not reveal which of the window's blocks were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
 }
 
-/** "unknown" means too few readings. "never" means that at this rate the window will never contain too many misses. */
+/** "unknown": there are too few readings. "never": at this rate, the window will never contain too many misses. */
 export type PresentRate =
   | { readonly kind: "unknown" }
   | { readonly kind: "never" }
@@ -61,7 +61,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
   const allowed = allowedMisses(params);
   const counted = minInt(indexOffset, windowBlocks);
   const needed = missed > allowed ? 1n : allowed + 1n - missed;
-  // How many blocks from now the validator can be jailed at the earliest.
+  // Number of blocks until the validator can be jailed at the earliest.
   const earliest = height === undefined ? 1n : startHeight + windowBlocks + 1n - height;
   const isJailable = allowed < windowBlocks;
   return {
@@ -71,7 +71,7 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
     allowed,
     left: maxInt(allowed - missed, 0n),
     signed: counted === 0n ? undefined : { good: maxInt(counted - missed, 0n), total: counted },
-    // A new miss adds nothing if it replaces an old one. After an entire window, every slot is a miss.
+    // A new miss adds nothing if it replaces an old miss. After an entire window, every slot is a miss.
     ifAllMissed: isJailable
       ? { least: maxInt(needed, earliest), most: maxInt(minInt(needed + missed, windowBlocks), earliest) }
       : undefined,
@@ -99,11 +99,11 @@ function presentRate(
     : { kind: "jail", blocks: maxInt(blocks, earliest), growth };
 }
 
-/** A validator's standing on the chain: jail, signing window, and how it compares with the others in its set. */
+/** A validator's standing on the chain: jail, signing window, and a comparison with the other validators in its set. */
 export interface Standing {
   readonly jail: Jail;
   readonly window: WindowStanding | undefined;
-  /** Explains why there is no window, phrased to end a sentence. Undefined if there is one. */
+  /** Explains why there is no window, phrased to end a sentence. Undefined if there is a window. */
   readonly windowNote: string | undefined;
   /** Which other validators also missed the latest commits. Undefined if unknown. */
   readonly commits: SharedMisses | undefined;
@@ -112,7 +112,7 @@ export interface Standing {
   readonly peers: PeersStanding;
 }
 
-/** The states of a validator in the slashing module. "unknown" means that the data that was read does not show it. */
+/** The states of a validator in the slashing module. "unknown": the data read does not show the state. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
 export interface Jail {
@@ -124,9 +124,9 @@ export interface Jail {
 }
 
 export interface WindowStanding extends SigningWindow {
-  /** Shortest time until jail if every block is missed from now on. Undefined if never, or if the block time is unknown. */
+  /** Shortest time until jail if every block is missed from now on. Undefined if never jailed or if the block time is unknown. */
   readonly allMissedMs: number | undefined;
-  /** The same time at the current rate of misses. Also undefined if that rate is unknown. */
+  /** Shortest time until jail at the current rate of misses. Also undefined if that rate is unknown. */
   readonly presentMs: number | undefined;
 }
 
@@ -198,7 +198,7 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
 
 /**
  * Follows the staking module, which decides whether a validator is jailed. If it cannot be read, only a jail time that has not
- * passed and a place in the set are conclusive.
+ * passed yet and membership in the set are conclusive.
  */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
   const head = readingOf(chain.head);
@@ -227,7 +227,7 @@ function shellWord(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Compares by the counts that the chain pays by if possible, and otherwise by a node's counters. */
+/** Compares by the counts on which the chain bases its payments, if possible, and otherwise by a node's counters. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const reading = readingOf(peers);

@@ -8,31 +8,31 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The upgrade plan that polls saw last. It is retained while the chain halts at its height and cannot be queried. */
+/** The last upgrade plan that a poll saw. It is retained while the chain is halted at the plan's height and cannot be queried. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),
   info: z.string(),
   /** When a poll last saw the plan. */
   seenMs: z.number(),
-  /** The first poll after the plan's height that no longer saw the plan, which means that the chain has executed it. */
+  /** The first poll after the plan's height that no longer saw the plan, which means that the chain has executed the plan. */
   doneMs: z.number().exactOptional(),
 });
 
 export type SeenUpgrade = Readonly<z.output<typeof seenUpgrade>>;
 
-/** For this long after an upgrade, a node that has not come back is explained by the upgrade. */
+/** For this long after an upgrade, a node's failure to come back is attributed to the upgrade. */
 const DONE_MS = DAY_MS;
 
 /**
- * The plan is read slightly after the chain's head. If it disappears within this many blocks before its height, it was executed,
- * because nobody cancels that late.
+ * The plan is read slightly after the chain's head. If the plan disappears within this many blocks before its height, it was
+ * executed, because nobody cancels a plan that late.
  */
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll. `reading` is undefined if the plan could not be read, which says nothing about it. `height` is the newest known
- * height. A plan that disappears before its height was cancelled and is forgotten.
+ * Adds one poll. `reading` is undefined if the plan could not be read, in which case its state is unknown. `height` is the newest
+ * known height. A plan that disappears before its height was cancelled and is forgotten.
  */
 export function advanceUpgrade(
   before: SeenUpgrade | undefined,
@@ -55,14 +55,14 @@ export interface BlockTime {
   readonly slowMs: number;
 }
 
-/** The mean is never taken to be more precise than this, because hours differ and will continue to differ. */
+/** The mean is never assumed to be more precise than this, because hours differ and will continue to differ. */
 const LEAST_SPREAD = 0.005;
 
-/** How imprecise the mean is taken to be if fewer than {@link ENOUGH_HOURS} hours are known. */
+/** The assumed imprecision of the mean if fewer than {@link ENOUGH_HOURS} hours are known. */
 const UNKNOWN_SPREAD = 0.1;
 const ENOUGH_HOURS = 3;
 
-/** An interval that is slower than the mean by this factor contains a halt. It is left out, as it is in the mean. */
+/** An interval that is slower than the mean by this factor contains a halt. The interval is excluded, as it is from the mean. */
 const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
@@ -83,10 +83,10 @@ export function blockTimeOf(points: readonly Anchor[], meanMs: number | undefine
   };
 }
 
-/** How far away a planned upgrade is. Undefined values are unknown. */
+/** The time and blocks left until a planned upgrade. Undefined values are unknown. */
 export interface UpgradeCountdown {
   readonly plan: UpgradePlan;
-  /** Blocks until the plan's height; 0 from that height on. */
+  /** Number of blocks until the plan's height; 0 at or above that height. */
   readonly remainingBlocks: bigint | undefined;
   /** When the height is expected, in wall-clock ms; `low` and `high` assume the block times of the fastest and slowest hours. */
   readonly atMs: Band<number> | undefined;
@@ -101,7 +101,7 @@ interface SeenChain {
   readonly chain: { readonly height?: bigint; readonly advancedAtMs?: number; readonly firstSeenMs?: number };
 }
 
-/** Returns the countdown to the plan that a history contains. `headMs` is the poll's time if it saw the chain's head. */
+/** Returns the countdown to the plan in a history. `headMs` is the poll's time if it saw the chain's head. */
 export function countdownTo(
   { upgrade: seen, chain: head }: SeenChain,
   headMs: number | undefined,
@@ -148,7 +148,7 @@ export function countdownText(
 /** Shorter time ranges than this are shown with seconds. */
 const SHORT_MS = 600_000;
 
-/** Formats a range: "2026-11-22 06:49 to 06:53"; Adds seconds if the range is short, and the second date if it differs. */
+/** Formats a range: "2026-11-22 06:49 to 06:53". Adds seconds if the range is short, and the second date if the dates differ. */
 function rangeText(lowMs: number, highMs: number): string {
   const format = highMs - lowMs < SHORT_MS ? formatTime : formatMinute;
   const [low, high] = [format(lowMs), format(highMs)];
@@ -157,8 +157,8 @@ function rangeText(lowMs: number, highMs: number): string {
 }
 
 /**
- * If a halt at this height is due to a planned upgrade, explains it in words that end a sentence. Empty otherwise. A node stops
- * at the block before the plan's height, or has stored the block at that height but not executed it.
+ * If a halt at this height is due to a planned upgrade, explains the halt in words that end a sentence. Otherwise, returns an
+ * empty text. A node stops at the block before the plan's height, or has stored the block at that height but not executed it.
  */
 export function haltText(
   seen: SeenUpgrade | undefined,

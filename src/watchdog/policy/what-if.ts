@@ -5,7 +5,7 @@ import { endRate, missesByBoundary, type SeenMonth } from "./month-forecast.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
 
 export interface SidecarRestart {
-  /** How long it takes from the stop signal until the sidecar listens again. */
+  /** Time from the stop signal until the sidecar listens again. */
   readonly downMs: number;
   readonly blockTimeMs: number;
   /** True if the chain waits for this validator, as a chain with a single validator does. Each block then takes longer. */
@@ -20,8 +20,8 @@ const RECONNECT_MS = 11_000;
 const WAIT_MS = 1000;
 
 /**
- * Returns how many blocks are bad because of a restart. On a real node with 1 s blocks, 25 s of downtime cost 22 blocks. 8 failed
- * while the sidecar drained, and 14 in the 28 s of refused connections, in which each block took 2 s.
+ * Returns how many blocks are bad because of a restart. On a real node with 1 s blocks, 25 s of downtime cost 22 blocks. 8 blocks
+ * failed while the sidecar drained, and 14 in the 28 s of refused connections, during which each block took 2 s.
  */
 export function restartMisses({ downMs, blockTimeMs, chainWaits }: SidecarRestart): bigint {
   const drainMs = Math.min(downMs, DRAIN_MS);
@@ -37,7 +37,7 @@ export function outageMisses(outageMs: number, blockTimeMs: number): bigint {
 
 /**
  * Returns the cost of additional bad blocks this month, compared with the middle of the forecast. Undefined until the rate and
- * the block time are known. Blocks after the end of the month do not count.
+ * the block time are known. Blocks after the end of the month are ignored.
  */
 export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefined {
   const { counts, remainingBlocks: remaining, forecast, policy } = assessment;
@@ -45,7 +45,7 @@ export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefin
   const month: SeenMonth = { good: counts.good, bad: counts.bad, remaining };
   const inMonth = misses > remaining ? remaining : misses;
   const expected = forecast.middle.total - forecast.middle.good - counts.bad;
-  // Apply the bad share that is expected anyway only to blocks after the event, because the event's own blocks are already bad.
+  // Apply the otherwise expected bad share only to blocks after the event, because the event's own blocks are already bad.
   const later = remaining === 0n ? 0n : (expected * (remaining - inMonth)) / remaining;
   const without = outcomeOf(endRate(month, expected), policy);
   const after = outcomeOf(endRate(month, inMonth + later), policy);

@@ -9,21 +9,21 @@ import type { ClockView, Witness } from "../sources/observation.ts";
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with a poll's times. Returns how far to move the times of earlier polls, usually 0. They move by
-   * as much as `nowMs` did. In the first poll, stored times later than `nowMs` move back to it.
+   * Compares the machine's clock with a poll's times. Returns how far to move the times of earlier polls, usually 0. The times
+   * move by as much as `nowMs` moved. In the first poll, stored times later than `nowMs` move back to `nowMs`.
    */
   readonly compare: (evidence: ClockEvidence) => number;
-  /** Returns `Observation.clock`, and how often the clock has been moved so far. */
+  /** Returns `Observation.clock`, and the number of times the clock has been moved so far. */
   readonly view: () => ClockView & { readonly changes: number };
 }
 
-/** What a poll shows about the current time. */
+/** Evidence from a poll about the current time. */
 interface ClockEvidence {
   /** `Date` headers from the responses of the sources. */
   readonly dates: readonly Witness[];
-  /** Time of the chain's newest block, which the current time cannot precede. Undefined while it cannot be read. */
+  /** Time of the chain's newest block, which the current time cannot precede. Undefined while the block cannot be read. */
   readonly chainMs: number | undefined;
-  /** Time of the last stored poll, which the current time cannot precede. Used by the first call only. Undefined if none. */
+  /** Time of the last stored poll, which the current time cannot precede. Used only by the first call. Undefined if none. */
   readonly lastPollMs: number | undefined;
 }
 
@@ -33,16 +33,16 @@ const TOLERANCE_MS = MINUTE_MS;
 /** A difference smaller than this is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/** How long a step must last if only the sources' clocks, perhaps all on one machine, confirm it. The alert fires earlier. */
+/** How long a step must last if only the sources' clocks, possibly all on one machine, confirm it. The alert fires earlier. */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** A source that shows an earlier time than this has a clock that was never set. */
+/** If a source shows an earlier time than this, its clock was never set. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
-/** Older responses are ignored, because the clock may have been stepped since. */
+/** Responses older than this are ignored, because the clock may have been stepped since. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
-/** How well a given time is confirmed. If the chain's newest block is close to it, the chain alone decides. */
+/** How well a given time is confirmed. If the chain's newest block is close to the time, the chain alone decides. */
 type Standing = "chain" | "sources" | "alone" | "refuted";
 
 /** Creates a clock that trusts the machine's clock until the first poll. */
@@ -55,7 +55,7 @@ export function createBelievedClock(machine: Clock): BelievedClock {
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
-  /** True until something confirms `nowMs`, which is only a best guess until then. */
+  /** True until `nowMs` is confirmed. Until then, it is only a best guess. */
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();

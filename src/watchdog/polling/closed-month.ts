@@ -11,7 +11,7 @@ import type { RevenueReading, Seen } from "../sources/observation.ts";
 export interface ClosedMonth {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** What the policy pays for this month and for a full month, in hundredths of the currency unit. */
+  /** The policy's pay for this month and for a full month, in hundredths of the currency unit. */
   readonly payCents: bigint;
   readonly fullCents: bigint;
   /** The payment that previous searches found. */
@@ -26,7 +26,7 @@ export interface BlockTimeAt {
 export interface PaymentSearch {
   /** The newest block. Undefined while unreadable. */
   readonly head: BlockTimeAt | undefined;
-  /** The month before the one of the newest block. Undefined if the watchdog counted no blocks in it. */
+  /** The month before the newest block's month. Undefined if the watchdog counted no blocks in that month. */
   readonly closed: ClosedMonth | undefined;
   /** The revenue module's parameters and counts. Undefined while unreadable. */
   readonly revenue: RevenueReading | undefined;
@@ -43,13 +43,13 @@ export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promi
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;
-  /** The last assessment, whose policy is the chain's if so configured. Undefined before the first poll. */
+  /** The last assessment. Its policy is the chain's policy if so configured. Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
 }
 
 /**
- * Returns the watchdog's count for a month, and the payment found for it. Undefined until the month is finalized, or if no
- * blocks were counted in it.
+ * Returns the watchdog's count for a month, and the payment found for it. Undefined until the month is finalized, or if no blocks
+ * were counted in the month.
  */
 export function closedMonth(
   { ledgers, payments }: WatchdogState,

@@ -23,11 +23,11 @@ import type { Observation } from "../sources/observation.ts";
 import { type SeenSource, seenSources } from "../sources/seen-sources.ts";
 import { type WatchdogState, withPayment } from "../state/state-store.ts";
 
-/** The outcome of one poll: everything that follows from its observation and the state before it. */
+/** The outcome of one poll, derived from its observation and the previous state. */
 export interface Evaluation {
   /**
-   * The observation with two corrections. If two nodes respond at one URL, the node's page is an error. So is an absent module
-   * that the chain used to have.
+   * The observation with two corrections. If two nodes respond at one URL, the node's page is replaced with an error. So is an
+   * absent module that the chain used to have.
    */
   readonly observation: Observation;
   readonly sources: readonly SeenSource[];
@@ -52,11 +52,11 @@ export interface EvaluationOptions {
   readonly policy: PolicyChoice;
   /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** True while a gap is being filled. The readings are not counted then; a later poll counts their blocks. */
+  /** True while a gap is being filled. The readings are then not counted; a later poll counts their blocks. */
   readonly isFilling?: boolean;
-  /** Two readings that are further apart than this have a gap between them. Default: three intervals, at least one minute. */
+  /** There is a gap between two readings that are further apart than this. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** How late the poll started compared with its schedule, in ms. Absent if not measured. */
+  /** Delay of the poll's start compared with its schedule, in ms. Absent if not measured. */
   readonly lateMs?: number | undefined;
   /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
@@ -158,7 +158,7 @@ function standingIn(observation: Observation, meanMs: number | undefined): { rea
   return isRead ? { standing } : {};
 }
 
-/** Compares prices, leaving out those that are too old for the alerts about them. */
+/** Compares prices, except for prices that are too old for the alerts about them. */
 function comparePrices(
   observation: Observation,
   history: PollHistory,
@@ -191,7 +191,7 @@ interface PollAlerts extends AlertsPlan, Pick<Evaluation, "upgrade"> {
   readonly history: PollHistory;
 }
 
-/** The allowed gap between two polls is at least this long, so that slow polls do not interrupt a short `for`. */
+/** Minimum allowed gap between two polls, so that slow polls do not interrupt a short `for`. */
 const MIN_GAP_MS = 60_000;
 
 /** The allowed gap between two polls, in poll intervals. */

@@ -8,7 +8,7 @@ export interface Freshness {
   readonly pollMs: number;
 }
 
-/** How much longer than the deadline a poll of a slow source may take. */
+/** Time beyond the deadline that a poll of a slow source may take. */
 const SLACK_MS = 5_000;
 
 /** Returns the longest time that normally passes between the ends of two polls. */
@@ -19,7 +19,7 @@ export function longestPollMs(config: {
   return config.intervalMs + 2 * config.limits.deadlineMs + SLACK_MS;
 }
 
-/** Explains why nothing can be said about the current state. Returns undefined while any node can be read. */
+/** Explains why the current state is unknown. Returns undefined while any node can be read. */
 export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,

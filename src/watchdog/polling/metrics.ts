@@ -17,7 +17,7 @@ import {
   type StatusMetrics,
 } from "../../platform/process/status-metrics.ts";
 
-/** Up to this many validators, statuses are formatted on request. With more, the first request would take too long. */
+/** With up to this many validators, statuses are formatted on request. With more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
 const watchdogGauge = gaugesOf([], (status: WatchdogStatus) => [[[], status]]);
@@ -138,7 +138,7 @@ export interface WatchdogMetrics {
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
    * Returns the page with all metrics in the registry. Each validator's gauge lines are formatted in `showStatus`, because
-   * formatting the 25,000 series of 200 validators takes longer than a scrape may.
+   * formatting the 25,000 series of 200 validators takes longer than a scrape may take.
    */
   readonly page: () => Promise<string>;
 }
@@ -152,7 +152,7 @@ export function createWatchdogMetrics(
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** The last status of each validator, latest one last, because gauges without a validator label show the latest status. */
+  /** Each validator's last status, the latest one last, because gauges without a validator label show the latest status. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (gauge: StatusMetric<WatchdogStatus>): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(gauge.by?.includes("validator") === true ? 0 : -1);
@@ -265,7 +265,7 @@ function line(name: string, { labels, value }: Series): string {
 }
 
 function escaped(text: string): string {
-  // Search first: almost no label has such a character, and one search is faster than three replacements.
+  // Search first, because almost no label contains such a character, and one search is faster than three replacements.
   return /[\\\n"]/.test(text)
     ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')
     : text;

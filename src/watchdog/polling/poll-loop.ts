@@ -35,7 +35,7 @@ export interface PollLoop {
   readonly statusText: () => string;
   /** Returns true if the last poll ended recently enough; false means that the loop is stuck. */
   readonly isAlive: () => boolean;
-  /** Explains in plain words why the validator is not being watched; undefined while it is. */
+  /** Explains in plain words why the validator is not being watched; undefined while it is being watched. */
   readonly problem: () => string | undefined;
   /** Returns the sidecars' prices at the last poll. `chainId` is undefined before a node's first reading. */
   readonly sidecars: () => {
@@ -46,8 +46,8 @@ export interface PollLoop {
 
 /**
  * Fills the gap before a poll's readings part by part, and calls `save` after each part. Returns true once the readings can be
- * counted. Returns false if parts are left for the next poll, because there are many or because Prometheus failed. Rejects only
- * on abort.
+ * counted. Returns false if parts are left for the next poll, because there are many parts or because Prometheus failed. Rejects
+ * only on abort.
  */
 export type Backfiller = (
   ledger: Ledger | undefined,
@@ -80,7 +80,7 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
   /** Fills gaps from Prometheus. If absent, gaps are not filled. */
   readonly backfill?: Backfiller;
-  /** Returns the sidecars of the chain's other validators. Absent if there are none. */
+  /** Returns the sidecars of the chain's other validators. Absent if there are no other validators. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
   /** Renders the validator's part of the page. */
   readonly onPoll?: (status: WatchdogStatus) => void;
@@ -129,7 +129,7 @@ export function createPollLoop(
       storeProblem: keeper.problem(),
     });
   let changesSeen = 0;
-  /** Compares the clock with the poll's times. If the clock moves as a result, moves the times in all lasting state with it. */
+  /** Compares the clock with the poll's times. If the clock moves as a result, the times in all lasting state move with it. */
   const compareClock = (observation: Observation): Observation => {
     const state = keeper.current();
     const { head } = observation.chain;
@@ -154,8 +154,8 @@ export function createPollLoop(
       closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
     const counted = known?.sources.calls.checkpoint;
     const observation = compareClock(await deps.poll({ chainId, counted, closed }, signal));
-    // Before the first successful scrape, a different chain is a configuration error and stops the watchdog. Later, it is a failed
-    // scrape, because the operator may be replacing the node.
+    // Before the first successful scrape, a different chain is a configuration error and stops the watchdog. After that, a
+    // different chain is a failed scrape, because the operator may be replacing the node.
     if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
     if (observation.nodes.some(({ metrics: seen }) => seen.state === "up")) {
       if (nodeReadMs === undefined) keeper.replace(onChain(keeper.current(), name, chainId));
@@ -225,8 +225,8 @@ export function createPollLoop(
 }
 
 /**
- * Returns the time of any validator's last stored poll. The ledgers alone do not show it, because the poll histories are later
- * after the clock was unsure.
+ * Returns the time of any validator's last stored poll. The ledgers alone do not show this time, because the poll histories may
+ * contain later times if the clock was not trusted.
  */
 function lastPollOf({ ledgers, pollHistories }: WatchdogState): number | undefined {
   const counted = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
@@ -249,7 +249,7 @@ export function countingOptions(
   return {
     intervalMs,
     consensusAddress: target.consensusAddress,
-    // Prometheus has its own interval.
+    // Prometheus scrapes at its own interval.
     gapMs: target.isStored ? Math.max(60_000, prometheus?.staleMs ?? 0) : undefined,
   };
 }
@@ -267,12 +267,12 @@ function alertOptions(config: PollSettings): AlertOptions {
   return { ...alerts, channels, escalation, maintenance, reminders, runbooks, links, intervalMs };
 }
 
-/** The month's last blocks may be committed up to this long after its end. */
+/** The month's last blocks may be committed up to this long after the month's end. */
 const EDGE_MS = 3000;
 
 /**
- * Returns the time until the next poll. There is a poll right at the end of a month, and another soon after. The node's counters
- * then show the results of the few blocks in between, and how many of them belong to the month.
+ * Returns the time until the next poll. Polls take place exactly at the end of a month and soon after it. The node's counters
+ * then show the results of the few blocks in between, and how many of these blocks belong to the month.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
   if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;
@@ -280,7 +280,7 @@ function pauseMs(intervalMs: number, nowMs: number): number {
   return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
 }
 
-/** Throws if a node is on a different chain than the one in the configuration or the state. */
+/** Throws if a node is on a different chain than the configuration or the state specifies. */
 function requireChain(
   { nodes }: Observation,
   expected: string | undefined,
@@ -299,7 +299,7 @@ function requireChain(
 }
 
 /**
- * Creates a function that logs what changes from one poll to the next. It logs every source at the first poll, and the tier only
+ * Creates a function that logs changes from one poll to the next. At the first poll, it logs every source. It logs the tier only
  * once the month has enough blocks.
  */
 function createChangeLog(logger: Logger): (evaluation: Evaluation, status: WatchdogStatus) => void {

@@ -22,11 +22,11 @@ import { onAbort, withDeadline } from "../../platform/base/abort.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 
 interface PollContext {
-  /** The chain that the nodes must belong to. If undefined, they may be on any chain, but all on the same one. */
+  /** The chain to which the nodes must belong. If undefined, they may be on any chain, but must all be on the same chain. */
   readonly chainId: string | undefined;
   /** The last block that the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns the count of a past month. Absent if payments are not searched for. */
+  /** Returns the count of a past month. Absent if the watchdog does not search for payments. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
@@ -52,7 +52,7 @@ interface PollerDeps {
   readonly reach: Reach;
   /** Required if any validator's metrics come from Prometheus. */
   readonly stored?: StoredReadings;
-  /** Creates the search for a validator's payments. If absent, payments are not searched for. */
+  /** Creates the search for a validator's payments. If absent, the watchdog does not search for payments. */
   readonly paymentReaderOf?: (
     target: ValidatorTarget,
     read: PageReader,
@@ -134,7 +134,7 @@ function endpointsOf({ nodes, chain }: ValidatorTarget, failover: FailoverReader
     ),
   );
   const ofRest = chain === undefined ? [] : failover.endpointsOf(chain.rest);
-  // Payments are searched over RPC.
+  // The search for payments uses RPC.
   const ofChain = SOURCE_NAMES.filter(
     (source) => source.startsWith("chain-") && source !== "chain-payment",
   ).map((source) => ({ source, endpoints: ofRest }));
@@ -146,7 +146,7 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** What each host's responses in this poll show about the time. */
+  /** The time that each host's responses in this poll show, by host. */
   readonly dates: Map<string, Witness>;
 }
 
@@ -240,7 +240,7 @@ async function ifConfigured<T>(
 
 type FailoverReader = ReturnType<typeof createFailoverReader>;
 
-/** After a failure, a URL is tried last for this long, so that polls do not keep waiting for it. */
+/** For this long after a failure, a URL is tried last, so that polls do not keep waiting for it. */
 const FAILED_MS = 30_000;
 
 /** Statuses returned by a server, or a proxy in front of it, that cannot respond now or that refuses this client. */
@@ -249,16 +249,16 @@ const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 
 interface FallbackGroup {
   readonly urls: readonly URL[];
   readonly names: readonly string[];
-  /** When each URL, by index, last failed, on the monotonic clock. */
+  /** Monotonic time of each URL's last failure, by the URL's index. */
   readonly failedMs: Map<number, number>;
   used: number;
 }
 
 /**
  * Creates a reader. `groups` lists the endpoints of each source in order of preference; requests are for the first endpoint or a
- * path below it. All URLs in a group lead to the same server, so its counters belong to one process whichever URL was read. A
- * request is sent to the next URL if there is no response within its part of the deadline, or if the response shows that the
- * server is unavailable. The error is from the last URL.
+ * path below it. All URLs in a group lead to the same server, so the counters belong to one process regardless of which URL was
+ * read. A request is sent to the next URL if there is no response within its part of the deadline, or if the response shows that
+ * the server is unavailable. If all URLs fail, the error is the last URL's error.
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],
@@ -326,7 +326,7 @@ export function createFailoverReader(
   };
   return {
     read: readAny,
-    /** Returns the states of a source's URLs, in order; empty if the source has only one. */
+    /** Returns the states of a source's URLs, in order; empty if the source has only one URL. */
     endpointsOf: (url: string): readonly EndpointState[] => {
       const group = known.length === 0 ? undefined : groupOf(new URL(url));
       if (group === undefined) return [];

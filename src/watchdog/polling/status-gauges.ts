@@ -20,7 +20,7 @@ function byEstimate(read: (estimate: "low" | "middle" | "high") => Reading): Rea
   return (["low", "middle", "high"] as const).map((estimate) => [estimate, read(estimate)]);
 }
 
-/** Creates gauges for a status's parts, with the labels `validator` and `chain_id`, absent until the chain's id is known. */
+/** Creates gauges for parts of a status, with the labels `validator` and `chain_id`. Absent until the chain's id is known. */
 function chainGaugesOf<T>(by: readonly string[], partsOf: (status: WatchdogStatus) => readonly Part<T>[]) {
   return gaugesOf(["validator", "chain_id", ...by], (status: WatchdogStatus): readonly Part<T>[] => {
     const { validator, chainId } = status;

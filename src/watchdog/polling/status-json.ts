@@ -99,7 +99,7 @@ const rotationView = jsonView<Assessment["rotation"]>(({ value, values }) => ({
   months: values(monthName, ({ months }) => months),
 }));
 
-/** How the API shows an assessment. Money is in hundredths of the currency unit. */
+/** An assessment as the API shows it. Amounts of money are in hundredths of the currency unit. */
 const assessmentView = jsonView<Assessment>(({ orNull, part, partOrNull, list }) => ({
   policy: part(policyView, ({ policy }) => policy),
   success_rate_percent: orNull(percent, ({ rate }) => rate && formatPercent(rate)),
@@ -118,7 +118,7 @@ const pricesView = jsonView<WatchdogStatus>(({ value, values }) => ({
   pairs: values(words, ({ pairs }) => pairs),
 }));
 
-/** How the status shows an alert. `GET /api/alerts` returns all details. */
+/** An alert as the status shows it. `GET /api/alerts` returns all details. */
 const alertView = jsonView<AlertStatus>(({ value, orNull, timeOrNull }) => ({
   name: value(words, ({ rule }) => rule.condition.name),
   validator: value(words, ({ validator }) => validator),
@@ -144,7 +144,7 @@ const sourceView = jsonView<SourceStatus>(({ value, orNull, timeOrNull }) => ({
   ),
 }));
 
-/** The status of one validator, in `GET /api/status` and `GET /api/validators/:name`. */
+/** One validator's status, as in `GET /api/status` and `GET /api/validators/:name`. */
 export const statusView = jsonView<WatchdogStatus>(
   ({ value, orNull, timeOrNull, part, partOrNull, list }) => ({
     validator: value(words, ({ validator }) => validator),

@@ -23,26 +23,26 @@ export interface SourceStatus {
   readonly name: SourceName;
   /** Name of the node. Undefined for chain sources. */
   readonly node: string | undefined;
-  /** True if the last scrape succeeded, even if the chain turned out to have no such module. */
+  /** True if the last scrape succeeded, even if the chain lacks the module. */
   readonly up: boolean;
-  /** True if the chain has no such module. */
+  /** True if the chain lacks the module. */
   readonly isAbsent?: true;
   /** The last scrape's error; empty if the source is up. */
   readonly error: string;
   /** Undefined if no scrape in this process has succeeded. */
   readonly lastSuccessMs: number | undefined;
   readonly durationMs: number;
-  /** The source's URLs in order of preference. Absent if there is only one. */
+  /** The source's URLs in order of preference. Absent if there is only one URL. */
   readonly endpoints?: readonly EndpointState[];
 }
 
-/** One month's block counts, and the rate and tier that follow from them. */
+/** One month's block counts, with the resulting rate and tier. */
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
   /** The part of `counts` whose month is only estimated. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent if there is none. */
+  /** The part of `counts` that was read from Prometheus after a gap. Absent if nothing was read. */
   readonly backfilled?: BlockCounts;
   /** Undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
@@ -51,17 +51,17 @@ export interface MonthStatus {
   readonly hash: string | undefined;
 }
 
-/** Everything that the API, the page and the metrics show about one validator. */
+/** The data about one validator that the API, the page and the metrics show. */
 export interface WatchdogStatus {
   readonly validator: string;
   /** Undefined before a node's first reading. */
   readonly chainId: string | undefined;
   readonly startedAtMs: number;
-  /** When the last poll ended; undefined before the first one. */
+  /** When the last poll ended; undefined before the first poll. */
   readonly polledAtMs: number | undefined;
-  /** How late the last poll started compared with its schedule, in ms. */
+  /** Delay of the last poll's start compared with its schedule, in ms. */
   readonly lateMs?: number;
-  /** Why this machine's clock is not trusted; undefined while it is. */
+  /** Why this machine's clock is not trusted; undefined while it is trusted. */
   readonly clockProblem?: string | undefined;
   readonly current: MonthStatus;
   /** All months that have blocks, newest first. */
@@ -74,9 +74,9 @@ export interface WatchdogStatus {
   readonly prices: "present" | "missing" | "unknown";
   /** Pairs that have a price on any node, sorted. Empty if the last attempt to scrape the prices failed. */
   readonly pairs: readonly string[];
-  /** How the sidecars' prices at the last poll compare with the chain's and with each other. Absent before the first poll. */
+  /** The sidecars' prices at the last poll, compared with the chain's and with each other. Absent before the first poll. */
   readonly compared?: ComparedPrices;
-  /** The chain's planned upgrade. Absent if none is known. */
+  /** The chain's planned upgrade. Absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown;
   /** Payments for closed months, oldest first. Absent if no search for payments was made. */
   readonly payments?: readonly Payment[];
@@ -84,13 +84,13 @@ export interface WatchdogStatus {
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** How many deliveries each channel has yet to accept, for all validators. */
+  /** Number of deliveries that each channel has yet to accept, for all validators. */
   readonly pending: ReadonlyMap<string, number>;
-  /** How many deliveries to each channel are no longer attempted, for all validators. */
+  /** Number of deliveries to each channel that are no longer attempted, for all validators. */
   readonly deadLetters: ReadonlyMap<string, number>;
   /** Number of silences currently in effect. */
   readonly activeSilences: number;
-  /** Says since when and why the state cannot be stored, which affects all validators. Undefined while storing works. */
+  /** Describes since when and why the state cannot be stored, which affects all validators. Undefined while storing works. */
   readonly storeProblem?: string | undefined;
 }
 

@@ -7,7 +7,7 @@ import { clip } from "../prometheus/text-parser.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
-/** How to reach a Prometheus-compatible API. */
+/** Connection settings for a Prometheus-compatible API. */
 export interface PrometheusConnection {
   /** The API's URL, without `/api/v1`. */
   readonly url: string;
@@ -47,7 +47,7 @@ interface Point {
 interface SampleRange {
   readonly atMs: number;
   readonly rangeMs: number;
-  /** How much of the limits on series and samples this query may use. Default and maximum: 1, which is all. */
+  /** The fraction of the limits on series and samples that this query may use. Default and maximum: 1. */
   readonly share?: number;
 }
 
@@ -62,8 +62,8 @@ export type ReadSamples = (
 ) => Promise<readonly Series[]>;
 
 /**
- * Creates a reader that uses HTTP. It sends a range selector as an instant query, which returns stored samples with their own
- * times. `query_range` would repeat a sample at each step for up to 5 minutes and omit its time.
+ * Creates a reader that uses HTTP. The reader sends a range selector as an instant query, which returns stored samples with their
+ * own times. `query_range` would repeat a sample at each step for up to 5 minutes and omit its time.
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
@@ -97,7 +97,7 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
     });
 }
 
-/** The response that the library is given, because the real samples are read as they arrive. */
+/** The response passed to the library, because the real samples are read as they arrive. */
 const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
 
 /**
@@ -108,7 +108,7 @@ async function createDriver(
   { url }: PrometheusConnection,
   send: (url: string, form: string) => Promise<void>,
 ): Promise<PrometheusDriver> {
-  // Load the library only if such an API is configured, because it is large.
+  // Load the library only if such an API is configured, because the library is large.
   const { PrometheusDriver } = await import("prometheus-query");
   return new PrometheusDriver({
     endpoint: url.replace(/\/$/, ""),
@@ -146,21 +146,21 @@ type ReplyLimits = Pick<PrometheusConnection, "maxResponseBytes" | "maxSeries" |
 const SERIES = "{{[{";
 const SAMPLE = "{{[{[[";
 
-/** Maximum nesting depth of brackets. The API uses 6 levels, and a few more in its statistics. */
+/** Maximum nesting depth of brackets. The API uses 6 levels, plus a few more in its statistics. */
 const MAX_DEPTH = 16;
 
 /** Maximum number of characters buffered before parsing: for a sample, a series without its samples, and everything else. */
 const MAX_TEXT = 65_536;
 
-/** How many characters a parsed part leaves in this text at most: "0," and white space. */
+/** Maximum number of characters that a parsed part leaves in the text: "0," and white space. */
 const MAX_PLACE = 4;
 
 /** Maximum average number of labels per series. A label takes up about 100 bytes of memory. */
 const MAX_LABELS = 20;
 
 /**
- * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so that memory
- * contains only the returned data and a few chunks. Reading stops at a limit. Throws {@link SourceError}.
+ * Reads the result of a range selector in chunks. Each sample and each series is parsed once its text is complete, so that only
+ * the returned data and a few chunks are in memory. Reading stops at a limit. Throws {@link SourceError}.
  */
 async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<readonly Series[]> {
   const decoder = new TextDecoder();
@@ -271,7 +271,7 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 
 /**
  * Checks a response whose series have been removed. Rejects it if it has warnings or if VictoriaMetrics marks it as partial,
- * because the store could not read all of its data and missing series would be treated as zero.
+ * because the store then could not read all of its data, and missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
   if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();
@@ -288,7 +288,7 @@ function requireComplete(reply: unknown): void {
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
 
-/** At most this many chunks of an error's body are read. Each has at most 64 kB. */
+/** Maximum number of chunks read from an error's body. Each chunk has at most 64 kB. */
 const MAX_ERROR_CHUNKS = 8;
 
 /** Maximum length of Prometheus's own message in an error. */

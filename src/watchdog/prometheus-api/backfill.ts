@@ -26,20 +26,20 @@ interface BackfillerOptions extends BackfillOptions {
   readonly counting: LedgerOptions;
 }
 
-/** Limits for one poll, which must end no matter how long the gap is. */
+/** Limits for one poll, which must end regardless of the gap's length. */
 const PIECES_PER_POLL = 24;
 const FILL_MS = 5000;
 
 const BACKOFF: BackoffOptions = { minMs: 1000, baseMs: 5000, maxMs: 60_000 };
 
-/** Describes the queries that have failed since the last one that succeeded. */
+/** Describes the queries that have failed since the last successful query. */
 interface Failing {
   readonly sinceMs: number;
   readonly attempts: number;
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. The ledger stores its progress, except how far it has searched without finding samples. */
+/** Creates a backfiller. Its progress is in the ledger, except for how far it has searched without finding samples. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
@@ -141,8 +141,8 @@ interface FillOptions extends LedgerOptions {
 }
 
 /**
- * Counts stored readings by the same rules as scraped ones. Marks blocks and rollups as backfilled, and records the filled time
- * range as an event. Pages that are not newer than the last reading change nothing.
+ * Counts stored readings by the same rules as scraped readings. Marks blocks and rollups as backfilled, and records the filled
+ * time range as an event. Pages that are not newer than the last reading change nothing.
  */
 export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], options: FillOptions): Ledger {
   let filled = ledger;
@@ -155,7 +155,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   for (const reading of sorted) {
     const atMs = timeOf(reading);
     latest.set(reading.node, reading);
-    // Start only once every node has a scrape, because nodes are scraped at different times.
+    // Start only once every node has a scrape, because Prometheus scrapes nodes at different times.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
     const observation = observationOf(atMs, shown, options);
@@ -164,7 +164,7 @@ export function fillLedger(ledger: Ledger, readings: readonly StoredReading[], o
   return withEvent(filled, ledger);
 }
 
-/** A node that has had no reading for this long no longer delays the others. */
+/** A node without a reading for this long no longer delays the other nodes. */
 const RECENT_MS = 60_000;
 
 function timeOf({ reading: { sampledAtMs = 0 } }: StoredReading): number {
@@ -189,7 +189,7 @@ function observationOf(
   return { validator, atMs, nodes, chain, ...(clock === undefined ? {} : { clock }) };
 }
 
-/** Returns what the readings show about the chain. If the month's first block is unknown, sample times split the months. */
+/** Returns the observation's chain data. If the month's first block is unknown, months are split by sample times. */
 function chainOf(
   atMs: number,
   readings: readonly StoredReading[],
@@ -218,9 +218,9 @@ function withEvent(ledger: Ledger, before: Ledger): Ledger {
 export interface BackfillOptions {
   /** Only gaps longer than this are filled. */
   readonly afterMs: number;
-  /** How old samples may be. */
+  /** Maximum age of samples. */
   readonly longestMs: number;
-  /** If queries have failed for this long, a gap is counted without Prometheus. */
+  /** If queries have failed for this long, the gap is counted without Prometheus. */
   readonly giveUpMs: number;
 }
 
@@ -231,9 +231,9 @@ interface Gap {
 }
 
 /**
- * Returns the gap that a poll's readings would close. Undefined if they follow the previous ones soon enough, if nothing could be
- * read, or before the first reading. A gap starts where the ledger ends, so its month is never finalized and no part is filled
- * twice.
+ * Returns the gap that a poll's readings would close. Undefined if the readings follow the previous readings soon enough, if
+ * nothing could be read, or before the first reading. A gap starts where the ledger ends, so the gap's month is never finalized
+ * and no part is filled twice.
  */
 export function planGap(
   ledger: Ledger | undefined,
@@ -246,24 +246,24 @@ export function planGap(
   );
   if (checkpoint === undefined || times.length === 0) return undefined;
   const toMs = Math.max(...times);
-  // The rest of a gap may be short if its backfill was interrupted.
+  // The remaining part of a gap may be short if its backfill was interrupted.
   const filled = ledger?.events.recent.findLast(({ kind }) => kind === "backfill");
   if (toMs - checkpoint.atMs <= (filled?.toMs === checkpoint.atMs ? 0 : afterMs)) return undefined;
   return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };
 }
 
-/** One query reads at most this much of a gap. */
+/** Maximum length of the part of a gap that one query reads. */
 export const LONGEST_PIECE_MS = HOUR_MS;
 
-/** The shortest part of a gap that is tried if longer ones are too large. */
+/** Length of the shortest part of a gap that is tried if responses for longer parts are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
-/** Returns the next part of a gap, at most `lengthMs` long and within one month. One query reads its samples in (fromMs, toMs]. */
+/** Returns the next part of a gap, at most `lengthMs` long and in one month. One query reads its samples in (fromMs, toMs]. */
 export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Gap {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
-/** Returns how long the next parts should be after one was too large. Undefined if it already had the shortest length. */
+/** Returns the length of the next parts after a part was too large. Undefined if that part already had the shortest length. */
 export function shorterPieceMs(lengthMs: number): number | undefined {
   return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
 }

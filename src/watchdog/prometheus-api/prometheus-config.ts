@@ -10,7 +10,7 @@ export interface PrometheusConfig {
   readonly staleMs: number;
 }
 
-/** Field for labels that select series. */
+/** Schema of labels that select series. */
 export function labelsField() {
   const name = z.string().refine((text) => /^[a-zA-Z_]\w{0,127}$/.test(text) && text !== "__name__", {
     error: issueText("is not a label name", 'letters, digits and "_"'),
@@ -104,7 +104,7 @@ export const backfill = z.strictObject({
 
 type Section = z.output<typeof prometheus>;
 
-/** Converts the section to settings. `network` defines how the API is reached. */
+/** Converts the section to settings. `network` contains the network settings for the API. */
 export function toPrometheusConfig(
   given: Section,
   network: Pick<PrometheusConnection, "network">,

@@ -35,7 +35,7 @@ export function createFleet(
     const options = {
       metrics: [...TARGET_METRICS, ...metrics],
       sets: [...sets.values()],
-      // Read two scrapes of the sidecar, which are needed to see which prices it updates.
+      // Read two scrapes of the sidecar, because one scrape does not show which prices it updates.
       rangeMs: 2 * staleMs,
       // All validators' polls start within one interval, and each must get a result from its own interval.
       shareMs: intervalMs / 2,
@@ -54,7 +54,7 @@ interface StoredReadingsDeps {
   readonly nodes: SharedQuery;
   readonly sidecars: SharedQuery;
   readonly read: ReadSamples;
-  /** Older samples are an error, because the watchdog cannot see the target. */
+  /** Samples older than this are an error, because the watchdog then cannot see the target. */
   readonly staleMs: number;
 }
 
@@ -120,7 +120,7 @@ export function createStoredHistory(read: ReadSamples): StoredHistory {
   };
 }
 
-/** Reads one validator's vote extensions from one node, which has a series per validator, pair and result. */
+/** Reads one validator's vote extensions from one node. The node has a series per validator, pair and result. */
 async function readReports(
   { labels: own }: StoredTarget,
   labels: Labels,
@@ -131,13 +131,13 @@ async function readReports(
   const name = own.has("validator") ? "exported_validator" : "validator";
   const [only] = selectorsOf([REPORTS_METRIC], [{ ...labels, [name]: consensusAddress }]);
   if (only === undefined) return [];
-  // `up` and the process's start time identify the target; here they come from the previous query.
+  // `up` and the process's start time identify the target; here, they come from the previous query.
   const known = { name: "up", labels: own, points: [] };
   const series = [known, ...(await query(only.selector))];
   return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
 }
 
-/** Throws if no scrape is recent enough, or if the scrape that followed it failed. */
+/** Throws if no scrape is recent enough, or if the scrape that followed the latest scrape failed. */
 function requireFresh(
   target: StoredTarget | undefined,
   of: Selected & { readonly labels: Labels; readonly staleMs: number; readonly what: string },
@@ -196,7 +196,7 @@ interface Selected {
   readonly atMs: number;
 }
 
-/** Returns the series that have these labels. They must be among the labels that the query was created for. */
+/** Returns the series that have these labels. The labels must be among those for which the query was created. */
 type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
@@ -223,7 +223,7 @@ interface Result {
 }
 
 interface Chunk extends SelectorOf {
-  /** How many targets the query had before it was split. */
+  /** Number of targets that the query had before it was split. */
   readonly of: number;
   latest?: { readonly startedMs: number; readonly result: Promise<Result> };
 }
@@ -233,8 +233,8 @@ const MAX_SHARES = 4;
 
 /**
  * Creates a query shared by all validators' polls: one request per 100 targets, no matter how many polls need them at the same
- * time. If a response is too large, its query stays split in two as long as the process runs. A single target may use only its
- * part of {@link MAX_SHARES}, so that one with too many series does not hide the others.
+ * time. If a response is too large, its query stays split in two until the process ends. A single target may use only its part of
+ * {@link MAX_SHARES}, so that a target with too many series does not hide other targets.
  */
 function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;
@@ -260,7 +260,7 @@ function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): 
     const nowMs = clock.monotonicMs();
     if (chunk.latest === undefined || nowMs - chunk.latest.startedMs >= shareMs) {
       const result = start(chunk);
-      // All waiting callers get the error. Ignore it here, because there may be none by now.
+      // All waiting callers get the error. Ignore the error here, because there may no longer be any waiting callers.
       result.catch(() => {});
       chunk.latest = { startedMs: nowMs, result };
     }

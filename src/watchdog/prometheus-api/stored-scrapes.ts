@@ -6,7 +6,7 @@ import { hasLabels, type Labels } from "../sources/targets.ts";
 /** One scrape of a target, as Prometheus stored it. */
 export interface StoredScrape {
   readonly atMs: number;
-  /** The samples with the page's own labels, but not the target's. */
+  /** The samples with the page's own labels, without the target's labels. */
   readonly samples: readonly Sample[];
 }
 
@@ -27,8 +27,8 @@ const RESPONSES = "app_oracle_responses";
 export const TARGET_METRICS: readonly string[] = [UP, PROCESS_START];
 
 /**
- * Finds the only target with these labels whose page `isOwn` recognises by its metric names. Returns undefined if there is none.
- * Throws {@link SourceError} if there are several, because their counts would be added up.
+ * Finds the only target with these labels whose page `isOwn` recognises by its metric names. Returns undefined if there is no
+ * such target. Throws {@link SourceError} if there are several targets, because their counts would be added up.
  */
 export function findTarget(
   series: readonly Series[],
@@ -56,9 +56,9 @@ export function lastFailureMs(series: readonly Series[], labels: Labels): number
 }
 
 /**
- * Returns the labels of each target, taken from the process start or else from `up`, which have no labels of their own. Several
- * sets of labels mean several targets, or one target that two replicas stored. Metric relabelling can change the labels of a
- * process start, but not those of `up`.
+ * Returns the labels of each target, taken from the process start or, if there is none, from `up`. These metrics have no labels
+ * of their own. Several sets of labels mean several targets, or one target stored by two replicas. Metric relabelling can change
+ * the labels of a process start, but not the labels of `up`.
  */
 function targetsOf(series: readonly Series[]): readonly ReadonlyMap<string, string>[] {
   const labelsOf = (metric: string): readonly ReadonlyMap<string, string>[] =>

@@ -8,7 +8,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Syntax error in one line. The message contains no line number; `createPrometheusTextParser` adds it. */
+/** Syntax error in one line. `createPrometheusTextParser` adds the line number to the message. */
 class LineSyntaxError extends Error {}
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
@@ -115,7 +115,7 @@ function quotedText(line: string, open: number, what: string): Token {
   return { text: raw.includes("\\") ? unescapeText(raw) : raw, end: close + 1 };
 }
 
-/** Returns the position of the first unescaped quote, or -1. */
+/** Returns the position of the first unescaped quote, or -1 if there is none. */
 function closingQuote(line: string, from: number): number {
   for (let at = line.indexOf('"', from); at >= 0; at = line.indexOf('"', at + 1)) {
     // A quote is escaped when an odd number of backslashes precedes it: `\\"` is a backslash and the closing quote.
@@ -159,7 +159,7 @@ export function clip(text: string, limit = 60): string {
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
-/** What is wrong with a page. `line` counts from 1. */
+/** What is wrong with a page. `line` is counted from 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
@@ -190,8 +190,8 @@ const REPLACEMENT = "\uFFFD";
 
 /**
  * Creates a parser for one page in the Prometheus text format, in OpenMetrics, or with Prometheus 3's quoted names. The page
- * comes in chunks of any size. It ignores comments and skips unreadable lines of metrics that the sink does not need, e.g. native
- * histograms. It runs in linear time and buffers at most one line. It must not be used after an error.
+ * comes in chunks of any size. The parser ignores comments and skips unreadable lines of metrics that the sink does not need,
+ * e.g. native histograms. It runs in linear time and buffers at most one line. Do not use it after an error.
  */
 export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLimits = {}) {
   const { needs = () => true } = sink;
@@ -213,7 +213,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       );
     const first = text.trimStart();
     if (first === "") return;
-    // No sample or comment begins with "<". The error mentions web pages, because a wrong URL often leads to one.
+    // No sample or comment begins with "<". The error mentions web pages, because a wrong URL often leads to a web page.
     if (!hasContent && first.startsWith("<")) throw htmlPage();
     hasContent = true;
     if (first.startsWith("#")) return;
@@ -232,7 +232,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
       from = to + 1;
     }
     unfinished = isSkipping ? "" : buffered.slice(from);
-    // Apply the limit to unfinished lines too, because a page without line feeds would otherwise fill the memory.
+    // Also apply the limit to unfinished lines, because a page without line feeds would otherwise fill the memory.
     if (unfinished.length > lineLimit) {
       parseLine(unfinished);
       isSkipping = true;
@@ -240,7 +240,7 @@ export function createPrometheusTextParser(sink: PrometheusSink, limits: PageLim
     }
   };
   return {
-    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
+    /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. Lines are checked once complete. */
     push: (chunk: Uint8Array) => parseText(decoder.decode(chunk, { stream: true })),
     /**
      * Ends the page and returns the number of unreadable lines that were skipped. Throws {@link PrometheusTextError} if the last

@@ -16,7 +16,7 @@ export interface ActiveAlert {
   readonly state: "pending" | "firing";
   readonly sinceMs: number;
   readonly reason: string;
-  /** Why the alert sends no notifications; null if it does. */
+  /** Why the alert sends no notifications; null if it sends them. */
   readonly quiet: string | null;
   readonly description: string;
   readonly impact: string;
@@ -66,7 +66,7 @@ const wireAlert = z.object({
   inhibits: z.array(z.string()),
 });
 
-/** Decodes the pending and firing alerts in the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
+/** Decodes the pending and firing alerts in the body of `GET /api/alerts`, firing alerts first. Throws a `ZodError`. */
 export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
   const { alerts } = z.object({ alerts: z.array(wireAlert) }).parse(body);
   return alerts

@@ -13,7 +13,7 @@ import type { ValidatorData } from "./validator-data.ts";
 interface BacktestAlert extends Omit<PastAlert, "resolvedAtMs" | "quietReason" | "acknowledged"> {
   /** When the alert was resolved. Undefined if it was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
-  /** How many blocks the month had missed when the alert fired. */
+  /** Number of blocks missed in the month by the time the alert fired. */
   readonly misses: bigint;
   /** The name of the firing alert that muted this one. Undefined if a notification would have been sent. */
   readonly mutedBy: string | undefined;
@@ -26,7 +26,7 @@ export interface BacktestOptions {
   readonly intervalMs: number;
 }
 
-/** The allowed gap between two polls in poll intervals, as in the watchdog. */
+/** The allowed gap between two polls, in poll intervals, as in the watchdog. */
 const GAP_POLLS = 3;
 
 /**
@@ -57,7 +57,7 @@ export function backtest(
     // Polls with the same results need only one check.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
-    // Skip the poll if it changes nothing, as most of a month's polls do.
+    // Skip polls that change nothing. Most of a month's polls change nothing.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };
@@ -73,7 +73,7 @@ export function backtest(
     }));
 }
 
-/** Settings that notify nobody, because the alerts are in the past. */
+/** Notification settings that notify nobody, because the alerts are in the past. */
 const NOBODY = {
   channels: [],
   maintenance: [],
@@ -82,8 +82,8 @@ const NOBODY = {
 };
 
 /**
- * Merges polls for counts with polls for events, oldest first. During an event, uses only the event's polls, with the counts from
- * the last poll before them.
+ * Merges polls for counts with polls for events, oldest first. During an event, uses only the event's polls, with the results for
+ * counts from the last poll before them.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -107,7 +107,7 @@ function joinPolls(
     });
 }
 
-/** Returns the rules that cannot be evaluated from the store, grouped by the data that is missing there. */
+/** Returns the rules that cannot be evaluated from the store, grouped by the data that the store lacks. */
 export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, readonly string[]>();
   for (const { condition } of rules) {
@@ -118,7 +118,7 @@ export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, r
   return byReason;
 }
 
-/** The kind of ledger event that each input is read from. */
+/** The kind of ledger event from which each input is read. */
 const EVENT_OF = { halts: "halt", gaps: "gap" } as const;
 
 function pollsOfEvents(
@@ -134,7 +134,7 @@ function pollsOfEvents(
   return events
     .filter(({ kind }) => kind === EVENT_OF[past])
     .map((event) => {
-      // Evaluate a gap only from the watchdog's start on, because it polls nothing while it is not running.
+      // Evaluate a gap only from the watchdog's start on, because the watchdog polls nothing while it is not running.
       const startMs = starts.findLast((atMs) => atMs > event.fromMs && atMs <= event.toMs);
       const polled = startMs === undefined ? event : { ...event, fromMs: startMs - intervalMs };
       return evaluateEvent(polled, ledger.validator, [rule], { intervalMs, afterMs: rule.resolveForMs });

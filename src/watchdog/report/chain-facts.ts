@@ -114,7 +114,7 @@ export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   };
 }
 
-/** Returns sentences about a validator's chain, each with a name. Empty until something is known. */
+/** Returns sentences about a validator's chain, each with a name. Empty while nothing is known. */
 export function chainItems(
   validator: string,
   facts: ChainFacts | undefined,
@@ -136,13 +136,13 @@ export function chainBlocks(validators: readonly ValidatorData[], nowMs: number)
   return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
 }
 
-/** Sums up the price comparison in one sentence, with the pair that deviates most and the pairs that cannot be compared. */
+/** Summarizes the price comparison in one sentence, with the pair that deviates most and the pairs that cannot be compared. */
 function pricesText(
   { comparisons, notCompared }: ComparedPrices,
   reference: PriceReference,
 ): readonly string[] {
   const own = comparisons.filter((one) => one.reference === reference);
-  // Don't mention that a single sidecar cannot be compared with a median, because that is normal.
+  // Don't mention that a single sidecar cannot be compared with a median, because this is normal.
   const refused = reference === "chain" ? notCompared.filter((one) => one.reference === reference) : [];
   const [worst] = own.toSorted((a, b) => Number(deviationBps(b) - deviationBps(a)));
   const name = reference === "chain" ? "the chain's" : "those of all sidecars";

@@ -26,7 +26,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** `report handover`: what happened during a shift, and what the next shift takes over. */
+/** `report handover`: what happened during a shift, and what the next shift has to take over. */
 export function handoverReport(validators: readonly ValidatorData[], shift: DataRange): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
   const shifts = validators.map((data) => ({ data, counts: sumCounts(rollupsIn(data, shift)) }));
@@ -119,7 +119,7 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
 /** Columns for {@link headroomCells}. */
 export const HEADROOM_COLUMNS = ["Full pay is lost after an outage of", "All pay is lost after an outage of"];
 
-/** Describes how far away both boundaries are. Returns "–" for each until that is known. */
+/** Describes how far away both boundaries are. Returns "–" for a boundary whose distance is unknown. */
 export function headroomCells({ headroom }: Pick<Assessment, "headroom">): readonly string[] {
   return headroom.length === 0 ? ["–", "–"] : headroom.map(headroomText);
 }
@@ -150,7 +150,7 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: DataRange)
   );
 }
 
-/** Minutes are read only for shifts up to this length, because older minutes are not stored. */
+/** Maximum length of a shift for which minutes are read, because older minutes are not stored. */
 const MINUTES_MS = 12 * HOUR_MS;
 
 /** Returns the counts for the shift: by minute if stored, otherwise for all hours that overlap the shift. */
@@ -159,7 +159,7 @@ function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: DataRange): read
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
-/** Returns the incidents that end during the shift, including their part before it. */
+/** Returns the incidents that end during the shift, including their parts before the shift. */
 function incidentsIn(data: ValidatorData, { fromMs, toMs }: DataRange): readonly CostedIncident[] {
   const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
   const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
@@ -178,7 +178,7 @@ function incidentTables(validators: readonly ValidatorData[], shift: DataRange):
   });
 }
 
-/** A shift's misses are shown in at most this many bars. A bar never covers less time than the counts that it shows. */
+/** Maximum number of bars that show a shift's misses. A bar never covers less time than the counts that it shows. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: DataRange): Spark {

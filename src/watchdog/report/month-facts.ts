@@ -25,29 +25,29 @@ import { formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { paymentView } from "../policy/payment-texts.ts";
 
-/** Everything that reports state about one validator's month. */
+/** The facts about one validator's month that reports state. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;
   readonly policy: Policy;
   readonly record: MonthRecord;
-  /** The success rate. Undefined if no block has been counted, in which case `tier` and `payCents` are undefined too. */
+  /** The success rate. Undefined if no block has been counted, in which case `tier` and `payCents` are also undefined. */
   readonly rate: SuccessRate | undefined;
   readonly bounds: Assessment["bounds"];
   readonly tier: Tier | undefined;
-  /** What each of the two curves pays between the policy's boundaries. All blocks are treated as signed. */
+  /** Pay according to each of the two curves between the policy's boundaries. All blocks are treated as signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
   /** One entry per day of the month; undefined for days without blocks. */
   readonly days: readonly (Rollup | undefined)[];
   /** The bad blocks in each of the day's 24 hours, in UTC. */
   readonly badByHour: readonly bigint[];
   readonly incidents: readonly CostedIncident[];
-  /** What all of the month's missed blocks cost. */
+  /** The cost of all missed blocks in the month. */
   readonly cost: Cost;
   readonly costed: CostedMonth;
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
-  /** The payment for the month. Absent if it was not searched for. */
+  /** The payment for the month. Absent if the watchdog did not search for it. */
   readonly payment?: Payment;
   /** Each source's rate, except for sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
@@ -61,7 +61,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
   const fromMs = monthStartMs(month);
   const toMs = nextMonthMs(fromMs);
   const hours = ledger.hours(fromMs, toMs);
-  // Leave out what happened after the end of the month, so that the facts no longer change once it is over.
+  // Omit everything that happened after the end of the month, so that the facts no longer change once the month is over.
   const events = ledger
     .events(fromMs, toMs)
     .filter(({ kind }) => kind !== "month-sealed")
@@ -72,7 +72,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Don't use minutes for a closed month: they are stored for only 12 hours, and its facts would change when they are deleted.
+  // Don't use minutes for a closed month: its facts would change once the minutes are deleted, after only 12 hours.
   const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
   const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
@@ -129,7 +129,7 @@ export function tierChanges(facts: MonthFacts): readonly string[] {
   const { rate, tier, bounds, incidents, policy, record } = facts;
   if (rate === undefined || tier === undefined) return [];
   const bad = rate.total - rate.good;
-  // Each boundary separates the tier at the same index from the next worse one.
+  // Each boundary separates the tier at the same index from the next worse tier.
   const place = TIERS.indexOf(tier);
   const [upper, lower] = [BOUNDARIES[place - 1], BOUNDARIES[place]];
   return [

@@ -40,7 +40,7 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
   };
 }
 
-/** Returns true if comparisons with other validators apply to the month. They show the present, not a past month. */
+/** Returns true if comparisons with other validators apply to the month. Comparisons show the current state, not a past month. */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
 }
@@ -54,7 +54,7 @@ function standingData({ ledger, standing }: ValidatorData): JsonObject {
   return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
-/** Returns the months' common currency. Undefined if they differ, because their sum then has no currency. */
+/** Returns the months' common currency. Undefined if the currencies differ, because a sum then has no currency. */
 function commonCurrency(months: readonly MonthFacts[]): string | undefined {
   const names = new Set(months.map(({ policy }) => policy.currency));
   return names.size === 1 ? [...names][0] : undefined;
@@ -83,7 +83,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** Says which pay column applies. */
+/** States which pay column applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;
@@ -155,7 +155,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
   ];
 }
 
-/** Says how many of the counted blocks were estimated or read from Prometheus instead of being counted by a running watchdog. */
+/** States how many counted blocks were estimated or read from Prometheus instead of being counted by a running watchdog. */
 function originText({ estimated, backfilled }: MonthFacts["record"]): string {
   const texts = Object.entries({ estimated, backfilled })
     .filter(([, counts]) => allBlocks(counts) > 0n)
@@ -189,7 +189,7 @@ const SOURCE_NAMES = {
   revenue: "chain: what pay is based on",
 } as const;
 
-/** Creates one line per incident, and one for the blocks whose hour is unknown or no longer stored. */
+/** Creates one line per incident, and one line for the blocks whose hour is unknown or no longer stored. */
 function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonly ReportBlock[] {
   if (cost.blocks === 0n) return [];
   const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
@@ -204,7 +204,7 @@ function blockNumbers({ counts, estimated, backfilled }: MonthFacts["record"]): 
   return [counts.good, counts.bad, counts.unknown, allBlocks(estimated), allBlocks(backfilled)];
 }
 
-/** Lists rate, tier and pay, one row per validator. The column for backfilled blocks appears only if there are any. */
+/** Lists rate, tier and pay, one row per validator. The column for backfilled blocks appears only if there are such blocks. */
 function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const hasBackfill = months.some(({ record }) => record.backfilled !== undefined);
   const numbers = ["Good", "Missed", "Unknown", "Estimated", ...(hasBackfill ? ["Backfilled"] : [])];

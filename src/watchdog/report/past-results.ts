@@ -14,11 +14,11 @@ import type { ValidatorData } from "./validator-data.ts";
 export interface PastResults {
   readonly atMs: number;
   readonly results: ReadonlyMap<string, ConditionResult>;
-  /** How many blocks the month had missed by that time. */
+  /** Number of blocks missed in the month by that time. */
   readonly misses: bigint;
 }
 
-/** The time between results in an hour during which a result changes. */
+/** Time between two evaluations in an hour during which a result changes. */
 const STEP_MS = HOUR_MS / 12;
 const NOT_SEEN = { state: "not-configured" } as const;
 const NOT_READ = {
@@ -29,7 +29,7 @@ const NOT_READ = {
 
 /**
  * Evaluates the rules that depend on counts, at the end of each hour that has blocks. If a result changes during an hour,
- * evaluates them every five minutes, with the hour's blocks spread evenly over it.
+ * evaluates the rules every five minutes, with the hour's blocks spread evenly over the hour.
  */
 export function evaluateCounts(
   data: ValidatorData,
@@ -77,8 +77,8 @@ function evaluateAt(
 }
 
 /**
- * Evaluates the rules that depend on halts or gaps, at the polls that saw the event. These follow the last poll before the event
- * every `intervalMs`, until `afterMs` after its end.
+ * Evaluates the rules that depend on halts or gaps, at the polls that saw the event. These polls follow the last poll before the
+ * event every `intervalMs`, until `afterMs` after the event's end.
  */
 export function evaluateEvent(
   { kind, fromMs, toMs }: LedgerEvent,
@@ -140,7 +140,7 @@ const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
 /**
  * Returns a ledger's view as it was at an earlier time. Minutes are not stored for that long, so an hour's blocks are spread
- * evenly over it. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
+ * evenly over the hour. `hours` contains all hours in the months viewed, plus three more days. The ledger is read once.
  */
 export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (nowMs: number) => LedgerView {
   const records = ledger.months();

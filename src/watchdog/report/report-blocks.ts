@@ -70,7 +70,8 @@ function missItem(kind: "commits" | "votes", shared: Standing["commits"]): reado
 }
 
 /**
- * Compares validators with others in their sets in one table, and explains missing comparisons. If `nowMs` is given, prints ages.
+ * Compares validators with the other validators in their sets in one table, and explains missing comparisons. If `nowMs` is
+ * given, prints ages.
  */
 export function comparisonBlocks(
   validators: readonly ValidatorData[],
@@ -113,13 +114,13 @@ export function monthIncidents(data: ValidatorData, nowMs: number): readonly Cos
   return withCosts(data, incidentsOf(data, monthStartMs(data.assessment.month), nowMs + 1));
 }
 
-/** At most this many incidents are listed. One line sums up the rest. */
+/** Maximum number of listed incidents. One line summarizes all further incidents. */
 const MAX_INCIDENTS = 40;
 
 /**
  * Lists one validator's incidents as a table, oldest first, with time, length, blocks, share of the month's allowance, and what
- * ended them. `costOf` returns what some blocks cost. `others` is the number of missed blocks in the same period that belong to
- * no incident.
+ * ended them. `costOf` returns the cost of a number of blocks. `others` is the number of missed blocks in the same period that
+ * belong to no incident.
  */
 export function incidentBlocks(
   incidents: readonly CostedIncident[],

@@ -19,7 +19,7 @@ import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/asses
 import { alertEpisode, pendingAlert, type ValidatorData } from "./validator-data.ts";
 
 export interface OracleReportSource {
-  /** Returns when the last poll ended; undefined before the first one. */
+  /** Returns when the last poll ended; undefined before the first poll. */
   readonly polledAtMs: () => number | undefined;
   readonly nowMs: () => number;
   /** Explains in plain words since when and why the watchdog cannot store its state; undefined while storing works. */
@@ -28,7 +28,7 @@ export interface OracleReportSource {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** A request can ask for at most thirteen months, so that it cannot read everything. */
+/** Maximum range of a request: thirteen months, so that a request cannot read everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** Creates the routes from which commands read. */
@@ -49,7 +49,7 @@ const alertCostView = jsonView<{ readonly alert: string; readonly cost: Cost }>(
   cost: part(costView, ({ cost }) => cost),
 }));
 
-/** How the API shows a month's incidents, and what each firing alert has cost so far. */
+/** A month's incidents as the API shows them, and the cost of each firing alert so far. */
 const incidentsView = jsonView<{ readonly data: ValidatorData; readonly nowMs: number }>(
   ({ value, part, list }) => ({
     validator: value(words, ({ data }) => data.ledger.validator),
@@ -103,10 +103,10 @@ export interface DataRange {
   readonly toMs: number;
 }
 
-/** How far back an assessment reads days, hours and minutes. */
+/** The time spans over which an assessment reads days, hours and minutes. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
-/** Encodes a validator's data for reports: the range, and what the current assessment, at `nowMs`, is computed from. */
+/** Encodes a validator's data for reports: the range, and the data from which the current assessment at `nowMs` is computed. */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   const beginMs = shiftDataFromMs(range.fromMs);
@@ -180,7 +180,7 @@ function encodePolicy(policy: Policy): JsonObject {
 
 /**
  * Encodes a rollup as `[start, good, bad, unknown]`, followed by the same counts for estimated blocks and, if any, for backfilled
- * blocks. This is short because a month has 744 hours.
+ * blocks. The encoding is compact, because a month has up to 744 hours.
  */
 function encodeRollup({ startMs, counts, estimated, backfilled }: Rollup): readonly (number | string)[] {
   const filled = backfilled === undefined ? [] : encodeCounts(backfilled);
@@ -212,7 +212,7 @@ const counts = z
   .transform(([good, bad, unknown]): BlockCounts => ({ good, bad, unknown }));
 const least = z.tuple([integer, integer]).transform(([full, none]) => ({ full, none }));
 const six = [integer, integer, integer, integer, integer, integer] as const;
-/** Older watchdogs send no backfilled counts, and newer ones only if there are any. */
+/** Older watchdogs send no backfilled counts, and newer watchdogs send them only if there are any. */
 const rollup = z
   .union([z.tuple([z.number(), ...six]), z.tuple([z.number(), ...six, integer, integer, integer])])
   .transform(
@@ -260,7 +260,7 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
-    // Older watchdogs don't send it.
+    // Older watchdogs don't send this field.
     quiet_ms: z.number().default(SPECIFIED_POLICY.quietMs),
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
@@ -294,7 +294,7 @@ const wireData = z.object({
   days: bySource(rollup),
   hours: z.array(rollup),
   minutes: z.array(rollup),
-  // Older watchdogs don't send any.
+  // Older watchdogs don't send ranges.
   misses: z.array(missRange).default([]),
   events: z.array(event),
   alerts: z.array(alertEpisode),

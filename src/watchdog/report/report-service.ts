@@ -31,14 +31,14 @@ export interface ReportServiceDeps extends ChannelDeps {
 /** How long to wait before trying again to complete a report. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** After this many attempts, which take about two days, a report is given up. */
+/** Maximum number of attempts before a report is abandoned. All attempts together take about two days. */
 const MAX_TRIES = 100;
 
 /**
  * Creates the service that writes and sends the scheduled reports. A failed delivery is repeated with backoff. Deliveries are
  * recorded next to the files, so that a restart does not repeat them. A report that was missed because the watchdog was not
- * running is created at the next start. One that was missed because the process or its machine was suspended is created when it
- * resumes.
+ * running is created at the next start. A report that was missed because the process or its machine was suspended is created once
+ * it resumes.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -47,7 +47,7 @@ export function createReportService(
 ): Service {
   const { logger } = deps;
   const run = async (signal: AbortSignal): Promise<void> => {
-    // Silence the library, whose own messages would go to the console.
+    // Silence the library, because its own messages would be written to the console.
     setLogger({
       info: () => {},
       debug: () => {},
@@ -63,7 +63,7 @@ export function createReportService(
     };
     const tasks = schedulesOf(config).map(([kind, expression]) => {
       const task = createTask(expression, () => start(kind, deps.clock.nowMs()), { timezone: "UTC" });
-      // If several times were missed, create one report, for the latest.
+      // If several scheduled times were missed, create only one report, for the latest time.
       let missed: Date | undefined;
       task.on("execution:missed", async ({ date }) => {
         missed = date;
@@ -134,7 +134,7 @@ async function publishUntilDone(
   }
 }
 
-/** Returns a function that creates reports that are due and delivers all undelivered ones. It returns true if none is left. */
+/** Returns a function that creates due reports and delivers all undelivered reports. It returns true if none are left. */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],
@@ -193,7 +193,7 @@ interface DueReport {
   readonly report: Report;
 }
 
-/** How long to wait for a month to be finalized. After that, its reports say that it is still open. */
+/** How long to wait for a month to be finalized. After that, its reports state that the month is still open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
 /** Returns a schedule's reports that were due at a given time. Monthly reports wait up to six hours for a final month. */
@@ -227,8 +227,8 @@ const MAX_ENTRIES = 1000;
 const FILE = "delivered.json";
 
 /**
- * Opens the log of which reports were sent where, so that a restart neither repeats nor loses any. `place` is "file" or a channel
- * name. If there is no folder, the log is in memory. If the file is unreadable, the log is empty, so its reports are repeated.
+ * Opens the log of deliveries, so that a restart neither repeats nor loses reports. `place` is "file" or a channel name. Without
+ * a folder, the log is kept in memory. If the file is unreadable, the log is empty, and the reports are repeated.
  */
 function openDeliveredLog(directory: string | undefined) {
   const path = directory === undefined ? undefined : join(directory, FILE);
@@ -252,7 +252,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
   }
 }
 
-/** Writes a file atomically, so after a crash it contains either the old or the new content. Creates the folder if necessary. */
+/** Writes a file atomically: after a crash, it contains either the old or the new content. Creates the folder if necessary. */
 function writeDurably(path: string, text: string): void {
   createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;

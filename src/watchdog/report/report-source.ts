@@ -41,7 +41,7 @@ export function createWatchdogReports(
       file ??= open(stateDir);
       return read(file);
     } catch (error) {
-      // Open a new connection next time, because this one may never work again after a disk error.
+      // Open a new connection next time, because a connection may never work again after a disk error.
       close();
       if (storeProblem() === undefined) throw error;
       return absent;

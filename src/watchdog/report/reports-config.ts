@@ -7,7 +7,7 @@ import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
 export interface ReportsConfig {
-  /** When to create the daily report, as a cron expression in UTC. Undefined if never. */
+  /** When to create the daily report, as a cron expression in UTC. Undefined if there is no daily report. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
   /** The folder for the reports' files. Undefined if no files are written. */

@@ -28,7 +28,7 @@ export interface OracleNow {
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** If the last poll is older than this, it says nothing about the present. */
+/** If the last poll is older than this, it does not show the current state. */
 const STALE_MS = 120_000;
 
 /** `status`: shows rate, tier, headroom and firing alerts in a few lines. */
@@ -82,7 +82,7 @@ function missedText({ ledger, assessment }: ValidatorData): string {
   return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
-/** A known problem is the outcome no matter what else is unknown. Otherwise, the outcome is "unseen" if anything is unknown. */
+/** A known problem is the outcome even if other facts are unknown. Otherwise, the outcome is "unseen" if anything is unknown. */
 function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
@@ -209,7 +209,7 @@ export function whyReport(now: OracleNow): Report {
   };
 }
 
-/** A firing alert that no other alert causes, together with the alerts that it causes, directly or through others. */
+/** A firing alert that no other alert causes, together with the alerts that it causes, directly or through other alerts. */
 interface Root {
   readonly root: ActiveAlert;
   readonly caused: readonly ActiveAlert[];
@@ -224,7 +224,7 @@ function rootsOf(alerts: readonly ActiveAlert[]): readonly Root[] {
 
 function causedBy(root: ActiveAlert, alerts: readonly ActiveAlert[]): readonly ActiveAlert[] {
   const found = new Set([root]);
-  // This also visits causes that the loop adds.
+  // The loop also visits the causes that it adds.
   for (const cause of found)
     for (const alert of alerts) if (cause.state === "firing" && causes(cause, alert)) found.add(alert);
   return [...found].slice(1);

@@ -22,7 +22,7 @@ export const alertEpisode = z.object({
     .transform((atMs) => atMs ?? undefined),
   /** The reason when the alert fired. */
   reason: z.string(),
-  /** The reason at the last poll. Absent unless the alert is firing, and if an older watchdog sends none. */
+  /** The reason at the last poll. Absent unless the alert is firing, or if an older watchdog does not send it. */
   reasonNow: z.string().exactOptional(),
   /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),
@@ -34,7 +34,7 @@ export const alertEpisode = z.object({
   inhibits: z.array(z.string()),
 });
 
-/** The JSON of an alert that is not firing yet, although its condition holds. */
+/** The JSON of an alert that is not firing yet, although its condition is active. */
 export const pendingAlert = alertEpisode.pick({
   alert: true,
   title: true,
@@ -50,14 +50,14 @@ export interface AlertEpisode extends Readonly<Omit<z.output<typeof alertEpisode
 
 /** Other facts about the chain at the last poll: the planned upgrade, payments, and its prices compared with the sidecars'. */
 export interface ChainFacts {
-  /** The planned upgrade. Absent if none is known. */
+  /** The planned upgrade. Absent if no upgrade is known. */
   readonly upgrade?: UpgradeCountdown;
   readonly compared: ComparedPrices;
   /** Payments for closed months, oldest first. Absent if no search for payments was made. */
   readonly payments?: readonly Payment[];
 }
 
-/** What reports on one validator are created from. */
+/** The data from which reports on one validator are created. */
 export interface ValidatorData {
   readonly ledger: LedgerView;
   readonly policy: Policy;

@@ -60,7 +60,7 @@ export const chain = z.strictObject({
     }),
 });
 
-/** Field for a bech32 address with a matching prefix. */
+/** Schema of a bech32 address with a matching prefix. */
 export function addressField(prefix: RegExp, example: string) {
   return z.string().refine((text) => hasPrefix(text, prefix), {
     error: issueText("is not a valid address", `bech32, e.g. ${example}`),

@@ -18,7 +18,7 @@ const PLAN = "/cosmos/upgrade/v1beta1/current_plan";
 /** Deployed chains use the first path; newer oracle modules use the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
-/** Creates a reader for a chain. If there is no target, its sources are not configured. */
+/** Creates a reader for a chain. Without a target, the chain's sources are "not-configured". */
 export function createChainReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -39,7 +39,7 @@ export function createChainReader(
   const byRest: BlockAt = async (height, signal) =>
     toBlock(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal));
   const { rpc } = chain;
-  /** Reads the latest block over REST, or else its header over RPC, because months depend on the chain's time. */
+  /** Reads the latest block over REST or, if that fails, its header over RPC, because months depend on the chain's time. */
   const readHead = async (counted: CountedTo | undefined, signal: AbortSignal): Promise<Seen<Head>> => {
     const headBy = (blockAt: BlockAt): Promise<Seen<Head>> =>
       scrape("the latest block", signal, async (inner) => {
@@ -86,7 +86,7 @@ export const NO_CHAIN: ChainObservation = {
   revenue: NOT_CONFIGURED,
 };
 
-/** Reads the block at a height, or the latest one. */
+/** Reads the block at a height, or the latest block. */
 type BlockAt = (height: bigint | undefined, signal: AbortSignal) => Promise<Block>;
 
 interface Head {
@@ -99,8 +99,8 @@ function toChainHead({ block: { chainId, height, timeMs }, monthEdge }: Head) {
 }
 
 /**
- * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. Each block that it reads
- * halves the range of heights, so it reads 4 blocks after one poll interval and 15 after six hours.
+ * Finds the first block of the month that contains `latest` if the ledger is still in an earlier month. Each block read halves
+ * the range of heights, so 4 blocks are read after one poll interval and 15 after six hours.
  */
 async function findMonthEdge(
   latest: Block,
@@ -130,8 +130,8 @@ async function readRevenue(
   const reading = { params: toRevenueParams(await rest.ofModule(`/${module}/revenue/params`, signal)) };
   if (operatorAddress === undefined) return reading;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
-  // The chain returns 400 for a validator that has no block in the period, and 500 while it has no price to pay with. The
-  // parameters are known in both cases.
+  // The chain returns 400 for a validator that has no block in the period, and 500 while it lacks the price that it needs to
+  // compute payments. The parameters are known in both cases.
   const stats = await rest.find(path, signal).catch(onSourceError(() => undefined, "http-status"));
   return stats === undefined ? reading : { ...reading, stats: toRevenueStats(stats) };
 }
@@ -192,7 +192,7 @@ function decimalsOf(field: JsonField): { readonly decimals?: number } {
   return { decimals: Number(decimals) };
 }
 
-/** Reads an integer of any size, because prices can exceed 64 bits. */
+/** Reads an integer of any size. Prices can exceed 64 bits. */
 function asInteger(field: JsonField): bigint {
   const text = field.asText();
   if (/^\d{1,78}$/.test(text)) return BigInt(text);

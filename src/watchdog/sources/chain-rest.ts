@@ -61,7 +61,7 @@ const NOT_FOUND = 5;
 
 /**
  * Returns true if a response shows that its chain has no such module: no path with that name, or no service behind it. Any other
- * failure is the endpoint's, even if it concerns a single item.
+ * failure is a failure of the endpoint, even if it concerns a single item.
  */
 export function lacksModule(status: number, text: string): boolean {
   if (status === 501) return true;

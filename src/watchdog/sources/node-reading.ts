@@ -20,7 +20,7 @@ const ABCI_REQUESTS = "app_abci_requests";
 const LATENCY = "app_oracle_response_latency";
 /** The metric for all validators' vote extensions, with a `validator` label. */
 export const REPORTS_METRIC = "app_report_status_per_validator";
-/** The prefix is `cometbft`, formerly `tendermint`, or the [instrumentation] namespace set in config.toml. */
+/** The prefix is `cometbft`, formerly `tendermint`, or the namespace set under [instrumentation] in config.toml. */
 const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
 const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
 const PEERS = /^\w+_p2p_peers$/;
@@ -39,7 +39,7 @@ export const CALL_METRICS: readonly string[] = [
   "\\w+_consensus_(?:latest_block_height|height)",
 ];
 
-/** Patterns that match the names of the metrics that {@link isNodeSample} selects, except those with a series per validator. */
+/** Patterns that match the names of metrics that {@link isNodeSample} selects, except those with a series per validator. */
 export const NODE_METRICS: readonly string[] = [
   ...CALL_METRICS,
   ABCI_REQUESTS,
@@ -58,7 +58,7 @@ export function isNodeFamily(name: string): boolean {
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
 
 interface NodeReadingOptions {
-  /** The chain to read if the page contains several. */
+  /** The chain to read if the page contains several chains. */
   readonly chainId?: string | undefined;
   /** The validator whose vote extensions are read. The page has lines for every validator and pair. */
   readonly consensusAddress?: string | undefined;
@@ -72,7 +72,7 @@ export function isNodeMetric(name: string): boolean {
   return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
 }
 
-/** Returns true for metrics of which at least one exists once the node has voted, whatever the result. */
+/** Returns true for metrics of which at least one exists once the node has voted, regardless of the result. */
 function isVoteMetric(name: string): boolean {
   return VOTE_METRICS.includes(name) || name.startsWith(`${LATENCY}_`);
 }
@@ -80,8 +80,9 @@ function isVoteMetric(name: string): boolean {
 const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRIC];
 
 /**
- * Creates a reader of one node's metrics page. From one page to the next, it compares all validators' votes for a single pair,
- * which it chooses on the first page. For all pairs, a large set has thousands of series. Throws {@link SourceError}.
+ * Creates a reader of one node's metrics page. From one page to the next, the reader compares all validators' votes for a single
+ * pair, which it chooses on the first page. For all pairs, a large validator set has thousands of series. Throws {@link
+ * SourceError}.
  */
 export function createMetricsReader(
   { url, maxBytes, consensusAddress }: MetricsReaderOptions,
@@ -196,7 +197,7 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
   return voting && requireCount({ ...voting, value: Math.max(0, voting.value - 1) });
 }
 
-/** Counts the validator's vote extensions. The pair with the most prices shows how many votes contained any price. */
+/** Counts the validator's vote extensions. The pair with the most prices shows how many votes contained at least one price. */
 function reportsOf(own: readonly Sample[], address: string | undefined): NodeReading["reports"] {
   if (address === undefined) return undefined;
   const best = bestPair(own, address);
@@ -244,7 +245,7 @@ function countReports(
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
-  // Require other metrics than `process_start_time_seconds` and the like, which do not prove that the page belongs to a node.
+  // Require node metrics, because `process_start_time_seconds` and the like do not prove that the page belongs to a node.
   const chains = new Set(
     samples.filter(({ name }) => isNodeFamily(name)).flatMap(({ labels }) => labels.get("chain_id") ?? []),
   );
@@ -281,7 +282,7 @@ function countOf(sample: Sample | undefined): bigint | undefined {
   return sample && requireEvents(sample);
 }
 
-/** Removes undefined fields, because an absent field means that it was not seen. */
+/** Removes undefined fields, because absent fields mean that a value was not seen. */
 function withoutUndefined(
   page: { readonly [Key in keyof NodeReading]: NodeReading[Key] | undefined },
 ): NodeReading {

@@ -8,9 +8,9 @@ import type { PeerComparison, PeersReading, SharedMisses, SlashingReading } from
 import type { SourceName } from "./targets.ts";
 
 /**
- * A reading (what one source showed in one poll), or why there is none. "not-configured": the configuration does not name the source. "absent": the chain
- * reports that it has no such module, and the watchdog has never seen one. "error": the watchdog cannot see the source, which says
- * nothing about the source's values.
+ * A source's reading in one poll, or the reason why there is none. "not-configured": the configuration does not name the source.
+ * "absent": the chain reports that it lacks the module, and the watchdog has never seen the module. "error": the watchdog cannot
+ * read the source, so the source's values are unknown.
  */
 export type Seen<T> =
   | { readonly state: "up"; readonly value: T; readonly durationMs: number }
@@ -24,12 +24,12 @@ export type Seen<T> =
   | { readonly state: "absent"; readonly durationMs: number }
   | { readonly state: "not-configured" };
 
-/** Returns the reading of a source; undefined if the poll could not read it. */
+/** Returns a source's reading; undefined if the poll could not read the source. */
 export function readingOf<T>(seen: Seen<T> | undefined): T | undefined {
   return seen?.state === "up" ? seen.value : undefined;
 }
 
-/** Everything that one poll of one validator read. An absent field was not seen and never means zero. */
+/** All data read by one poll of one validator. An absent field was not seen and never means zero. */
 export interface Observation {
   /** The validator's name in the configuration. */
   readonly validator: string;
@@ -40,9 +40,9 @@ export interface Observation {
   readonly chain: ChainObservation;
   /** How far `atMs` can be trusted. Absent if it is fully trusted. */
   readonly clock?: ClockView;
-  /** What the sources' clocks showed. Absent if they showed nothing. */
+  /** The times that the sources' clocks showed. Absent if they showed no times. */
   readonly dates?: readonly Witness[];
-  /** The states of the URLs of sources that have several. Absent if there are none. */
+  /** The states of the URLs of sources that have several URLs. Absent if there are no such sources. */
   readonly endpoints?: readonly SourceEndpoints[];
 }
 
@@ -59,9 +59,9 @@ export interface Witness {
 export interface ClockView {
   /** Since when the clock has been trusted, on the scale of `atMs`. Absent if it is not trusted. */
   readonly believedSinceMs?: number;
-  /** A sentence that explains why the clock is not trusted; empty if it is. */
+  /** A sentence that explains why the clock is not trusted; empty if it is trusted. */
   readonly problem: string;
-  /** How the clock changed since the last poll, for the ledger. Absent if it did not. */
+  /** How the clock changed since the last poll, for the ledger. Absent if the clock did not change. */
   readonly change?: string;
 }
 
@@ -75,7 +75,7 @@ export interface EndpointState {
   readonly isUp: boolean;
 }
 
-/** The URLs of a source that has more than one, as they were after a poll. */
+/** The states of a source's URLs after a poll, if the source has more than one URL. */
 interface SourceEndpoints {
   readonly source: SourceName;
   /** Name of the node. Absent for chain sources. */
@@ -102,15 +102,15 @@ export interface Reached {
   readonly target: string;
 }
 
-/** What a node's metrics page showed. Its counters start at zero when the process starts. */
+/** The data on a node's metrics page. Its counters start at zero when the process starts. */
 export interface NodeReading {
   readonly chainId: string;
   /** The node's successful and failed calls to its sidecar, one call per vote. A missing series is treated as zero. */
   readonly success: bigint;
   readonly failure: bigint;
-  /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are 0 then. */
+  /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are then 0. */
   readonly votesUnseen?: string;
-  /** How many lines of other metrics were unreadable. Absent if there were none. */
+  /** Number of unreadable lines of other metrics. Absent if there were no such lines. */
   readonly skippedLines?: number;
   /** Height of the latest block. */
   readonly height?: bigint;
@@ -119,25 +119,25 @@ export interface NodeReading {
   readonly version?: string;
   /** When Prometheus took the sample, by its clock. Absent if the page was scraped in this poll. */
   readonly sampledAtMs?: number;
-  /** The clock of the node's machine according to the response's `Date` header, to the second. */
+  /** Time on the node machine's clock according to the response's `Date` header, to the second. */
   readonly clockMs?: number;
-  /** The watchdog's clock when the page with `clockMs` arrived. Other sources in the poll may take longer. */
+  /** Time on the watchdog's clock when the page with `clockMs` arrived. Other sources in the poll may take longer. */
   readonly clockReadAtMs?: number;
   readonly isSyncing?: boolean;
   readonly peers?: number;
-  /** Voting power of the validator that this node signs for; absent if it signs for none. */
+  /** Voting power of the validator that this node signs for; absent if the node signs for no validator. */
   readonly votingPower?: bigint;
   readonly lastSignedHeight?: bigint;
   readonly missedBlocks?: bigint;
   /** The `app_abci_requests` counts for `extend_vote`, by status: "Success", "OracleClientError", "PreBlockError", … */
   readonly extendVotes?: ReadonlyMap<string, bigint>;
-  /** How long the node's calls to its sidecar took, in ms. A call that timed out is included only in `count`. */
+  /** Durations of the node's calls to its sidecar, in ms. A call that timed out is included only in `count`. */
   readonly oracleLatency?: Histogram;
   /** The watched validator's vote extensions in blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
   /**
    * Every validator's votes by consensus address, for the pair for which the watched validator had the most prices. Present only
-   * if the page was scraped. `pair` is written as the node does, e.g. "btc/usd".
+   * if the page was scraped. `pair` is spelled as on the node's page, e.g. "btc/usd".
    */
   readonly votes?: { readonly pair: string; readonly byValidator: ReadonlyMap<string, VoteReports> };
   /** The validator's votes compared with all other validators' votes. */
@@ -145,16 +145,16 @@ export interface NodeReading {
   readonly voteComparison?: PeerComparison;
 }
 
-/** Longer texts than this are not considered a program's version. */
+/** Texts longer than this are not considered a program's version. */
 export const MAX_VERSION = 60;
 
 /** One validator's vote extensions since the reporting node was started. */
 export interface VoteReports {
   /** Votes with at least one price, i.e. the highest count for any pair. */
   readonly withPrice: bigint;
-  /** How many blocks have no vote from the validator. */
+  /** Number of blocks without a vote from the validator. */
   readonly absent: bigint;
-  /** How many blocks were counted. */
+  /** Number of blocks counted. */
   readonly total: bigint;
 }
 
@@ -166,8 +166,8 @@ export interface Histogram {
 }
 
 /**
- * What the sidecar's price API returned. If `isDerived` is set, it comes from Prometheus instead: only the pairs updated between
- * the last two stored scrapes, with no prices, update time or duration.
+ * The response of the sidecar's price API. If `isDerived` is set, the reading comes from Prometheus instead and contains only the
+ * pairs updated between the last two stored scrapes, without prices, update time or duration.
  */
 export interface PricesReading {
   readonly isDerived?: true;
@@ -177,49 +177,52 @@ export interface PricesReading {
   readonly prices: ReadonlyMap<string, bigint>;
   /** Time of the sidecar's last price update, in ms. Undefined before the first update. */
   readonly tickedAtMs: number | undefined;
-  /** The sidecar's version; empty if it reports none. */
+  /** The sidecar's version; empty if the sidecar reports no version. */
   readonly version: string;
   readonly url: string;
 }
 
-/** What the oracle metrics page showed. Old nodes serve it, but sidecars do not. */
+/** The data on the oracle metrics page. Old nodes serve this page, but sidecars do not. */
 export interface OracleReading {
   readonly kind: "oracle" | "sidecar";
 }
 
-/** What the sidecar's metrics page showed. Its counters start at zero when the sidecar starts. */
+/** The data on the sidecar's metrics page. Its counters start at zero when the sidecar starts. */
 export interface SidecarReading {
   readonly processStartMs?: number;
   readonly version?: string;
-  /** How many lines of other metrics were unreadable. Absent if there were none. */
+  /** Number of unreadable lines of other metrics. Absent if there were no such lines. */
   readonly skippedLines?: number;
-  /** How often the price loop has run, which it does about 4 times per second. */
+  /** Number of times the price loop has run. It runs about 4 times per second. */
   readonly systemUpdates: bigint;
-  /** How often each pair, e.g. "BTC/USD", was given a price. Pairs that have never had one are missing. */
+  /** Number of times each pair, e.g. "BTC/USD", was given a price. Pairs that have never had a price are missing. */
   readonly tickerUpdates: ReadonlyMap<string, bigint>;
-  /** How many providers each pair can currently use. */
+  /** Number of providers that each pair can currently use. */
   readonly marketProviders: ReadonlyMap<string, number>;
-  /** How many decimals each pair's price in the price API has. The map or a pair is missing if the page does not state them. */
+  /** Number of decimals of each pair's price in the price API. The map or a pair is missing if the page does not state it. */
   readonly decimals?: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, ProviderReading>;
 }
 
 /** One of a sidecar's price providers. */
 export interface ProviderReading {
-  /** How the sidecar reads from the provider. Undefined until the provider's first response. */
+  /** The protocol by which the sidecar reads from the provider. Undefined until the provider's first response. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
-  /** How many responses failed, by code, e.g. 5 for a WebSocket that cannot be opened. */
+  /** Number of failed responses by code, e.g. 5 for a WebSocket that cannot be opened. */
   readonly failures: ReadonlyMap<string, bigint>;
-  /** How many WebSocket events there were, by name: "healthy", "unhealthy", "read_success", "dial_err", … */
+  /** Number of WebSocket events by name: "healthy", "unhealthy", "read_success", "dial_err", … */
   readonly webSocket: ReadonlyMap<string, bigint>;
-  /** How long an API's requests take, or the time between a WebSocket's messages, in ms. */
+  /** Durations of an API's requests, or times between a WebSocket's messages, in ms. */
   readonly responseTime?: Histogram;
   /** When any of the provider's feeds was last updated. */
   readonly lastUpdateMs?: number;
 }
 
-/** The part of an observation about the chain, read over REST (the head also over RPC). Each part can fail independently. An absent part is not configured. */
+/**
+ * The part of an observation about the chain, read over REST (the head also over RPC). Each part can fail independently. Absent
+ * parts are not configured.
+ */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
   readonly validator: Seen<ValidatorReading>;
@@ -232,7 +235,7 @@ export interface ChainObservation {
   readonly peers?: Seen<PeersReading>;
 }
 
-/** What the chain's latest block shows. */
+/** The data from the chain's latest block. */
 export interface ChainHead {
   readonly chainId: string;
   readonly height: bigint;
@@ -254,13 +257,13 @@ export interface MonthEdge {
   readonly firstHeight: bigint;
 }
 
-/** What the validator set shows: its size, and the validator's place in it. */
+/** The data from the validator set: its size, and the validator's membership in it. */
 export interface ValidatorReading {
   readonly size: number;
   readonly isInSet: boolean;
   /** The validator's voting power; 0 if it is not in the set. */
   readonly votingPower: bigint;
-  /** True if the latest commit contains the validator's signature; absent if it is not in the set. */
+  /** True if the latest commit contains the validator's signature; absent if the validator is not in the set. */
   readonly signedLatest?: boolean;
   /** Which other validators missed the latest commits; absent if the validator is not in the set. */
   readonly commits?: SharedMisses;
@@ -270,7 +273,7 @@ export interface ChainPrice {
   readonly pair: string;
   /** The height at which the price was set; 0 if the pair has never had a price. */
   readonly height: bigint;
-  /** The time of that block. Undefined if the pair has never had a price. */
+  /** The time of the block at that height. Undefined if the pair has never had a price. */
   readonly blockTimeMs: number | undefined;
   /** The price as a whole number, scaled by `decimals`. */
   readonly price: bigint;
@@ -278,7 +281,7 @@ export interface ChainPrice {
   readonly decimals?: number;
 }
 
-/** What the revenue module, the chain's reward programme, shows. */
+/** The data from the revenue module, the chain's reward programme. */
 export interface RevenueReading {
   readonly params: RevenueParams;
   /** The chain's counts for the validator. Absent if the configuration names no operator address. */
@@ -297,12 +300,12 @@ export interface RevenueParams {
   readonly schedule: "monthly" | "block-based" | "empty";
 }
 
-/** The chain's counts for the validator in the current payment period, which its payment is based on. */
+/** The chain's counts for the validator in the current payment period, on which its payment is based. */
 export interface RevenueStats {
   readonly committedBlocks: bigint;
   readonly committedVotes: bigint;
   readonly inActiveSet: bigint;
-  /** How many blocks the period has so far. */
+  /** Number of blocks in the period so far. */
   readonly totalBlocks: bigint;
 }
 
@@ -342,7 +345,7 @@ interface SourceFailure {
   readonly text: string;
 }
 
-/** Returns the node's page for callers that need votes. While the page shows none, returns an error. */
+/** Returns the node's page for callers that need votes. While the page shows no votes, returns an error. */
 export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
   if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
   const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
@@ -352,7 +355,7 @@ export function votesSeen({ metrics }: NodeObservation): Seen<NodeReading> {
 const NO_HEIGHT =
   "the page has no …_consensus_height, so no halt, missing vote or forecast can be seen; check [instrumentation] in the node's config.toml, and that no collector drops or renames the metric";
 
-/** Returns the node's page for callers that need all of it. While it shows no votes or no height, returns an error. */
+/** Returns the node's page for callers that need all its data. While it shows no votes or no height, returns an error. */
 export function nodeSeen(node: NodeObservation): Seen<NodeReading> {
   const seen = votesSeen(node);
   if (seen.state !== "up" || seen.value.height !== undefined || seen.value.isSyncing === true) return seen;
@@ -363,8 +366,8 @@ export function nodeSeen(node: NodeObservation): Seen<NodeReading> {
 export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
 
 /**
- * Creates a rejection handler that returns `replace`'s result for a {@link SourceError} with this code, or with any code if none
- * is given. It throws any other error.
+ * Creates a rejection handler that returns `replace`'s result for a {@link SourceError} with this code, or with any code if no
+ * code is given. The handler throws any other error.
  */
 export function onSourceError<T>(
   replace: (error: SourceError) => T,

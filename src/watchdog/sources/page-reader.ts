@@ -20,9 +20,9 @@ export interface Page {
   readonly status: number;
   /** The decompressed body. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** The server's clock according to its `Date` header, to the second. */
+  /** Time on the server's clock according to its `Date` header, to the second. */
   readonly clockMs?: number;
-  /** Where the server redirects to or, for any other status, has redirected to. Contains no credentials or query. */
+  /** The address to which the server redirects or, for any other status, has redirected. Contains no credentials or query. */
   readonly redirect?: string;
 }
 
@@ -123,7 +123,7 @@ export function readerOf(endpoints: readonly Endpoint[], read: PageReader): Page
   };
 }
 
-/** Also handles encodings that were not requested, which come from proxies that compress everything. */
+/** Includes encodings that were not requested, because some proxies compress everything. */
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -140,7 +140,7 @@ async function* decompressed(body: Readable, header: string): AsyncGenerator<Uin
     throw notReadable(encoding, "the watchdog asks for gzip");
   }
   try {
-    // Ignore its error, which the decompressor throws too.
+    // Ignore the pipeline's error, because the decompressor throws the same error.
     yield* pipeline(body, decompressor, () => {});
   } catch (error) {
     throw error instanceof Error && "errno" in error ? notReadable(encoding, errorText(error)) : error;
@@ -199,7 +199,7 @@ export interface MetricsPageOptions {
   readonly maxBytes: number;
   /** Selects metrics whose lines must be readable. */
   readonly needs: (metric: string) => boolean;
-  /** Selects the samples to return. If absent, all of them. */
+  /** Selects the samples to return. If absent, all samples are returned. */
   readonly wants?: (sample: Sample) => boolean;
 }
 
@@ -214,8 +214,8 @@ export async function readMetricsPage(
 ): Promise<Pick<Page, "clockMs"> & { readonly samples: readonly Sample[]; readonly skippedLines?: number }> {
   const page = await requireOk(await read(url, signal));
   const samples = new Map<string, Sample>();
-  // A node's page may have 5 MB, of which the watchdog needs a few lines. Parse each chunk as it arrives, and keep only wanted
-  // samples in memory.
+  // A node's page may have 5 MB, of which the watchdog needs a few lines. Parse each chunk as it arrives, so that only wanted
+  // samples are in memory.
   const parser = createPrometheusTextParser({
     needs,
     sample: (sample) => {
@@ -239,8 +239,8 @@ export async function readMetricsPage(
 }
 
 /**
- * Copies a sample's texts. The engine stores a substring as a reference to the whole text, so a short label in the state would
- * keep 100 kB in memory.
+ * Copies a sample's texts. The JavaScript engine stores a substring as a reference to the whole text, so a short label in the
+ * state would keep 100 kB in memory.
  */
 function ownSample({ labels, ...rest }: Sample): Sample {
   return {
@@ -254,7 +254,7 @@ function ownText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }
 
-/** Returns a key for a series from its name and its labels, whose order does not matter. */
+/** Returns a key for a series from its name and its labels, regardless of the labels' order. */
 function seriesOf({ name, labels }: Sample): string {
   const pairs = [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;

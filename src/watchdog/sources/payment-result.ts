@@ -29,26 +29,26 @@ export type PaidCounts = Readonly<z.output<typeof paidCounts>>;
 export const storedPayment = z.strictObject({
   month: z.string(),
   /**
-   * What searching for a month's payment found: "paid" if it was found, "failed" if the chain could not pay and states why,
-   * "none-due" if the chain paid nobody, and "missing" if all blocks that may contain it were searched.
+   * The outcome of the search for a month's payment. "paid": the payment was found. "failed": the chain could not pay and states
+   * why. "none-due": the chain paid nobody. "missing": all blocks that may contain the payment were searched without finding it.
    */
   outcome: z.enum(["paid", "failed", "none-due", "missing"]),
   searchedMs: z.number(),
-  /** The payment's block or, if the payment is missing, the last block that was searched. */
+  /** Height of the payment's block or, if the payment is missing, of the last block searched. */
   height: integer,
   timeMs: z.number(),
   /** The transaction's hash in upper-case hex. Absent if the payment is in the block's own events. */
   txHash: z.string().exactOptional(),
-  /** What was paid. Absent if the payment is missing. */
+  /** The amount paid. Absent if the payment is missing. */
   amount: coin.exactOptional(),
   /** The denomination's display unit. Absent if the chain has no metadata for the denomination. */
   display: z.strictObject({ name: z.string(), exponent: z.number() }).exactOptional(),
   /** The amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` explains why. */
   expected: integer.exactOptional(),
-  /** The amount according to the chain's own counts. Absent in the same cases. */
+  /** The amount according to the chain's own counts. Absent in the same cases as `expected`. */
   byChain: integer.exactOptional(),
   counts: paidCounts.exactOptional(),
-  /** Why the chain could not pay, or what cannot be computed, in plain words. */
+  /** Explains in plain words why the chain could not pay, or what cannot be computed. */
   note: z.string().exactOptional(),
 });
 

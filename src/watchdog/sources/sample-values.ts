@@ -2,8 +2,8 @@ import { type Histogram, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/text-parser.ts";
 
 /**
- * Largest count or height: one block per millisecond for 30 years. Larger values are treated as errors, because sums of many
- * would exceed the state file's 64 bits.
+ * Largest count or height: one block per millisecond for 30 years. Larger values are treated as errors, because sums of many such
+ * values would exceed the state file's 64 bits.
  */
 const MAX_COUNT = 1_000_000_000_000;
 
@@ -13,7 +13,7 @@ export function requireCount({ name, value }: Sample, what = "a number of blocks
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, expected ${what}`);
 }
 
-/** A chain id: CometBFT's limit of 50 characters, only visible ASCII. It is part of keys, headers and notification URLs. */
+/** A chain id: at most 50 visible ASCII characters, as in CometBFT. It is part of keys, headers and notification URLs. */
 export const CHAIN_ID = /^[\x21-\x7e]{1,50}$/;
 
 /** Returns a chain id received from another host. Throws {@link SourceError} if the text is not a chain id. */
@@ -64,7 +64,7 @@ export function startTimeMs({ value }: Sample): number | undefined {
  */
 export const START_TOLERANCE_MS = 2000;
 
-/** Sums counts by the value of a label. Samples without the label are omitted. */
+/** Sums counts by the value of a label. Omits samples without the label. */
 export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const sample of samples) {
@@ -74,7 +74,7 @@ export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<
   return sums;
 }
 
-/** Adds up the histograms of one family, e.g. with one per endpoint. Undefined if there is no `_count` series. */
+/** Adds up the histograms of one family, e.g. if there is one per endpoint. Undefined if there is no `_count` series. */
 export function histogramOf(samples: readonly Sample[], family: string): Histogram | undefined {
   const of = (suffix: string): readonly Sample[] => samples.filter(({ name }) => name === family + suffix);
   const counts = of("_count");

@@ -32,7 +32,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
     { source: "grpc" as const, node: node.name, seen: node.grpc },
   ]);
   const egress = [...(nodes[0]?.egress.values() ?? [])];
-  // Show the first unreachable target, because one is enough.
+  // Show only the first unreachable target, because one is enough.
   const worst = egress.find(({ state }) => state === "error") ?? egress[0];
   return [
     ...ofNodes,

@@ -9,18 +9,19 @@ export interface Member {
   readonly votingPower: bigint;
 }
 
-/** How many of the last polls' commits are compared. */
+/** Number of the last polls' commits that are compared. */
 const COMMITS = 10;
 
 interface Commit {
   readonly height: bigint;
-  /** Addresses of the validators in the set that did not sign it. */
+  /** Addresses of the validators in the set that did not sign the commit. */
   readonly missing: ReadonlySet<string>;
 }
 
 /**
- * Creates a function that receives which validators did not sign the latest commit. It returns how many others missed the commits
- * that `own` missed in the last ten polls. If `own` missed none, the others are compared over all ten.
+ * Creates a function that takes the latest commit, with the validators that did not sign it. The function returns how many other
+ * validators missed the commits that `own` missed in the last ten polls. If `own` missed no commit, the other validators are
+ * compared over all ten.
  */
 export function createCommitTracker(
   own: string,
@@ -54,7 +55,7 @@ function powerOf(members: readonly Member[]): bigint {
 
 /** The period over which votes are compared. */
 const VOTES_MS = 30_000;
-/** If polls are less frequent, the last two are compared, unless they are further apart than this. */
+/** If polls are less frequent, the last two polls are compared, unless they are further apart than this. */
 const MAX_VOTES_MS = 300_000;
 /** Minimum time between two stored readings, so that at most seven are stored. */
 const STEP_MS = 5000;
@@ -64,7 +65,7 @@ type VoteComparison = Pick<NodeReading, "sharedVotes" | "voteComparison">;
 
 /**
  * Creates a function that takes every reading of all validators' vote counters, and compares `own`'s votes in the last half
- * minute with the others'. A vote that has no price for the pair is a miss. Counters that have fallen were reset.
+ * minute with the other validators' votes. A vote without a price for the pair is a miss. Counters that have fallen were reset.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let past: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
@@ -85,7 +86,7 @@ function hasFallen(before: VoteReports | undefined, now: VoteReports | undefined
 }
 
 function compareVotes(own: string, before: VotesByValidator, now: VotesByValidator): VoteComparison {
-  // Leave out validators whose counts don't grow, because they are no longer in the set.
+  // Omit validators whose counts don't grow, because they are no longer in the set.
   const active = [...now].flatMap(([address, { total, withPrice }]) => {
     const start = before.get(address);
     const seen = Number(total - (start?.total ?? 0n));

@@ -28,7 +28,7 @@ const WANTED: readonly string[] = [
 const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|_sum|_count)$/;
 
 /**
- * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are left out,
+ * Patterns for the names of the sidecar metrics that conditions need. Metrics with one series per feed or bucket are omitted,
  * because a store would return them for all sidecars together.
  */
 export const SIDECAR_METRICS: readonly string[] = [
@@ -59,8 +59,8 @@ function isOracleMetric(name: string): boolean {
 }
 
 /**
- * Classifies the page on the oracle metrics port by its content, because old nodes serve their own metrics there and some
- * operators move the sidecar's metrics there. Throws {@link SourceError} for any other page.
+ * Classifies the page on the oracle metrics port by its content, because old nodes serve their own metrics on this port and some
+ * operators move the sidecar's metrics to it. Throws {@link SourceError} for any other page.
  */
 export function toOracleReading(samples: readonly Sample[]): OracleReading {
   if (samples.some(({ name }) => isSidecarFamily(name))) return { kind: "sidecar" };
@@ -68,7 +68,7 @@ export function toOracleReading(samples: readonly Sample[]): OracleReading {
   throw new SourceError({ code: "not-metrics" }, "the page has neither sidecar nor oracle metrics");
 }
 
-/** Reads a sidecar's page. Throws {@link SourceError} if it is not such a page, or if a value is out of range. */
+/** Reads a sidecar's page. Throws {@link SourceError} if the page is not a sidecar's page, or if a value is out of range. */
 export function toSidecarReading(samples: readonly Sample[]): SidecarReading {
   const own = samples.flatMap((sample) => {
     const name = SIDECAR.exec(sample.name)?.[1];
@@ -130,7 +130,7 @@ function decimalsOf({ labels }: Sample): readonly (readonly [ticker: string, dec
   return [[labels.get("id") ?? "", decimals]];
 }
 
-/** Returns the values by pair. The page writes tickers in lower case, but pairs are in upper case elsewhere. */
+/** Returns the values by pair. The page spells tickers in lower case, but pairs are in upper case elsewhere. */
 function byPair<T>(values: Iterable<readonly [ticker: string, value: T]>): ReadonlyMap<string, T> {
   return new Map([...values].map(([ticker, value]) => [ticker.toUpperCase(), value]));
 }
@@ -173,8 +173,8 @@ const PRICE_PATH = /(?:\/(?:connect|slinky)\/oracle\/v\d+)?\/prices$/;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the URLs to try, in order. The configured URL is first if it has a path. The known paths follow, below it or, if it
- * ends with "/prices", next to it.
+ * Returns the URLs to try, in order. If the configured URL has a path, it comes first. The known paths follow, below the
+ * configured URL or, if that ends with "/prices", next to it.
  */
 export function priceUrls(configured: string): readonly string[] {
   const { href, pathname } = new URL(configured);
@@ -184,7 +184,7 @@ export function priceUrls(configured: string): readonly string[] {
   return pathname === "/" ? known : [...new Set([href, ...known])];
 }
 
-/** Creates a reader of a price API. It first tries the path that responded before. Returns undefined if no URL is configured. */
+/** Creates a price API reader, which first tries the path that responded before. Returns undefined if no URL is configured. */
 export function createPricesReader(configured: string | undefined, read: PageReader) {
   if (configured === undefined) return undefined;
   let urls = priceUrls(configured);
@@ -206,7 +206,7 @@ async function readPrices(
 ): Promise<PricesReading> {
   for (const url of urls) {
     const page = await read(url, signal);
-    // A 404 is not a failure yet, because a version 1 sidecar has only the second known path.
+    // A 404 is not a failure yet, because a version 1 sidecar serves only the second known path.
     if (page.status === 404) {
       await drain(page);
       continue;
@@ -236,7 +236,7 @@ export function parsePrices(text: string, url: string): PricesReading {
     prices: new Map(priced),
     // Before its first update, a sidecar reports Go's zero time, which is in year 1.
     tickedAtMs: tickedAtMs <= 0 ? undefined : tickedAtMs,
-    // Don't reject the prices if the version has another type, because it is only informative.
+    // Don't reject the prices if the version has another type, because the version is only informative.
     version: typeof version === "string" ? version : "",
     url,
   };

@@ -22,8 +22,9 @@ const STAKING = "/cosmos/staking/v1beta1";
 const PARAMS_MS = 10 * MINUTE_MS;
 
 /**
- * Creates a reader for the slashing module. It reads the parameters every ten minutes, and the validator's signing info and jail
- * state at each call. If the chain has no such module, it remembers this for ten minutes too. It throws {@link SourceError}.
+ * Creates a reader for the slashing module. The reader reads the parameters every ten minutes, and the validator's signing info
+ * and jail state at each call. If the chain has no slashing module, the reader remembers this for ten minutes. Throws {@link
+ * SourceError}.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },
@@ -77,7 +78,7 @@ interface Staked {
   readonly consensusKey?: Uint8Array;
 }
 
-/** Reads an operator's validator. Returns undefined if the staking module does not know the operator. */
+/** Reads an operator's validator. Returns undefined if the staking module has no such operator. */
 async function readStaked(operator: string, rest: Rest, signal: AbortSignal): Promise<Staked | undefined> {
   const root = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
   if (root === undefined) return undefined;
@@ -92,7 +93,7 @@ const consensusPubkey = z.object({
   key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
 });
 
-/** Returns the address of the validator's current key if it differs from the configured one. */
+/** Returns the address of the validator's current key if it differs from the configured address. */
 function rotatedAddress(configured: string, key: Uint8Array | undefined): string | undefined {
   if (key === undefined) return undefined;
   const address = encodeBech32(decodeBech32(configured).prefix, sha256(key).subarray(0, 20));
@@ -105,7 +106,7 @@ async function readTerms(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<UnjailTerms> {
-  // If the price cannot be read, show the command anyway, but with no price.
+  // If the price cannot be read, show the command without a price.
   const gasPrice = await rest
     .find("/feemarket/v1/gas_prices", signal)
     .then((root) => root && toGasPrice(root))
@@ -134,10 +135,10 @@ function toGasPrice(root: JsonField): string | undefined {
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
 /** Minimum time between two stored readings, so that at most 61 are stored. */
 const STEP_MS = 5000;
-/** Growth is measured over at least this many blocks. With fewer, a single miss would seem to be an outage. */
+/** Minimum number of blocks over which growth is measured. With fewer, a single miss would seem to be an outage. */
 const MIN_BLOCKS = 10n;
 
-/** What an earlier reading showed about the signing window. */
+/** The signing window in an earlier reading. */
 interface PastWindow {
   readonly atMs: number;
   readonly index: bigint;
@@ -146,9 +147,9 @@ interface PastWindow {
 }
 
 /**
- * Creates a function that takes each reading of the signing info. It returns the faster growth of missed blocks over the last
- * minute and the last five, or undefined until one of these periods contains ten blocks. Earlier readings are forgotten when a
- * window starts over.
+ * Creates a function that takes each reading of the signing info. The function returns the faster growth of missed blocks over
+ * the last minute and the last five minutes, or undefined until one of these periods contains ten blocks. It forgets earlier
+ * readings when a window starts over.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
   let past: readonly PastWindow[] = [];
@@ -210,14 +211,14 @@ export function toSigningInfo(field: JsonField, address?: string): SigningInfo {
   };
 }
 
-/** Returns a number of blocks or a height. */
+/** Reads a number of blocks or a height. */
 export function asCount(field: JsonField): bigint {
   const count = field.asInt64();
   if (count < 0n) throw field.error(field.path, "zero or more");
   return count;
 }
 
-/** Returns a decimal that is not negative. */
+/** Reads a decimal that is not negative. */
 function asFraction(field: JsonField): Dec18 {
   try {
     const value = parseDec18(field.asText());

@@ -18,7 +18,7 @@ import { minInt } from "../../platform/base/integers.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
-/** How many validators to request per page. CometBFT never returns more. */
+/** Number of validators to request per page. CometBFT never returns more. */
 const PAGE = 100;
 const MAX_PAGES = 10;
 
@@ -30,7 +30,7 @@ interface SignedBlock {
 }
 
 /**
- * Creates a reader of a validator's standing: its signing window, its place in the set, and the other validators in the set.
+ * Creates a reader of a validator's standing: its signing window, its membership in the set, and the other validators in the set.
  * Returns undefined if the validator has no consensus address.
  */
 export function createStandingReader(
@@ -53,8 +53,8 @@ export function createStandingReader(
   return {
     slashing: (signal: AbortSignal) => scrape("the slashing module", signal, slashing),
     /**
-     * `block` is the latest block, or undefined if it cannot be read. The other validators come from the set that the previous
-     * call read, so that no poll waits for both reads. The first call does not compare with them.
+     * `block` is the latest block, or undefined if it cannot be read. The other validators come from the set read by the previous
+     * call, so that no poll waits for both reads. The first call therefore makes no comparisons with them.
      */
     inSet: async (
       block: SignedBlock | undefined,
@@ -118,17 +118,17 @@ function toMember(validator: JsonField): Member {
 
 const BECH32 = /^[a-z0-9]{1,60}1[a-z0-9]{6,90}$/;
 
-/** How often to read. This is enough, because the compared values cover weeks. */
+/** Interval between readings. It is short enough, because the compared values cover weeks. */
 const EVERY_MS = 10 * MINUTE_MS;
 /** How long to wait after a failed reading. */
 const RETRY_MS = MINUTE_MS;
-/** While no new reading succeeds, the last one is shown up to this age. */
+/** While no new reading succeeds, the last reading is shown up to this age. */
 const MAX_AGE_MS = HOUR_MS;
 
 /**
- * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads
- * every ten minutes, or one minute after a failure. Until the next reading it returns the last one, for up to an hour, and then
- * throws {@link SourceError}.
+ * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. The reader
+ * reads every ten minutes, or one minute after a failure. Until the next successful reading, it returns the last reading for up
+ * to an hour, and then throws {@link SourceError}.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
@@ -169,12 +169,12 @@ export function createPeersReader(
 /** A comparison, or the reason why there is none. */
 type Compared = PeerComparison | string;
 
-/** Requests a module's path. Returns undefined if the chain has no such module. */
+/** Requests a module's path. Returns undefined if the chain lacks the module. */
 function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<JsonField | undefined> {
   return rest.ofModule(path, signal).catch(onSourceError(() => undefined, "absent"));
 }
 
-/** Signing infos per page, and the maximum number of pages, because the module retains infos of validators that left. */
+/** Signing infos per page, and the maximum number of pages: the module also retains infos of validators that have left. */
 const INFOS_PAGE = 500;
 const MAX_INFOS_PAGES = 20;
 
@@ -215,14 +215,14 @@ async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readon
   );
 }
 
-/** Compares what the chain's payments are based on: blocks and votes in its payment period. */
+/** Compares the counts on which the chain's payments are based: blocks and votes in the payment period. */
 async function comparePay(
   operator: string | undefined,
   module: string,
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  // Ignore the 500 that the chain returns while it has no price to pay with.
+  // Ignore the 500 that the chain returns while it lacks the price that it needs to compute payments.
   const root = await findModule(`/${module}/revenue/validators_stats`, rest, signal).catch(
     onSourceError(() => "no statistics" as const, "http-status"),
   );

@@ -12,7 +12,7 @@ export interface SlashingParams {
 export interface SigningInfo {
   /** The height at which the validator last entered the set. */
   readonly startHeight: bigint;
-  /** How many blocks the window has counted since it began. */
+  /** Number of blocks that the window has counted since it began. */
   readonly indexOffset: bigint;
   readonly missedBlocks: bigint;
   /** When the last jail time ended or will end; 0 if the validator was never jailed for downtime or a double sign. */
@@ -20,32 +20,32 @@ export interface SigningInfo {
   readonly isTombstoned: boolean;
 }
 
-/** How the number of missed blocks in the window changed over a number of blocks. */
+/** Change in the number of missed blocks in the window over a number of blocks. */
 export interface MissGrowth {
-  /** Negative if more old misses left the window than new ones entered it. */
+  /** Negative if more old misses left the window than new misses entered it. */
   readonly missed: bigint;
   /** Greater than zero. */
   readonly blocks: bigint;
-  /** True if the last ten or more blocks show no growth, i.e. no more misses enter than leave it. Absent if unknown. */
+  /** True if the last ten or more blocks show no growth, i.e. at least as many misses leave as enter. Absent if unknown. */
   readonly isOver?: boolean;
 }
 
-/** What the slashing module shows about the validator. */
+/** The validator's data from the slashing module. */
 export interface SlashingReading {
   readonly params: SlashingParams;
-  /** The signing info. Absent if the chain has none, because the address was never in the set. */
+  /** The signing info. Absent if the chain has no signing info because the address was never in the set. */
   readonly info?: SigningInfo;
-  /** True if the staking module says that it is jailed. Absent if no operator address is configured or known to the chain. */
+  /** True if jailed, according to the staking module. Absent if no operator address is configured or known to the chain. */
   readonly isJailed?: boolean;
   /** Consensus address of the operator's current key if it differs from the configured one. Absent if equal or unknown. */
   readonly rotatedTo?: string;
   /** The faster growth over the last minute and the last five minutes. Absent if there are too few readings. */
   readonly growth?: MissGrowth;
-  /** What the command that releases the validator needs. Present only while it is jailed. */
+  /** The input for the command that releases the validator. Present only while the validator is jailed. */
   readonly unjail?: UnjailTerms;
 }
 
-/** What the command that releases a jailed validator needs. */
+/** The input for the command that releases a jailed validator. */
 export interface UnjailTerms {
   /** The chain's program, e.g. "neutrond". */
   readonly program: string;
@@ -55,39 +55,39 @@ export interface UnjailTerms {
   readonly gasPrice?: string;
 }
 
-/** How many of the other validators missed what this validator missed. */
+/** How many other validators missed the commits or votes that this validator missed. */
 export interface SharedMisses {
-  /** How many commits or votes were compared. */
+  /** Number of commits or votes compared. */
   readonly seen: number;
-  /** How many of these the validator missed. If 0, the other validators are compared over all of them. */
+  /** Number of these that the validator missed. If 0, the other validators are compared over all of them. */
   readonly missed: number;
-  /** How many other validators are in the set. */
+  /** Number of other validators in the set. */
   readonly others: number;
-  /** How many other validators missed at least half of the compared blocks or votes. */
+  /** Number of other validators that missed at least half of the compared commits or votes. */
   readonly missing: number;
-  /** The voting power of all other validators, and of those that missed. Absent if unknown. */
+  /** The voting power of all other validators, and of those counted in `missing`. Absent if unknown. */
   readonly power?: { readonly others: bigint; readonly missing: bigint };
 }
 
 /**
- * By what validators are compared. "signing" is the signing window. "blocks" and "votes" are what the chain pays by, or the
- * node's vote counters.
+ * Measures by which validators are compared. "signing": the signing window. "blocks" and "votes": the counts on which the chain
+ * bases its payments, or the node's vote counters.
  */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
 export type Measure = (typeof MEASURES)[number];
 
-/** A validator compared with the others in its set. */
+/** A comparison of a validator with the other validators in its set. */
 export interface PeerComparison {
   readonly measure: Measure;
-  /** When the period began: "signing window", "payment period" or "start of the node". */
+  /** Start of the compared period: "signing window", "payment period" or "start of the node". */
   readonly since: string;
   readonly own: Share;
-  /** The validator's rank, which is 1 if no other validator does better. Equal shares have equal ranks. */
+  /** The validator's rank, which is 1 if no other validator performs better. Equal shares have equal ranks. */
   readonly rank: number;
-  /** How many validators were compared, including this one; at least two. */
+  /** Number of validators compared, including this one; at least two. */
   readonly compared: number;
-  /** How many other validators do no better. */
+  /** Number of other validators that perform no better. */
   readonly notBetter: number;
   /** The median of the other validators' shares. */
   readonly median: Share;
@@ -100,7 +100,7 @@ export interface Share {
   readonly total: bigint;
 }
 
-/** The validator compared with the others in its set, as last read. */
+/** The last comparisons of the validator with the other validators in its set. */
 export interface PeersReading {
   readonly atMs: number;
   readonly comparisons: readonly PeerComparison[];

@@ -7,15 +7,15 @@ import type { chain } from "./chain-config.ts";
 export interface ValidatorTarget {
   /** Unique name of the validator in the state file, the API and the metrics. */
   readonly name: string;
-  /** The chain that its nodes must be on. If absent, the chain that the first reading shows. */
+  /** The chain to which the validator's nodes must belong. If absent, this is the chain that the first reading shows. */
   readonly chainId?: string;
-  /** The bech32 address, e.g. neutronvalcons1…. If absent, neither the validator's votes nor its signing window are read. */
+  /** Bech32 consensus address, e.g. neutronvalcons1…. If absent, the validator's votes and signing window are not read. */
   readonly consensusAddress?: string;
-  /** The bech32 address, e.g. neutronvaloper1…. If absent, the chain is not queried about payments or the validator's jail. */
+  /** Bech32 operator address, e.g. neutronvaloper1…. If absent, the chain is not queried about payments or jail. */
   readonly operatorAddress?: string;
   /** The validator's nodes; at least one. */
   readonly nodes: readonly NodeTarget[];
-  /** How to query the chain. If absent, it is not queried. */
+  /** Connection settings for the chain. If absent, the chain is not queried. */
   readonly chain?: ChainTarget;
   /** The "host:port" targets that must accept connections from this machine, for outbound HTTPS. */
   readonly egress: readonly string[];
@@ -31,16 +31,16 @@ export function accountOf(operatorAddress: string): string {
   return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
 }
 
-/** One of a validator's nodes and its sidecar. A source that has no URL is not configured. */
+/** One of a validator's nodes and its sidecar. A source without a URL is not configured. */
 export interface NodeTarget {
   /** The node's name, unique within the validator. */
   readonly name: string;
-  /** The node's metrics page. It is not scraped if the validator's metrics come from Prometheus. */
+  /** The node's metrics page. The page is not scraped if the validator's metrics come from Prometheus. */
   readonly node: string;
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
-  /** All endpoints of each source that has several, in order of preference. */
+  /** All endpoints of each source with several endpoints, in order of preference. */
   readonly fallbacks?: readonly (readonly Endpoint[])[];
   /** The "host:port" of the node's gRPC server. */
   readonly grpc?: string;
@@ -56,7 +56,7 @@ export interface ChainTarget extends Readonly<Pick<z.output<typeof chain>, "modu
   readonly rest: string;
   /** All endpoints of the REST API, in order of preference, if there are several. */
   readonly fallbacks?: readonly Endpoint[];
-  /** The CometBFT RPC of one of the chain's nodes. If absent, payments are not searched for, and block times need REST. */
+  /** The CometBFT RPC of one of the chain's nodes. If absent, there is no payment search, and block times require REST. */
   readonly rpc?: string;
   /** The pairs whose price is read from the chain, e.g. "BTC/USD". */
   readonly pairs: readonly string[];
@@ -102,8 +102,9 @@ export interface SelectorOf {
 }
 
 /**
- * Returns selectors for these metrics' series with any of these label sets. There are as few as possible: one per 100 sets with
- * the same label names. If sets have several labels, a selector may also match other combinations of their values.
+ * Returns selectors for these metrics' series with any of these label sets. Returns as few selectors as possible: one per 100
+ * sets with the same label names. If sets have several labels, a selector may also match other combinations of the labels'
+ * values.
  */
 export function selectorsOf(metrics: readonly string[], sets: readonly Labels[]): readonly SelectorOf[] {
   const byNames = new Map<string, Labels[]>();
@@ -133,7 +134,7 @@ function selectorOf(metrics: readonly string[], sets: readonly Labels[]): string
     if (only !== undefined && values.length === 1) return `${name}=${quoted(only)}`;
     return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
   });
-  // The metrics need no escaping, because they are our own patterns.
+  // The metrics need no escaping, because they are this program's own patterns.
   return `{__name__=~${quoted(metrics.join("|"))},${matchers.join(",")}}`;
 }
 

@@ -1,7 +1,7 @@
 import { cutText } from "../../platform/base/text.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 
-/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts come from the proposal and are truncated. */
+/** A planned upgrade of the chain (`x/upgrade`, `Plan`). The plan's texts come from the proposal and are truncated. */
 export interface UpgradePlan {
   readonly name: string;
   /** Every node must run the new version before this block. */
@@ -10,9 +10,9 @@ export interface UpgradePlan {
   readonly info: string;
 }
 
-/** What the upgrade module shows. */
+/** The data from the upgrade module. */
 export interface UpgradeReading {
-  /** The planned upgrade. Undefined if there is none. */
+  /** The planned upgrade. Undefined if no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;
 }
 

@@ -34,7 +34,7 @@ const checkpoint = z.object({
   height: integer.exactOptional(),
   node: z.string(),
 });
-// The stored names differ from those in the code, because every version's state files must stay readable.
+// The stored names differ from the names in the code, because every version's state files must stay readable.
 const source = z.object({ tracks: z.record(z.string(), counterState), cursor: checkpoint.exactOptional() });
 const processes = z.object({
   sidecarSeenMs: z.number().exactOptional(),

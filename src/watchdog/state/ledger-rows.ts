@@ -157,7 +157,7 @@ export function readRollups(
   return readRows(database, sql, rollupRow, validator, source, span, Math.floor(fromMs), Math.floor(toMs));
 }
 
-/** Reads events. `where` contains the rest of the SQL statement. */
+/** Reads events. `where` contains the remainder of the SQL statement. */
 export function readEvents(
   database: Database.Database,
   where: string,
@@ -166,7 +166,7 @@ export function readEvents(
   return readRows(database, `SELECT * FROM ledger_events ${where}`, eventRow, ...values);
 }
 
-/** Reads the block ranges that contain bad blocks. `where` contains the rest of the SQL statement. */
+/** Reads the block ranges that contain bad blocks. `where` contains the remainder of the SQL statement. */
 export function readMisses(
   database: Database.Database,
   where: string,
@@ -281,7 +281,7 @@ function writePeriods(
       while ((stored[index]?.startMs ?? Infinity) < startMs) index += 1;
       if (stored[index] === value) continue;
       hasNew ||= stored[index]?.startMs !== startMs;
-      // Pass one list, because collecting single values takes the driver longer than binding them.
+      // Pass one list, because collecting individual values takes the driver longer than binding them.
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
     const [oldest] = rollups[span];

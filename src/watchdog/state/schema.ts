@@ -1,7 +1,7 @@
 /** State file migrations (`src/platform/storage/sqlite-database.ts`). Each needs the prior version in `test/fixtures/state`. */
 export const MIGRATIONS: readonly string[] = [
-  // "IF NOT EXISTS": older versions created the tables before setting the version, so a crash in between left a version 0 file with
-  // tables.
+  // "IF NOT EXISTS": older versions created the tables before setting the version, so a crash in between left a version 0 file
+  // with tables.
   `CREATE TABLE IF NOT EXISTS mark (
      id INTEGER PRIMARY KEY CHECK (id = 1), chain_id TEXT NOT NULL, success INTEGER NOT NULL, failure INTEGER NOT NULL,
      height INTEGER, process_start_ms INTEGER, at_ms INTEGER NOT NULL) STRICT;
@@ -80,7 +80,7 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE rollups ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_bad INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_unknown INTEGER NOT NULL DEFAULT 0;`,
-  // Version 7 had only bad blocks by minute, hour and day.
+  // Version 7 stored bad blocks only by minute, hour and day.
   `CREATE TABLE miss_ranges (
      validator TEXT NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, first_height INTEGER, last_height INTEGER,
      good INTEGER NOT NULL, bad INTEGER NOT NULL, PRIMARY KEY (validator, from_ms)) STRICT, WITHOUT ROWID;`,
@@ -91,6 +91,6 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE channel_moves (channel TEXT PRIMARY KEY, from_id TEXT NOT NULL, to_id TEXT NOT NULL) STRICT;`,
 ];
 
-/** The name of the validator and of its node if the configuration gives none, and in files up to version 3. */
+/** The name of the validator and its node if the configuration specifies no name, and in files up to version 3. */
 export const DEFAULT_VALIDATOR = "default";
 export const DEFAULT_NODE = "node";

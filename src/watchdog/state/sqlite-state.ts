@@ -35,7 +35,7 @@ export type OpenDatabase = (file: string, options: Database.Options) => Database
 
 /** Opens or creates the state file in a folder. Throws {@link WatchdogError} if the folder is in use or the file unreadable. */
 export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
-  // Two watchdogs with the same state would both count every block. SQLite's own locks last for only one transaction, so lock the
+  // Two watchdogs with the same state would both count every block. SQLite's own locks last only for one transaction, so lock the
   // folder until `close`.
   const lock = withFolderError(folder, () => lockFolder(folder));
   try {
@@ -44,8 +44,8 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       createDatabaseFile(file);
       return openDatabase(file, open);
     });
-    // What the file contains. Each save writes only the differences. A failed save changes nothing here, so the next one writes
-    // its differences too.
+    // The file's contents. Each save writes only the differences. A failed save does not change `stored`, so the next save also
+    // writes the failed save's differences.
     let stored = EMPTY_STATE;
     const load = (): WatchdogState => {
       stored = withFolderError(folder, () => readState(database));
@@ -60,8 +60,8 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
       reopen: () => {
         closeQuietly(database);
         database = withFolderError(folder, () => {
-          // If the file is gone, e.g. because its disk is no longer mounted, don't create a new one, which would hide the old
-          // one's contents.
+          // If the file is gone, e.g. because its disk is no longer mounted, don't create a new file, which would hide the old
+          // file's contents.
           if (!existsSync(file)) throw new Error(`${STATE_FILE} no longer exists`);
           return openDatabase(file, open);
         });
@@ -86,7 +86,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   const database = open(file, { timeout: 5000 });
   try {
     database.pragma("journal_mode = WAL");
-    // With FULL, a committed transaction survives a power failure. WAL mode's default, NORMAL, can lose the last ones.
+    // With FULL, committed transactions survive a power failure. NORMAL, the default in WAL mode, can lose the last ones.
     database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;
@@ -101,7 +101,7 @@ function closeQuietly(database: Database.Database): void {
   try {
     database.close();
   } catch {
-    // It is not used any more.
+    // Ignore the error, because the database is no longer used.
   }
 }
 
@@ -168,7 +168,7 @@ export interface LedgerFile {
   readonly close: () => void;
 }
 
-/** Opens the state file in a folder read-only. Throws if there is none, or if its format is not the current one. */
+/** Opens the state file in a folder read-only. Throws if there is no file, or if its format is not the current format. */
 export function openLedgerFile(folder: string): LedgerFile {
   const database = new Database(join(folder, STATE_FILE), {
     readonly: true,
@@ -235,12 +235,12 @@ function requireVersion(database: Database.Database, folder: string): void {
 
 const paymentRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Each validator's payments by its name, oldest first. */
+/** Each validator's payments by validator name, oldest first. */
 type Payments = ReadonlyMap<string, readonly Payment[]>;
 
 const NO_PAYMENTS: Payments = new Map();
 
-/** Reads the `payments` table. Undefined if it is empty. */
+/** Reads the `payments` table. Undefined if the table is empty. */
 function readPayments(database: Database.Database): Payments | undefined {
   const all = new Map<string, Payment[]>();
   const sql = "SELECT validator, body FROM payments ORDER BY validator, month";

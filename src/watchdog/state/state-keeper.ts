@@ -9,7 +9,7 @@ import { buryDeliveries, nextDeliveries, otherDeliveries, withoutDeliveries } fr
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
-/** Holds a running watchdog's current state, and saves it to a store. */
+/** Keeps a running watchdog's current state, and saves it to a store. */
 export interface StateKeeper {
   /** Loads the state from the store and saves to it from now on. Throws if the store cannot be read. */
   readonly open: (store: StateStore) => void;
@@ -17,8 +17,8 @@ export interface StateKeeper {
   /** Replaces the state and saves it. If the store fails, the error is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
   /**
-   * Replaces the state only if it can be stored immediately, as changes that are confirmed to a user require. Returns undefined,
-   * or the reason if the state could not be stored and is unchanged.
+   * Replaces the state only if it can be stored immediately, which is required for changes that are confirmed to a user. Returns
+   * undefined, or the reason if the state could not be stored and is unchanged.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
   /** Explains in plain words since when and why the state cannot be stored; undefined while storing works. */
@@ -41,7 +41,7 @@ export interface KeeperDeps {
 /** Reopening reads the whole state, so it is not attempted at every poll. */
 const REOPEN: BackoffOptions = { minMs: 1000, baseMs: 2000, maxMs: 30_000 };
 
-/** Describes the saves that have failed since the last successful one. */
+/** Describes the saves that have failed since the last successful save. */
 interface StoreFailure {
   readonly sinceMs: number;
   readonly attempts: number;
@@ -65,7 +65,7 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
   const save = (next: WatchdogState): void => {
     try {
       // Reopen the store, because a connection may never work again after a disk error. Each save writes all changes, so the next
-      // successful one also stores what this one missed.
+      // successful save also stores the changes of failed saves.
       if (failure !== undefined) store.reopen();
       store.save(next);
       if (failure !== undefined)

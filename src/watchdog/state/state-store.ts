@@ -13,14 +13,14 @@ import { DAY_MS } from "../../platform/base/time.ts";
 
 /** The state that survives a watchdog restart. */
 export interface WatchdogState {
-  /** Each validator's ledger by its name. Validators that have never been read are absent. */
+  /** Each validator's ledger by validator name. Validators that have never been read are absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** What each validator's last polls showed, by its name. Validators that have never been polled are absent. */
+  /** Each validator's poll history by validator name. Validators that have never been polled are absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
-  /** Each validator's payments for closed months, oldest first. Absent if there are none. */
+  /** Each validator's payments for closed months, oldest first. Absent if there are no payments. */
   readonly payments?: ReadonlyMap<string, readonly Payment[]>;
-  /** The receivers that have moved, by channel name. Absent if there are none. */
+  /** The receivers that have moved, by channel name. Absent if no receiver has moved. */
   readonly moves?: ReadonlyMap<string, ChannelMove>;
 }
 
@@ -42,7 +42,7 @@ export interface StateStore {
   readonly close: () => void;
 }
 
-/** Creates a store that holds the state only in memory. */
+/** Creates a store that keeps the state only in memory. */
 export function createMemoryState(): StateStore {
   let stored = EMPTY_STATE;
   return {
@@ -72,8 +72,8 @@ export function withPayment(
 }
 
 /**
- * Starts a new ledger if the operator has configured another chain than the one counted so far, e.g. a relaunched network. The
- * previous chain's ledger stays available to reports as "NAME on CHAIN".
+ * Starts a new ledger if the operator has configured a different chain than the chain counted so far, e.g. a relaunched network.
+ * The previous chain's ledger stays available to reports as "NAME on CHAIN".
  */
 export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
   const ledger = state.ledgers.get(name);
@@ -92,8 +92,8 @@ export function onChain(state: WatchdogState, name: string, chainId: string | un
 
 /**
  * Moves the times in a state by `byMs` after the clock has moved by the same amount, so that ongoing periods end neither earlier
- * nor later. Times that people have seen stay unchanged: starts of alerts, acknowledgements, and past events. `nowMs` is the time
- * before the move.
+ * nor later. Times that people have already seen stay unchanged: starts of alerts, acknowledgements, and past events. `nowMs` is
+ * the time before the move.
  */
 export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): WatchdogState {
   const shift: Shift = (atMs) => atMs + byMs;
@@ -116,7 +116,8 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 
 /**
  * Moves the alerts and histories of a process that ended while its clock was not trusted. How much time has passed since then is
- * unknown, so no alert is extended. The ledger's times stay, because they are the chain's or the best known.
+ * unknown, so no alert is extended. The ledger's times stay unchanged, because they are the chain's times or the best times
+ * known.
  */
 export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
   const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);
@@ -132,7 +133,7 @@ export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState 
 
 type Shift = (atMs: number) => number;
 
-/** Applies the rules to their fields. An absent field stays absent. */
+/** Applies each rule to its field. Absent fields stay absent. */
 function changed<T extends object>(
   value: T,
   rules: { readonly [Key in keyof T]?: (field: NonNullable<T[Key]>) => T[Key] },
@@ -168,7 +169,7 @@ function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
     counterStates: (states) => mapValues(states, (state) => shiftCounter(state, shift)),
     checkpoint: (checkpoint) => {
       const { atMs, timeMs } = checkpoint;
-      // If blocks were dated by the clock instead of the chain, their checkpoint moves too. The ledger corrects blocks that were
+      // If blocks were dated by the clock instead of the chain, their checkpoint also moves. The ledger corrects blocks that were
       // dated too late.
       const isByClock = timeMs === atMs && shift(0) > 0;
       return { ...checkpoint, atMs: shift(atMs), timeMs: isByClock ? shift(timeMs) : timeMs };

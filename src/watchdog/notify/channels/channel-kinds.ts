@@ -39,7 +39,7 @@ interface Cluster {
 /** Alertmanager resolves an alert that has not been pushed again for this many push intervals. */
 const VALID_PUSHES = 4;
 
-/** Prometheus Alertmanager. It routes, groups and repeats alerts itself, so it receives the state of all alerts. */
+/** Prometheus Alertmanager. Alertmanager routes, groups and repeats alerts itself, so it receives the state of all alerts. */
 const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -89,7 +89,7 @@ function requests({ urls, authorization }: Cluster, body: readonly unknown[]) {
   return urls.map((url) => ({ url: `${url}/api/v2/alerts`, headers, body }));
 }
 
-/** Encodes an alert. Its labels identify it, so they include nothing that changes while it fires. */
+/** Encodes an alert. The labels identify the alert, so they include nothing that changes while the alert fires. */
 function alertJson(
   { event: latest, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,
@@ -232,8 +232,8 @@ const email = defineChannel({
 type Sender = Pick<Mail, "from">;
 
 /**
- * Composes the mail about one or more events. A repeated delivery has the same message id, so that mail programs show it only
- * once. Messages about an alert form a thread.
+ * Composes the mail about one or more events. A repeated delivery has the same message id, so that mail programs show the message
+ * only once. Messages about an alert form a thread.
  */
 function alertMail(events: readonly AlertEvent[], { from }: Sender, to: readonly string[]): Mail {
   const message = alertMessage(events);
@@ -259,12 +259,12 @@ function mailId(text: string, from: string): string {
 }
 
 /**
- * All channel kinds, in the order used in the documents. To add a kind, define it in this file or in one next to it, and add its
- * name here.
+ * All channel kinds, in the order used in the documents. To add a kind, define it in this file or in an adjacent file, and add
+ * its name here.
  */
 export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
-/** Configuration of any channel. */
+/** Configuration of a channel of any kind. */
 export type ChannelConfig = z.output<(typeof CHANNEL_KINDS)[number]["schema"]>;
 
 const [first, ...others] = CHANNEL_KINDS;
@@ -279,12 +279,12 @@ export const channelSchema = z.discriminatedUnion(
   },
 );
 
-/** The kinds of channels that also accept reports. */
+/** Channel kinds that also accept reports. */
 export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );
 
-/** The kinds of channels that are sent the state of all alerts instead of events. */
+/** Channel kinds that are sent the state of all alerts instead of events. */
 export const STATE_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesState }) => takesState).map(({ kind }) => kind),
 );

@@ -33,19 +33,19 @@ interface StateRequests {
   readonly requests: (alerts: readonly CurrentAlert[], nowMs: number) => readonly ChannelRequest[];
 }
 
-/** Everything that the watchdog knows about one kind of channel. `Config` is the output of `schema`. */
+/** Definition of one kind of channel. `Config` is the output of `schema`. */
 interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   /** Value of the `kind` key. */
   readonly kind: string;
   /** The receiver's name as used in errors: "Slack", "the webhook". */
   readonly receiver: string;
-  /** The receiver and the API that is used, for the table in the README. */
+  /** The receiver and the API used, for the table in the README. */
   readonly about: string;
   /** Configuration keys. */
   readonly schema: Schema;
   /** Keys for an example, excluding `kind`, as written in the file. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Maximum number of events per delivery. Messages for people can contain many, requests to programs only one. */
+  /** Maximum number of events per delivery. Messages for people can contain many events, requests to programs only one. */
   readonly maxEvents: number;
   /** Encodes one validator's events, oldest first. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
@@ -54,7 +54,7 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
   /** If present, the receiver is sent the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
-  /** How to recognise replies after which another attempt is pointless. */
+  /** Identifies replies after which another attempt is pointless. */
   readonly words?: ReceiverWords;
   /** How the receiver reports that it has moved. Absent if it never moves. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
@@ -64,13 +64,13 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
 interface ReceiverMoves<Config> {
   readonly idOf: (config: Config) => string;
   readonly withId: (config: Config, id: string) => Config;
-  /** Returns the new id that a reply contains, or undefined if it contains none. */
+  /** Returns the new id that a reply contains, or undefined if it contains no new id. */
   readonly newId: (reply: PostReply) => string | undefined;
   /** Tells the operator what to set: "chat_id is now -1001". */
   readonly advice: (id: string) => string;
 }
 
-/** A kind of channel, as the rest of the watchdog uses it. */
+/** A kind of channel, as used by the rest of the watchdog. */
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
@@ -84,11 +84,11 @@ export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<
 export interface Channel extends KindSettings {
   readonly maxEvents: number;
   /**
-   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all of them, and otherwise throws
+   * Delivers one validator's events, oldest first. Resolves once the receiver has accepted all events. Otherwise, throws
    * `ChannelError` with a message that contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
-  /** Delivers a report, as `send` does. A text that is too long is cut, which the message mentions. */
+  /** Delivers a report, as `send` does. Truncates a text that is too long and mentions this in the message. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
   /** If present, the receiver is sent the state of all alerts instead of events; `send` is then used only for tests. */
   readonly state?: StatePush;
@@ -103,11 +103,11 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
-  /** Stores the new ids of receivers that move. If absent, they are forgotten when the process ends. */
+  /** Stores the new ids of receivers that move. If absent, the ids are lost when the process ends. */
   readonly moves?: StoredMoves;
 }
 
-/** Where the state records receivers that have moved, by channel name. */
+/** Storage in the state for receivers that have moved, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;
@@ -167,7 +167,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** Returns the configuration with the receiver's current id. If the operator has changed the id since, uses that one. */
+  /** Returns the configuration with the receiver's current id, unless the operator has changed the id since it moved. */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);
@@ -219,7 +219,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 export const severityField = (initial: Severity) =>
   z.enum(SEVERITIES).default(initial).describe("the lowest severity that is sent");
 
-/** The configuration keys that all channels have. */
+/** Configuration keys that all channels share. */
 export const COMMON_FIELDS = {
   name: z
     .string()
@@ -241,7 +241,7 @@ export function toSettings<Values extends CommonValues>(values: Values) {
   return { ...own, minSeverity, sendReminders: reminders, sendResolved: resolved, deadlineMs: deadline };
 }
 
-/** Field for a secret URL, which the configuration gives as a reference. */
+/** Schema of a secret URL, which the configuration specifies as a reference. */
 export function secretUrlField() {
   return checkedSecretField(isPlainHttpUrl, issueText("does not contain a valid URL", "http:// or https://"));
 }

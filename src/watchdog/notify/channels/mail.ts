@@ -33,19 +33,19 @@ interface MailOptions {
 
 interface RefusedRecipient {
   readonly address: string;
-  /** SMTP reply code, or 0 if the server gave none. */
+  /** SMTP reply code, or 0 if the server sent no code. */
   readonly status: number;
   readonly words: string;
 }
 
-/** Sends an e-mail. Resolves with the rejected recipients; empty if the server accepted all. */
+/** Sends an e-mail. Resolves with the rejected recipients; the list is empty if the server accepted all recipients. */
 export type SendMail = (
   server: MailServer,
   mail: Mail,
   options: MailOptions,
 ) => Promise<readonly RefusedRecipient[] | void>;
 
-/** How many items are remembered per recipient, which is more than an outbox can hold. */
+/** Number of items remembered per recipient. This is more than an outbox can contain. */
 const MAX_ACCEPTED = 500;
 
 /** SMTP replies that reject the content because it is too large or refused by a filter. */
@@ -53,15 +53,15 @@ const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
  * Returns a function that e-mails some items to all recipients. If it is called again after a failure, recipients who already
- * have an item do not get a second copy. `mailOf` composes the e-mail about the items that some recipients still lack. Throws
- * {@link ChannelError} while any recipient is refused.
+ * have an item do not get a second copy. `mailOf` composes the e-mail about items that some recipients still lack. Throws {@link
+ * ChannelError} while any recipient is refused.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
   mailOf: (items: readonly Item[], to: readonly string[]) => Mail,
   mail: SendMail,
 ): (items: readonly Item[], options: MailOptions) => Promise<void> {
-  /** For each recipient, the ids of items that it has received but others have not. */
+  /** For each recipient, the ids of items that this recipient has received but others have not. */
   const accepted = new Map<string, Set<string>>(all.map((address) => [address, new Set()]));
   return async (items, options) => {
     const groups = new Map<string, { readonly open: readonly Item[]; readonly to: string[] }>();
@@ -89,8 +89,8 @@ export function createMailing<Item extends { readonly id: string }>(
 }
 
 /**
- * Creates the error about refused recipients. It allows a retry if any of them may be accepted later; only recipients who lack
- * the mail are then sent it again.
+ * Creates the error about refused recipients. The error allows a retry if any recipient may be accepted later. The mail is then
+ * sent again only to recipients who lack it.
  */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
@@ -117,7 +117,7 @@ async function sendSmtp(
   ca: readonly string[] | undefined,
 ): ReturnType<SendMail> {
   const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
-  // Load the library only here, because that takes long and few watchdogs send e-mail.
+  // Load the library only here, because loading takes long and few watchdogs send e-mail.
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     host: server.host,
@@ -149,7 +149,7 @@ async function sendSmtp(
     return toRefused(rejected, rejectedErrors, server);
   } catch (error) {
     const { rejected, rejectedErrors } = isRecord(error) ? error : {};
-    // The library throws if no recipient is left.
+    // The library throws if no recipient was accepted.
     if (Array.isArray(rejectedErrors) && Array.isArray(rejected))
       return toRefused(rejected, rejectedErrors, server);
     throw toChannelError(error, server);

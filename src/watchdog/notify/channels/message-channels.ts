@@ -69,7 +69,7 @@ function escapeSlack(text: string): string {
 
 const DISCORD_COLORS = { critical: 0xb00020, warning: 0xb36b00, info: 0x1f5fbf, resolved: 0x1e7b34 } as const;
 
-/** Discord allows ten embeds with 6,000 characters in total. Five with at most 1,000 characters each stay below that. */
+/** Discord allows ten embeds with 6,000 characters in total. Five embeds of at most 1,000 characters stay below that. */
 const MAX_EMBEDS = 5;
 const EMBED_LIMIT = 1000;
 const CONTENT_LIMIT = 2000;
@@ -91,7 +91,7 @@ export const discord = defineChannel({
     .transform(toSettings),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
-  // These mean a deleted webhook, a webhook with another token, and a channel that does not exist.
+  // These replies mean a deleted webhook, a webhook with another token, and a channel that does not exist.
   words: { gone: /Unknown (?:Webhook|Channel|Guild)|Invalid Webhook Token/i },
   alert: (events, { url }) => [{ url: url.reveal(), body: discordBody(events) }],
   report: (report, { url }) => ({
@@ -190,7 +190,7 @@ function sendMessageUrl({ api, botToken }: { readonly api: string; readonly botT
 const WEBHOOK_LIMIT = 2000;
 const WEBHOOK_REPORT_LIMIT = 100_000;
 
-/** A generic webhook, which receives a JSON document with all fields. It includes the texts that Discord and Slack show. */
+/** A generic webhook, which receives a JSON document with all fields, including the texts that Discord and Slack show. */
 export const webhook = defineChannel({
   kind: "webhook",
   receiver: "the webhook",
@@ -212,7 +212,7 @@ export const webhook = defineChannel({
   alert: (events, config) => {
     const text = messageText(alertMessage(events), WEBHOOK_LIMIT);
     const body = { version: 2, alerts: events.map(eventJson), content: text, text };
-    // Identify the delivery by its newest event, because after a failure the same events are sent again, perhaps with new ones.
+    // Identify the delivery by its newest event, because failed events are sent again, possibly together with new events.
     return [{ ...endpoint(config, events.at(-1)?.id ?? ""), body }];
   },
   report: ({ id, subject, text }, config) => ({

@@ -2,7 +2,7 @@ import { counted, cutText, formatFlooredDuration, formatMinute } from "../../../
 import { costText } from "../../policy/cost-text.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 
-/** How messages name the kinds of events. */
+/** Names of the kinds of events in messages. */
 const KIND_WORDS = {
   firing: "FIRING",
   reminder: "STILL FIRING",
@@ -12,7 +12,7 @@ const KIND_WORDS = {
 
 /** A message for people about one validator's events. */
 export interface AlertMessage {
-  /** A single line, the only one that contains titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
+  /** A single line, and the only line that contains titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
   readonly subject: string;
   /** The lines for each event, in plain text. */
   readonly paragraphs: readonly string[];
@@ -27,7 +27,7 @@ export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   };
 }
 
-/** Formats the message as text with at most `limit` characters. Paragraphs that do not fit are left out and counted. */
+/** Formats the message as text with at most `limit` characters. Omits paragraphs that do not fit and states their number. */
 export function messageText({ subject, paragraphs }: AlertMessage, limit: number): string {
   // Reserves space for the last line.
   const space = limit - 40;
@@ -43,20 +43,20 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
   return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
 }
 
-/** Formats an event below its title: problem, start, cost, first step, and links. */
+/** Formats an event without its title: problem, start, cost, first step, and links. */
 export function eventText(event: AlertEvent): string {
   const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
   const action = event.kind === "resolved" ? [] : [`Do first: ${event.action}`];
   return [stateLine(event), sinceLine(event), ...action, links.join(" · ")].join("\n");
 }
 
-/** Says what is wrong, or what works again, with the measured values. Does not capitalize a name at the start, e.g. a node's. */
+/** Describes what is wrong or works again, with the measured values. Does not capitalize a leading name, e.g. a node's. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
-/** Says since when the alert holds and, for missed votes, the blocks lost since, the first of which may predate it. */
+/** Describes when the alert began and, for missed votes, the blocks lost since. The first lost blocks may predate the alert. */
 export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
   const fromMs = Math.min(sinceMs, cost?.sinceMs ?? sinceMs);
   const to = formatMinute(atMs).slice(11);
@@ -67,7 +67,7 @@ export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
     ? `From ${from} to ${to} UTC (${formatFlooredDuration(atMs - fromMs)})`
     : `Since ${from} UTC`;
   if (cost === undefined) return `${times}.`;
-  // Lost blocks show late or never if the node is gone, or if it counts votes without prices as good.
+  // Lost blocks are counted late or never if the node is gone, or if the node counts votes without prices as good.
   if (cost.blocks === 0n) return `${times}; no lost block is counted${isOver ? "" : " yet"}.`;
   return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
 }
@@ -110,9 +110,9 @@ export interface ReportMessage {
   readonly text: string;
 }
 
-/** Formats a report as its subject and a fixed-width block, as tables need, in roughly `limit` characters. */
+/** Formats a report as its subject and a fixed-width block, which tables need, in roughly `limit` characters. */
 export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
-  // Leave 10 characters for the line feeds and the two fences. Replace the report's own fences, because they would end the block.
+  // Leave 10 characters for the line feeds and the two fences. Replace fences in the report, because they would end the block.
   const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);
   return `${subject}\n\`\`\`\n${shown}\n\`\`\``;
 }

@@ -13,12 +13,12 @@ export interface JsonPost {
   readonly signal: AbortSignal;
 }
 
-/** A receiver's response. */
+/** A receiver's response to a POST. */
 export interface PostReply {
   readonly status: number;
   /** How long the receiver asked to wait, in ms. */
   readonly retryAfterMs?: number | undefined;
-  /** Beginning of the body. Absent if there is none. */
+  /** Beginning of the body. Absent if there is no body. */
   readonly text?: string;
 }
 
@@ -31,7 +31,7 @@ export type ChannelErrorFacts =
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number | undefined }
   /** The receiver cannot accept this content, so sending it again is pointless. */
   | { readonly code: "rejected"; readonly status: number }
-  /** The receiver no longer exists or does not know the account, which only the operator can change. */
+  /** The receiver no longer exists or does not recognise the account. Only the operator can change this. */
   | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
@@ -39,8 +39,8 @@ export type ChannelErrorFacts =
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
 /**
- * Which replies, besides certain HTTP statuses, mean that another attempt is pointless. They are matched against the status and
- * the receiver's words.
+ * Patterns of replies which, besides certain HTTP statuses, mean that another attempt is pointless. The patterns are matched
+ * against the status and the receiver's words.
  */
 export interface ReceiverWords {
   readonly gone?: RegExp;
@@ -74,7 +74,7 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** Creates the error for a refusal. Only this function decides if it is permanent, about the content, or temporary. */
+/** Creates the error for a refusal. Only this function decides whether it is permanent, about the content, or temporary. */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -93,10 +93,10 @@ function refusal(
 /** Maximum number of characters shown from a receiver's text. */
 export const MAX_WORDS = 300;
 
-/** Keys that receivers use for explaining a refusal. */
+/** Keys under which receivers explain a refusal. */
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
-/** Returns the receiver's words on one line. Empty for a web page, which says nothing about the notification. */
+/** Returns the receiver's words on one line. Returns an empty text for a web page, which says nothing about the notification. */
 export function wordsOf(text: string): string {
   const body = parseJson(text);
   const said = isRecord(body)
@@ -111,10 +111,10 @@ export function wordsOf(text: string): string {
   return line.startsWith("<") ? "" : line;
 }
 
-/** Shorter parts of a URL are ordinary words such as "hook". */
+/** Minimum length of a secret. Shorter parts of a URL are ordinary words such as "hook". */
 const MIN_SECRET = 6;
 
-/** Returns everything in a request that may be secret: parts of its URL, its headers, a routing key. */
+/** Returns all parts of a request that may be secret: parts of its URL, its headers, and a routing key. */
 function secretsOf({ url, headers = {}, body }: JsonPost): readonly string[] {
   const { pathname, search, hash, username, password } = new URL(url);
   const key = isRecord(body) ? body["routing_key"] : undefined;
@@ -133,7 +133,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** How many bytes of a response to read. The receiver's words are at the start. */
+/** Number of bytes to read from a response. The receiver's words are at the start. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
@@ -151,7 +151,7 @@ async function sendPost(
     method: "POST",
     dispatcher,
     headers: { "content-type": "application/json", ...headers },
-    // Repair text from other hosts: half of a surrogate pair is JSON that receivers reject.
+    // Repair text from other hosts, because receivers reject JSON that contains half of a surrogate pair.
     body: JSON.stringify(body, (_key, value: unknown) =>
       typeof value === "string" ? wellFormed(value) : value,
     ),
@@ -159,7 +159,7 @@ async function sendPost(
   });
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Read it to the end, within a limit, so that the connection can be reused.
+  // Read the body to the end, within a limit, so that the connection can be reused.
   for await (const chunk of response.body) {
     chunks.push(chunk);
     length += chunk.length;
@@ -174,7 +174,7 @@ async function sendPost(
   return { status: response.statusCode, text, retryAfterMs };
 }
 
-/** Describes a redirect without its path, which may be secret. Notifications are only ever sent to the configured address. */
+/** Describes a redirect without its path, which may be secret. Notifications are sent only to the configured address. */
 function redirectText(location: string, from: string): string {
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
   return target === undefined
@@ -186,8 +186,8 @@ function redirectText(location: string, from: string): string {
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Parses `Retry-After` in seconds, with or without a fraction, or `retry_after` in the body (Discord; Telegram has it in
- * `parameters`). Dates are ignored, and the backoff is used instead.
+ * Parses `Retry-After` in seconds, with or without a fraction, or `retry_after` in the body (for Telegram, below `parameters`).
+ * Dates are ignored, and the backoff is used instead.
  */
 function retryAfter(header: string | string[] | undefined, text: string): number | undefined {
   const body = parseJson(text);
@@ -197,7 +197,7 @@ function retryAfter(header: string | string[] | undefined, text: string): number
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
-/** Returns an error text without URLs: this project's errors in full, and only the code or name of any other error. */
+/** Returns an error text without URLs: the full text of this project's errors, and only the code or name of any other error. */
 export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";
