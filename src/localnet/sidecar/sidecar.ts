@@ -16,17 +16,17 @@ import { createSidecarListeners, type SidecarAddresses } from "./sidecar-listene
 
 interface SidecarOptions {
   readonly listen: SidecarAddresses;
-  /** Value of the `chain_id` label in the oracle metrics. */
+  /** Value of the `chain_id` label on oracle metrics. */
   readonly chainId: string;
-  /** Seed for the prices. The same seed produces the same prices. */
+  /** Seed for prices. The same seed produces the same prices. */
   readonly seed: number;
-  /** Default `connect`. */
+  /** Default: `connect`. */
   readonly metricNames?: MetricNames;
-  /** Time between ticks. Default 250 ms. */
+  /** Time between ticks. Default: 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Response delay during the fault `slow`. Default 3 s. */
+  /** Delay of responses during the fault `slow`. Default: 3 s. */
   readonly slowMs?: number;
-  /** Time from when the process is stopped until it ends. Default 7.75 s, as measured on a deployed sidecar. */
+  /** Time between stopping the process and its end. Default: 7.75 s, as measured on a deployed sidecar. */
   readonly drainMs?: number;
 }
 
@@ -34,7 +34,7 @@ const SETTINGS = {
   markets: DEFAULT_MARKETS,
   maxPriceAgeMs: 120_000,
   missingPairs: ["TIA/USD"],
-  // As in a deployed build without a tag.
+  // Same as in a deployed build without a tag.
   version: "",
 };
 
@@ -43,26 +43,26 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** A real sidecar was measured to fail for eight one-second blocks from when it was stopped until it ended. */
+/** Measured on a real sidecar: from when it was stopped until it ended, it failed for eight one-second blocks. */
 const DRAIN_MS = 7_750;
 
 /** A simulated sidecar with controllable faults. */
 export interface Sidecar extends Service {
-  /** Resolves once all listeners are open; rejects if one cannot listen. */
+  /** Resolves once all listeners are open. Rejects if any listener fails to open. */
   readonly ready: Promise<SidecarAddresses>;
-  /** Returns all faults and whether they are on. */
+  /** Returns all faults, and which are on. */
   readonly faults: () => readonly FaultState[];
-  /** Switches a fault on or off; with `forMs`, only for that time. Resolves once the switch has taken effect. */
+  /** Switches a fault on or off, or only for `forMs`. Resolves once this has taken effect. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
-/** Creates the sidecar. While running, it listens and ticks unless a fault has ended its simulated process. */
+/** Creates the sidecar. While running, it listens and ticks, unless a fault has stopped its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
   const { listen, chainId, seed, metricNames = "connect", updateIntervalMs = 250 } = options;
   const { slowMs = 3_000, drainMs = DRAIN_MS } = options;
   const { markets, version } = SETTINGS;
   const process = createSidecarProcess({ ...SETTINGS, chainId, seed, metricNames, drainMs }, deps);
-  // A restart replaces the process's state, so each request reads it again.
+  // A restart replaces the state of the process, so read the state for each request.
   const prices = {
     snapshot: () => process.state().loop.snapshot(),
     oracle: () => process.state().oracle,
