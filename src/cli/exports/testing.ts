@@ -20,7 +20,6 @@ import type { Relayer } from "../../relayer/create-relayer.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
-/** Options for a test localnet. */
 export interface TestLocalnetOptions {
   /** Runs the interchain-query relayer. Default: true. */
   readonly relayer?: boolean;
@@ -54,7 +53,6 @@ export interface TestLocalnet {
   readonly watchdog: string | undefined;
   /** Returns the address and mnemonic of a funded local-chain account, e.g. `alice`, `bob` or `operator`. PUBLIC TEST KEYS. */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
-  /** Current heights of both chains. */
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
   /** Makes blocks on both chains. Advances time by `intervalMs` (default: 1000) before each block. */
   readonly mine: (count?: number, intervalMs?: number) => Promise<void>;

@@ -36,7 +36,7 @@ export type LocalAccount = ReturnType<typeof createLocalAccount>;
 /** The SDK's `ErrWrongSequence`. */
 const WRONG_SEQUENCE = 32;
 
-/** Creates the test account with this name. Throws {@link UnknownAccountError}. */
+/** Creates the test account with this name. Throws `UnknownAccountError`. */
 export function createLocalAccount(chain: ChainProfile, name: string) {
   const { address, mnemonic } = accountNamed(chain, name);
   let signer: Promise<Signer> | undefined;

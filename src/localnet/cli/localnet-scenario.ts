@@ -51,7 +51,6 @@ function play({ portOffset, keep = false }: Options, context: CliContext): Promi
   );
 }
 
-/** The scenario's chain, output and options. */
 interface OverQuota {
   readonly local: ScenarioChain;
   readonly print: (line: string) => void;

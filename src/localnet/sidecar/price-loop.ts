@@ -13,7 +13,6 @@ export interface PriceLoopOptions {
   readonly families: SidecarFamilies;
 }
 
-/** The current prices. */
 export interface PriceSnapshot {
   /** Prices by pair, as scaled integers, sorted by pair. Pairs without a price are omitted. */
   readonly prices: ReadonlyMap<string, bigint>;

@@ -132,7 +132,6 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   };
 }
 
-/** Stages of the simulated process. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
 /** Faults that start a new process. */

@@ -52,7 +52,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to be stored. If it is too long, throws an error that says so. */
+/** Reads a key or value to be stored. If it is too long, throws a dedicated error. */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {

@@ -36,7 +36,6 @@ const CLIENT = {
   "TRUSTING PERIOD": "client_state.trusting_period",
 };
 
-/** Queries of `ibc.core.client.v1.Query`. */
 export const IBC_CLIENT_QUERIES: QueryGroup = {
   service: "ibc.core.client.v1.Query",
   fields: FIELDS,
@@ -60,7 +59,6 @@ const CONNECTION = {
   "THEIR CONNECTION": "counterparty.connection_id",
 };
 
-/** Queries of `ibc.core.connection.v1.Query`. */
 export const IBC_CONNECTION_QUERIES: QueryGroup = {
   service: "ibc.core.connection.v1.Query",
   fields: FIELDS,
@@ -85,7 +83,6 @@ const CHANNEL = {
 const NAMED_CHANNEL = { columns: { PORT: "port_id", CHANNEL: "channel_id", ...CHANNEL } };
 const PACKET = "SEQUENCE sequence, HASH data";
 
-/** Queries of `ibc.core.channel.v1.Query`. */
 export const IBC_CHANNEL_QUERIES: QueryGroup = {
   service: "ibc.core.channel.v1.Query",
   fields: FIELDS,

@@ -32,7 +32,6 @@ interface Outlet {
 /** A client's subscriptions. `subscribe` and the unsubscribe methods throw `RpcError` with CometBFT's message. */
 export type ClientSubscriptions = ReturnType<Subscriptions["client"]>;
 
-/** The subscriptions of all clients. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export interface SubscriptionDeps {
