@@ -16,7 +16,7 @@ import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 /** Called once the HTTP server is listening, and again after each reload that restarts the services. */
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
-/** Runs the relayer until the signal aborts. Rejects with the first error from a service. Without `reloads`, never reloads. */
+/** Runs the relayer until the signal aborts. Rejects with the first service error. Without `reloads`, reloads are disabled. */
 export async function runIcqRelayer(
   config: RelayerConfig,
   context: DaemonContext,

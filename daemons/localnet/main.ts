@@ -124,7 +124,7 @@ export async function runLocalnet(
   let isStarted = false;
   const state = (): ServiceState => ({
     isStarted,
-    // A chain may be halted on purpose. `WATCHDOG=1` only shows that this process handles events.
+    // A chain may be halted on purpose. Liveness only means that this process handles events.
     isAlive: true,
     text: isStarted ? `runs ${parts.join(", ")}` : `starts ${parts.join(", ")}`,
   });
@@ -221,8 +221,8 @@ function openSidecar(
 }
 
 /**
- * Creates a control API for the sidecar's faults, for a process that does not run the local chain. The local chain's control API
- * forwards requests to it.
+ * Serves the sidecar's faults in a process that does not run the local chain. The local chain's control API forwards requests to
+ * this server.
  */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,

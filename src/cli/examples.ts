@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** Test accounts "alice" and "bob" and the first validator of the localnet, so that the examples work unchanged there. */
+/** The localnet's test accounts "alice" and "bob" and its first validator, so that the examples work unchanged on a localnet. */
 const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
 /** A recipient whose account does not exist yet. */

@@ -282,7 +282,7 @@ function createContractCalls() {
   return {
     list: (): readonly ContractCall[] =>
       [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
-    /** Reads the newest blocks, then follows the chain. Returns a function that stops this. */
+    /** Reads the newest blocks, then follows the chain. Returns a function that stops following. */
     follow: (view: NodeView): (() => void) => {
       const stop = view.onBlock(record);
       const { latestHeight, earliestHeight } = view.status();

@@ -143,7 +143,7 @@ async function follow(
       wasmByteCode: packed,
       instantiatePermission: undefined,
     }).finish(),
-    // The code costs 3 gas per byte, the transaction 10 per byte plus a fixed amount. All are rounded up.
+    // 3 gas per byte of the code, 10 per byte of the transaction, and a fixed amount per transaction, all rounded up.
     gasLimit: 3n * BigInt(code.length) + 11n * BigInt(packed.length) + 500_000n,
   });
   const next = wire.MsgStoreCodeResponse.decode(responseOf(stored)).codeId;

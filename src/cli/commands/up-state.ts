@@ -102,7 +102,7 @@ export interface BlockContext extends Freshness {
   readonly pages: { readonly relayer: string | undefined; readonly watchdog: string | undefined };
 }
 
-/** Maximum number of open conditions and problems that the block lists. Any more are only counted. */
+/** Maximum number of open conditions and problems that the block lists. Others are only counted. */
 const SHOWN = 4;
 /** Maximum length of the IBC relayer's reason, in characters. Longer reasons are truncated. */
 const MAX_REASON = 100;

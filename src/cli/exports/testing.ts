@@ -62,14 +62,14 @@ export interface TestLocalnet {
   readonly now: () => number;
   /** Advances chain time without making a block. */
   readonly advance: (ms: number) => void;
-  /** Sends coins of the native denomination to an address on the local chain. They arrive in the next block. */
+  /** Sends coins of the native denomination to an address on the local chain. The coins arrive in the next block. */
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
   /** Returns the number of results that the relayer has submitted for this interchain query. */
   readonly results: (queryId: bigint) => number;
   /** Takes a snapshot of both chains' current state and returns its number. */
   readonly snapshot: () => number;
   readonly revert: (snapshot: number) => void;
-  /** Stops all parts. Rejects if a part has failed. */
+  /** Stops all parts. Rejects with the error if a part has failed. */
   readonly stop: () => Promise<void>;
 }
 

@@ -34,7 +34,7 @@ export function configFiles(): ReadonlyMap<string, string> {
 /** `KeySchema` keywords that JSON Schema does not define. */
 const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "hasKey", "reload"]);
 
-/** Returns a file for `config/schema`, with which editors and other programs validate a configuration. */
+/** Returns a file for `config/schema`, which editors and other programs use to validate a configuration. */
 function jsonSchemaFile(schema: z.ZodType, title: string): string {
   const { $schema, ...rest } = { $schema: "", ...keySchema(schema) };
   return `${JSON.stringify({ $schema, title, ...rest }, (key, value: unknown) => (OWN_KEYWORDS.has(key) ? undefined : value), 2)}\n`;
@@ -125,7 +125,7 @@ function channelExamples(): readonly unknown[] {
   );
 }
 
-/** Values for the example file, by path, that the schema does not define, such as `notify.channels`. */
+/** Values for the example file that the schema does not define, such as `notify.channels`, keyed by path. */
 type MoreExamples = Readonly<Record<string, unknown>>;
 
 /**

@@ -9,7 +9,7 @@ import { parseUint64 } from "../../platform/cli/options.ts";
 /** Converts a command-line word. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/** An argument's name and help, e.g. "<denom> denomination". Includes a parser if the field's type does not determine it. */
+/** An argument's name and help, e.g. "<denom> denomination". Includes a parser if the field's type does not determine one. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
 /** Names and help for arguments, keyed by the name or path of the field that the argument sets. */
@@ -78,7 +78,7 @@ interface InputContext {
   readonly signer?: string | undefined;
 }
 
-/** Moves fields into the nested messages in their paths. Omits fields without a value. */
+/** Moves fields into the nested messages that their paths select. Omits fields without a value. */
 export function nestFields(fields: Fields): JsonObject {
   const nested: Record<string, JsonValue> = {};
   for (const [path, value] of Object.entries(fields)) if (value !== undefined) put(nested, path, value);
@@ -198,7 +198,7 @@ export function parseJsonText(text: string): string {
   return text;
 }
 
-/** Throws a `CliError` if any address in a message has another chain's prefix than the sender's address. */
+/** Throws a `CliError` if any address in a message belongs to another chain than the sender. */
 export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
   const { prefix } = decodeBech32(sender);
   for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {

@@ -18,7 +18,7 @@ interface Check {
   readonly problem: string | undefined;
 }
 
-/** Facts about a contract's code that are found without running it. */
+/** Facts about a contract's code, found without running the code. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;

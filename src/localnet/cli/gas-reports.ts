@@ -17,7 +17,7 @@ export const PROFILE_FORMATS = ["json", "speedscope", "folded"] as const;
 
 /** Options for commands that call contracts. */
 export interface ProfileOptions {
-  /** File to which to write the profile. If undefined, no profile is made. */
+  /** File for the profile. If undefined, no profile is made. */
   readonly profile?: string;
   readonly profileFormat?: string;
   readonly json?: true;

@@ -11,7 +11,7 @@ import { addInputs, type FieldTable, type Inputs, nestFields, PAGES, parsing } f
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
-/** Command-line details for the queries of a gRPC service that its definition does not contain. */
+/** Command-line details of a gRPC service's queries that the service definition does not contain. */
 export interface QueryGroup {
   /** Service name with the canonical chain name: `neutron.dex.Query`. */
   readonly service: string;

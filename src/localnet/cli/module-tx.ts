@@ -12,7 +12,7 @@ import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** Command-line details for a module's messages that their definitions do not contain. */
+/** Command-line details of a module's messages that the message definitions do not contain. */
 export interface MessageGroup {
   /** Service name with the canonical chain name: `neutron.dex.Msg`. */
   readonly service: string;
@@ -25,7 +25,7 @@ export interface MessageGroup {
 }
 
 interface MessageMore extends inputs.Inputs {
-  /** Response fields to print, as the path of each field by label. */
+  /** Paths of the response fields to print, keyed by label. */
   readonly prints?: Readonly<Record<string, string>>;
   /** Additional text at the end of the help. */
   readonly note?: string;

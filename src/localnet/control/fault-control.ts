@@ -25,9 +25,9 @@ const MAX_REPLY_BYTES = 1_048_576;
 /** Controls the faults of one or all parts of a localnet. */
 export interface FaultControl {
   readonly names: readonly string[];
-  /** Lists all faults, and which are on. Rejects with {@link FaultPartError} if the part does not respond. */
+  /** Lists all faults and whether each is on. Rejects with {@link FaultPartError} if the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
-  /** Switches a fault, and resolves once this has taken effect. With `forMs`, the fault is switched off after this time. */
+  /** Switches a fault on or off. With `forMs`, only for this time. Resolves once the switch has taken effect. */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export interface ChoosingGenesis {
   readonly appState: JsonObject;
 }
 
-/** Returns the modules if the chain has them by its genesis, its saved state, the deployed profile or contracts of its own. */
+/** Returns the modules if the chain has them because of its genesis, saved state, deployed profile or own contracts. */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,
@@ -56,7 +56,8 @@ function hasOwnContracts(wasm: JsonValue): boolean {
 
 /**
  * Applies a chain's module settings to its genesis state. Objects are merged; all other values are replaced. Members of `params`
- * that neither sets have the module's default values. `createApp` creates the chain's application with an empty state.
+ * that neither the settings nor the state contain have the module's default values. `createApp` creates the chain's application
+ * with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
   const { modules } = chain.settings;

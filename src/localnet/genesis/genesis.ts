@@ -112,9 +112,9 @@ export function remoteGenesis(
 }
 
 /**
- * Returns the local chain's first header, which does not exist yet, for the client on the remote chain. It has the test keys as
- * validators and both chains' genesis time. Its app hash is that of an empty state, because only block 1 adds the genesis to the
- * state.
+ * Returns the local chain's first header, which does not exist yet, for the client on the remote chain. Its validators are test
+ * keys, and its time is both chains' genesis time. Its app hash is that of an empty state, because only block 1 adds the genesis
+ * to the state.
  */
 function firstLocalHeader(
   chain: ChainProfile,

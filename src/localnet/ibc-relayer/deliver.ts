@@ -146,9 +146,8 @@ const UPDATE_GAS = 1_000_000n;
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Updates a light client whose newest header is older than a third of the trusting period. Without packets nothing else updates
- * the client, and a connection is unusable once its client has expired. A client that is not yet due is not read again until
- * then.
+ * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
+ * the client, and a connection is unusable once its client has expired. A client is not read again before it can be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
   /** For each chain, the header time of the other chain from which this chain's client may be due. */

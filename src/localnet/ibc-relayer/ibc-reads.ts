@@ -45,7 +45,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       // The chain sorts sequences as text, so that 10 precedes 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
     },
-    /** Returns those of the `sequences` that this end has not received. */
+    /** Returns the subset of `sequences` that this end has not received. */
     unreceived: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,
@@ -54,7 +54,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       const request = { portId, channelId, packetCommitmentSequences: [...sequences] };
       return new Set((await query("UnreceivedPackets", request, signal, height)).sequences);
     },
-    /** Returns those of the `sequences` that this end has sent but that have not been acknowledged. */
+    /** Returns the subset of `sequences` that this end has sent and that have not been acknowledged. */
     unacknowledged: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,
@@ -63,7 +63,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       const request = { portId, channelId, packetAckSequences: [...sequences] };
       return new Set((await query("UnreceivedAcks", request, signal, height)).sequences);
     },
-    /** Returns those of the `sequences` that this end has received and acknowledged. */
+    /** Returns the subset of `sequences` that this end has received and acknowledged. */
     acknowledged: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,

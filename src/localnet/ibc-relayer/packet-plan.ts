@@ -73,7 +73,7 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** The state of packets on one channel. The source has proven that it sent them. */
+/** State of the packets on one channel that the source has provably sent. */
 interface PacketState {
   /** Packets that the destination has not received, according to its latest state. */
   readonly missing: readonly bigint[];

@@ -34,7 +34,7 @@ interface IbcChainStatus {
   readonly unreadable: number;
   /** Number of the IBC relayer's messages included on this chain since startup, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
-  /** When the IBC relayer last saw one of its messages in a block here, in wall-clock ms. Undefined before the first one. */
+  /** When the IBC relayer last saw one of its messages in a block here, in wall-clock ms. Undefined if it never has. */
   readonly lastDoneMs: number | undefined;
   /** Number of messages rejected by this chain since startup. */
   readonly refusals: number;

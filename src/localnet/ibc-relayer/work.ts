@@ -34,7 +34,7 @@ interface Proven {
 
 /** The proof-related fields of a channel-package message. */
 interface Proof {
-  /** Proof for the first path, encoded as `MerkleProof`. */
+  /** Proofs for the first and the second path, encoded as `MerkleProof`. */
   readonly first: Uint8Array;
   readonly second: Uint8Array;
   readonly at: { readonly proofHeight: Height; readonly signer: string };

@@ -24,7 +24,7 @@ export interface LocalnetDaemonOptions
   readonly roles?: LocalnetRoles;
   /** Parent directory of the chains' homes. If undefined, the chains' state is in memory. */
   readonly home: string | undefined;
-  /** Number of recent blocks that a chain retains; 0 retains all blocks. If undefined, the node's default. */
+  /** Number of recent blocks that a chain retains; 0 retains all blocks. Undefined for the node's default. */
   readonly keepBlocks: number | undefined;
   /** Voting powers of the genesis validators. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;

@@ -198,7 +198,7 @@ export function formatGoFloat(value: number): string {
 function observe(series: Series, bounds: readonly number[], value: number): void {
   series.value += 1;
   series.sum += value;
-  // Buckets are cumulative: a value increments all buckets with a bound that is not below it.
+  // Buckets are cumulative: a value increments every bucket whose bound it does not exceed.
   for (const [index, bound] of bounds.entries()) {
     if (value <= bound) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
   }

@@ -43,16 +43,16 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** Measured on a real sidecar: from when it was stopped until it ended, it failed for eight one-second blocks. */
+/** A real sidecar was measured to fail for eight one-second blocks between being stopped and ending. */
 const DRAIN_MS = 7_750;
 
 /** A simulated sidecar with controllable faults. */
 export interface Sidecar extends Service {
   /** Resolves once all listeners are open. Rejects if any listener fails to open. */
   readonly ready: Promise<SidecarAddresses>;
-  /** Returns all faults, and which are on. */
+  /** Returns all faults and whether each is on. */
   readonly faults: () => readonly FaultState[];
-  /** Switches a fault on or off, or only for `forMs`. Resolves once this has taken effect. */
+  /** Switches a fault on or off. With `forMs`, only for this time. Resolves once the switch has taken effect. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 

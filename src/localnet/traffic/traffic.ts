@@ -47,7 +47,7 @@ export const TRAFFIC_FAULTS = {
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
-  /** Traffic per block in the fee market's gas, at most `max_block_utilization`. With 0, traffic is sent only during a fault. */
+  /** Gas per block as the fee market counts it, at most `max_block_utilization`. With 0, traffic is sent only during a fault. */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
   /** The chain to use. Default: the default localnet's local chain. */
@@ -83,7 +83,7 @@ const LIMIT_MARGIN = 20_000n;
 /** Even heavy traffic stays this far below the block maximum, because the overhead may change and a fuller block would fail. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
-/** Maximum wait for the next block. It ends the wait while the chain is halted, for instance. */
+/** Maximum time to wait for the next block, e.g. while the chain is halted. */
 const MAX_WAIT_MS = 10_000;
 /** Number of blocks after which a transaction that is neither in a block nor in the mempool is considered lost. */
 const LOST_AFTER_BLOCKS = 10n;
@@ -173,7 +173,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** Reads the chain. If only a fault needs traffic, an unsupported chain is not an error: the fault just has no effect. */
+  /** Reads the chain's values. If only a fault needs traffic, an unsupported chain is no error, and the fault has no effect. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);

@@ -129,7 +129,7 @@ type G2Point = typeof G2.Point.BASE;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/** Decodes a compressed point. With the infinity flag, ignores all other bytes. Undefined if outside the subgroup. */
+/** Decodes a compressed point. With the infinity flag, other bytes are ignored. Undefined if it is not in the subgroup. */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,

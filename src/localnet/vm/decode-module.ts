@@ -271,7 +271,7 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section. From a larger section, no function names are read for error stacks. */
+/** Maximum size of a name section. Function names for error stacks are not read from larger sections. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
 /** Returns a function that looks up function names in the custom section `name`. The section is decoded on first use. */

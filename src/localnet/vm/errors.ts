@@ -21,7 +21,7 @@ const PREFIXES = {
 
 export type VmErrorCode = keyof typeof PREFIXES;
 
-/** A frame of a WebAssembly stack, whose innermost frame comes first: the function's index and, if known, its name. */
+/** A frame of a WebAssembly stack: the function's index and, if known, its name. Stacks start with the innermost frame. */
 export interface WasmFrame {
   readonly index: number;
   readonly name: string | undefined;

@@ -33,7 +33,7 @@ export interface ResolvedExports {
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** VM gas between calls to `interrupt`. A loop uses it within a tenth of a millisecond, host functions within a few. */
+/** VM gas between calls to `interrupt`. A loop uses it in a tenth of a millisecond, host functions in a few milliseconds. */
 const SLICE = 100_000_000n;
 
 /** Thrown if a call runs long in code that V8 has not optimized yet. The call is then started again. */
@@ -72,7 +72,7 @@ export class Execution {
       /** VM gas limit. */
       readonly limit: bigint;
       readonly interrupt: (() => void) | undefined;
-      /** VM gas after which operators throw `ColdCode`. Never if undefined. */
+      /** VM gas after which operators throw `ColdCode`. If undefined, operators never throw it. */
       readonly coldGas: bigint | undefined;
     },
   ) {

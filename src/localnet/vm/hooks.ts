@@ -34,7 +34,7 @@ export interface CallTrace {
 
 export type StartTrace = (call: TracedCall) => CallTrace;
 
-/** `WebAssembly` of Node, which this project's type libraries lack. */
+/** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { readonly exports: Hooks };

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { type Hooks, installHooks } from "./hooks.ts";
 import { EXPORTS } from "./rewrite.ts";
 
-/** `WebAssembly` of Node, which this project's type libraries lack. */
+/** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };

@@ -198,8 +198,8 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 }
 
 /**
- * Returns the index of the import `debug`, calls to which are skipped: a call to JavaScript would take twenty times as long as
- * its gas pays for. Undefined if the import has the wrong type, because the module cannot be instantiated then.
+ * Returns the index of the import `debug`. Calls to it are skipped, because a call to JavaScript would take twenty times as long
+ * as its gas pays for. Undefined if the import has the wrong type, because the module then cannot be instantiated.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
   const index = module.imports

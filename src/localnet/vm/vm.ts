@@ -17,9 +17,9 @@ import { validateFunction } from "./validate-function.ts";
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**
- * Native stack bytes for a call and all nested calls to other contracts. V8's stack is 984 KiB, of which Node's and the chain's
- * frames use the rest. The VM counts these bytes itself, so that recursion ends at the same depth everywhere. A small function
- * reaches a depth of 10,000, as on the deployed chain.
+ * Native stack bytes for a call and all nested calls to other contracts. V8's stack is 984 KiB; Node's and the chain's frames use
+ * the rest. The VM counts these bytes itself, so that recursion ends at the same depth everywhere. A small function reaches a
+ * depth of 10,000, as on the deployed chain.
  */
 const STACK_BYTES = 840 * 1024;
 
@@ -32,8 +32,8 @@ const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Default VM gas after which a module's first long call starts again. V8 optimizes a function while it runs, but uses the faster
- * code only from the function's next call on. An endless loop would therefore remain four times as slow. It uses this gas in 40
- * ms.
+ * code only from the function's next call on. An endless loop would therefore remain four times as slow. Such a loop uses this
+ * gas in 40 ms.
  */
 const COLD_GAS = 50_000_000_000n;
 
@@ -76,7 +76,7 @@ export interface Vm {
   /** Checks code like an upload, and compiles it. Throws a `VmError` if the deployed chain would reject the code. */
   store(checksum: string, code: Uint8Array): WasmModule;
   call(call: Call): CallOutcome;
-  /** Returns the reason why stored code cannot be instantiated. Each call to it would fail with this message. */
+  /** Returns the reason why stored code cannot be instantiated. Each call to the code would fail with this message. */
   instantiationProblem(checksum: string): string | undefined;
   /** Returns the size of the rewritten code in the cache, in bytes. */
   cachedBytes(): number;
@@ -217,7 +217,7 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
     : { ...outcome, result: vmError("result-gas", `(${result.length} bytes)`) };
 }
 
-/** `WebAssembly` of Node, which this project's type libraries lack. */
+/** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
 /** A module that can be called. */

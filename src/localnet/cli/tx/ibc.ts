@@ -120,7 +120,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
   },
 };
 
-/** Parses a connection id into a list, because a channel lists its hops but always has exactly one. */
+/** Parses a connection id into a list with one element, because `connection_hops` is a list. */
 function connectionWords() {
   const parse = numbered("connection", "connection-0");
   return [

@@ -73,8 +73,8 @@ export interface BroadcastResult {
 export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
 
 /**
- * Access to a chain for its servers (RPC, REST, gRPC, control). All reads are synchronous, return committed state, and return
- * undefined if the height or hash is unknown. Returned objects are shared and must not be modified.
+ * Access to a chain for its servers (RPC, REST, gRPC, control). Reads are synchronous and return committed state, or undefined if
+ * the height or hash is unknown. Returned objects are shared and must not be modified.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;

@@ -24,7 +24,7 @@ export function createValidators(
   const accused = new Map<string, Misbehavior>();
   const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
-    // A newer update for the same key replaces the older update, because CometBFT rejects two of them in one block.
+    // A newer update replaces the older update for the same key, because CometBFT rejects a block with both.
     const updates = [
       ...scheduled.filter((one) => toHex(one.publicKey) !== toHex(key.publicKey)),
       { publicKey: key.publicKey, power },

@@ -120,7 +120,7 @@ function files(
 }
 
 /**
- * Removes the methods from each service that the server does not serve. A service with no served methods, such as a module's
+ * From each service, removes the methods that the server does not serve. A service with no served methods, such as a module's
  * messages, is left unchanged, because it describes transactions.
  */
 function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {

@@ -143,7 +143,7 @@ export interface SidecarResponse {
 
 /** Sends requests to the sidecar's port. */
 export interface SidecarTransport {
-  /** Rejects with an error with the code `ECONNREFUSED` if nothing is listening. */
+  /** Rejects with an error whose code is `ECONNREFUSED` if nothing is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
   /** Returns true if the URL's host currently accepts connections. */
   readonly connects: (url: URL, signal: AbortSignal) => Promise<boolean>;
@@ -155,8 +155,8 @@ const PAUSE_FACTOR = 1.6;
 
 /**
  * Creates a connection. After a refusal, retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2 min between attempts. A node
- * therefore keeps failing for a while after its sidecar has come back, and for longer after a long outage. Unlike gRPC, which
- * varies each delay by a fifth, the delays are exact, so that rehearsals are repeatable.
+ * therefore keeps failing for a while after its sidecar has come back, and for longer after a long outage. gRPC varies each delay
+ * by a fifth; here, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;

@@ -313,7 +313,7 @@ export function holds(condition: Condition, value: string): boolean {
   }
 }
 
-/** Compares a value with an operand, with a result as for `sort`. Undefined if the value is of another kind. */
+/** Compares a value with an operand. Returns a number as for `sort`, or undefined if the value is of another kind. */
 function compare(value: string, operand: Operand): number | undefined {
   if (operand.kind === "string") return value === operand.text ? 0 : value < operand.text ? -1 : 1;
   if (operand.kind === "time") {
@@ -325,7 +325,7 @@ function compare(value: string, operand: Operand): number | undefined {
   return number === undefined ? undefined : compareDecimals(number, operand.text);
 }
 
-/** Compares two unsigned decimals of any length, with a result as for `sort`. */
+/** Compares two unsigned decimals of any length. Returns a number as for `sort`. */
 function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");

@@ -141,7 +141,7 @@ function setMessage(
   message.set(field, value);
 }
 
-/** Parses a message from proto JSON in a parameter. A time needs no quotes. Only for fields with the option `query_json`. */
+/** Parses a message from proto JSON in a parameter, for fields with the option `query_json`. A time needs no quotes. */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);

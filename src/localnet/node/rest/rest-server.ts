@@ -134,7 +134,7 @@ function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps
   }
 }
 
-/** Returns the values of the height header. Like the SDK's gateway, accepts the prefix `Grpc-Metadata-`. */
+/** Returns the values of the height header. Like the SDK's gateway, accepts it with or without the prefix `Grpc-Metadata-`. */
 function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];

@@ -62,7 +62,7 @@ type RpcResult = JsonValue | JsonText | Promise<JsonValue | JsonText>;
 
 export interface RpcMethod {
   readonly parameters: ParameterTypes;
-  /** Returns the response's `result`. `values` has the order of `parameters`. Throws or rejects with `RpcError`. */
+  /** Returns the response's `result`. `values` and `parameters` are in the same order. Throws or rejects with `RpcError`. */
   readonly call: (values: readonly Parameter[], context: RpcContext, turn: CallTurn) => RpcResult;
 }
 

@@ -13,7 +13,7 @@ import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Maximum number of open connections. Any more are rejected with 503. */
+  /** Maximum number of open connections. Further connections are rejected with 503. */
   readonly maxConnections: number;
   /** Maximum number of unsent bytes before the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;
@@ -22,7 +22,7 @@ export interface WebSocketOptions {
    * arrive together, because the server stops reading from a client much earlier.
    */
   readonly maxPendingRequests: number;
-  /** Maximum number of unanswered requests in total (about 300 bytes each). Above it, the client with most is disconnected. */
+  /** Maximum total of unanswered requests (about 300 bytes each). Above it, the client with the most is disconnected. */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
   /** How long a connection may receive nothing, not even a pong, before the server closes it. */
@@ -50,16 +50,16 @@ export interface WebSocketDeps {
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of unsent bytes. Above it, a client's notifications remain in the event log, which all clients share. */
+/** If a client has more unsent bytes than this, its notifications remain in the event log, which all clients share. */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
-/** Maximum number of unsent bytes. Above it, the node ignores a client's pings. */
+/** If a client has more unsent bytes than this, the node ignores its pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
 /** Maximum number of unanswered messages before the node stops reading from a client. */
 const PAUSE_AT = 16;
 
-/** Maximum number of unsent bytes. Above it, the node stops responding to a client's messages. */
+/** If a client has more unsent bytes than this, the node stops responding to its messages. */
 const MAX_UNSENT_BYTES = 1_048_576;
 
 /** Time between checks of a client's unsent bytes. */
@@ -68,7 +68,7 @@ const DRAIN_POLL_MS = 20;
 /** Sends messages, each encoded as JSON, in a single write. */
 type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
-/** Creates RPC over WebSocket, with all methods and subscriptions. */
+/** Creates the WebSocket RPC, with all methods and subscriptions. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps) {
   const server = new WebSocketServer({
     noServer: true,

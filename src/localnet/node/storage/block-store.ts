@@ -252,7 +252,7 @@ function createStateTables(database: Database.Database) {
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
   /** Lowest height stored for the application itself, not for snapshots. Undefined until the application reads the heights. */
   let from: bigint | undefined;
-  // Create the tables on first use, because a read-only copy of a home may have tables of an earlier version.
+  // Initialized on first use, because a read-only copy of a home may have tables of an earlier version.
   let tables: SnapshotTables | undefined;
   const snapshots = (): SnapshotTables =>
     (tables ??= createSnapshotTables(database, () => from ?? recentFrom()));

@@ -17,7 +17,7 @@ export interface StoredSnapshot {
  */
 export type SnapshotTables = ReturnType<typeof createSnapshotTables>;
 
-/** Creates the tables of snapshots. `recentFrom` returns the lowest height that is stored even without snapshots. */
+/** Manages a store's snapshots. `recentFrom` returns the lowest height that is stored even without snapshots. */
 export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint) {
   const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
   const read = (): readonly StoredSnapshot[] =>

@@ -217,7 +217,7 @@ const SCHEMA = genesisSchema(MODULE_NAME, "neutron.feerefunder.GenesisState", Ge
 
 const CONTRACT_BYTES = 32;
 
-/** Stores params and locked fees. Throws `GenesisError` if a fee is invalid or duplicate, or if a payer is not a contract. */
+/** Stores params and locked fees. Throws `GenesisError` if a fee is invalid or occurs twice, or if a payer is not a contract. */
 function initGenesis(context: Context, json: JsonValue | undefined, options: ParamsOnlyOptions): void {
   const state = SCHEMA.read(json);
   atPath(`app_state.${MODULE_NAME}.params`, () =>

@@ -128,7 +128,7 @@ function receiveAndCall(
 
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
-/** Returns the address that represents an account of another chain. It depends on the channel on which packets arrive. */
+/** Returns the address for an account of another chain. The address also depends on the channel on which the packets arrive. */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
   return formatAddress(bech32Prefix, hash);

@@ -40,7 +40,8 @@ export function tokenDenom(creator: string, subdenom: string): string {
 }
 
 /**
- * Returns the creator of a denomination of this module (`DeconstructDenom`). Throws `ModuleError` if it is not of this module.
+ * Returns the creator in one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other
+ * denomination.
  */
 export function creatorOf(denom: string, bech32Prefix: string): string {
   requireDenom(denom);

@@ -13,7 +13,7 @@ import * as denoms from "./denom.ts";
 import { requireWhitelisted } from "./before-send.ts";
 import * as keeper from "./keeper.ts";
 
-/** Creates handlers for all messages. Contracts can send them as custom messages (`module.ts`). */
+/** Creates handlers for all messages. Contracts send the same messages as custom messages (`module.ts`). */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return messageHandlers(tx.Msg, {
     CreateDenom: (context, message) => createDenom(context, message, keepers),

@@ -110,7 +110,7 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
   });
 }
 
-/** Creates a denomination, charges the creator, who becomes its admin, and returns its name. Throws `ModuleError`. */
+/** Creates a denomination and returns its name. The creator pays for it and becomes the admin. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
   // Same message as in the deployed module.
   if (keepers.bank.hasSupply(context, subdenom))
