@@ -16,7 +16,7 @@ import { openStore, type RelayerStore } from "../../src/relayer/state/store.ts";
 /** Called once the HTTP server is listening, and again after each reload that restarts the services. */
 export type RelayerReady = (relayer: Relayer, endpoints: readonly DaemonEndpoint[]) => void;
 
-/** Runs the relayer until the signal aborts. Throws the first service error. Without `reloads`, the configuration is fixed. */
+/** Runs the relayer until the signal aborts. Rejects with the first service error. Without `reloads`, reloads are disabled. */
 export async function runIcqRelayer(
   config: RelayerConfig,
   context: DaemonContext,
@@ -24,11 +24,12 @@ export async function runIcqRelayer(
   reloads?: ConfigReloads<RelayerConfig>,
 ): Promise<void> {
   const { build, signal } = context;
-  // The process's observers exist once and would retain the metrics of ended services, so the process has its own registry.
+  // Process metrics have their own registry, because their observers are never removed and would retain stopped services'
+  // metrics.
   const ofProcess = createMetricsRegistry({ build, program: "icq-relayer", processMetrics: true });
   const server = createLastingServer(context);
   const lasting = createLastingMetrics();
-  // Close the server while the services end, because either can take long.
+  // Close the server while the services are stopping, because both can take a long time.
   const unwatch = onAbort(signal, () => void server.close());
   const store = createLastingStore();
   let current: Relayer | undefined;
@@ -44,7 +45,7 @@ export async function runIcqRelayer(
     const { ready } = relayer.http;
     ready.then(
       (address) => onReady(relayer, [{ name: "icq-relayer", url: httpUrl(address) }]),
-      // A failed listener ends its service, whose error is thrown below.
+      // If the server cannot listen, its service fails, and that error is thrown below.
       () => {},
     );
     const worked = ready.then(() => firstWork(relayer, context));
@@ -61,10 +62,10 @@ export async function runIcqRelayer(
   }
 }
 
-/** Maximum wait for the first reads, which never finish if the endpoints do not respond. The relayer keeps running. */
+/** How long to wait for the first reads, which never finish if no endpoint responds. The relayer keeps running after that. */
 const FIRST_WORK_MS = 20_000;
 
-/** Resolves once the relayer has read its chains for the first time, or after the maximum wait. */
+/** Resolves once the relayer has read its chains for the first time, or after {@link FIRST_WORK_MS}. */
 async function firstWork(
   relayer: Pick<Relayer, "status">,
   { clock, signal }: Pick<DaemonContext, "clock" | "signal">,
@@ -74,10 +75,10 @@ async function firstWork(
     await clock.sleep(100, signal);
 }
 
-/** Maximum wait for the final writes of a relayer that stores its state in memory. */
+/** How long to wait for the final writes if the relayer keeps its state in memory. */
 const FLUSH_MS = 5_000;
 
-/** Creates a store that keeps in-memory state across a reload, as a disk does. */
+/** Creates a store whose in-memory state survives a reload, as state on disk does. */
 function createLastingStore(): { readonly open: typeof openStore; readonly close: () => Promise<void> } {
   let memory: RelayerStore | undefined;
   return {

@@ -80,8 +80,8 @@ export interface LocalnetRunOptions extends LocalnetDaemonOptions {
 }
 
 /**
- * A real node's default `client_timeout` is 2 s, and its vote extension handler waits at most 1 s. A measured chain with one
- * validator whose sidecar was down made a block every two seconds instead of every second.
+ * A real node's default `client_timeout` is 2 s, and its vote extension handler waits at most 1 s. On a measured chain with one
+ * validator, block time doubled from one second to two while the sidecar was down.
  */
 const ORACLE_TIMEOUT_MS = 1_000;
 
@@ -114,7 +114,7 @@ export async function runLocalnet(
   const runningChains = () => [nodes.local, nodes.remote].filter((node) => node !== undefined);
   const targets = { page, runningChains, sidecar, faults, trafficFaults, ibcRelayer, traffic, profiles };
   const localnet = openChains(options, context, targets);
-  // A chain that does not start rejects its own `run`.
+  // If the chains fail to start, their service's `run` rejects with the error.
   (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
   const sidecarControl = openSidecarControl(options, context, sidecar);
   const services = [sidecar, localnet, sidecarControl, ibcRelayer, traffic, watch, page].filter(
@@ -124,7 +124,7 @@ export async function runLocalnet(
   let isStarted = false;
   const state = (): ServiceState => ({
     isStarted,
-    // A chain may be halted on purpose. The signs of life show that this process handles events.
+    // A chain may be halted on purpose. Liveness only means that this process handles events.
     isAlive: true,
     text: isStarted ? `runs ${parts.join(", ")}` : `starts ${parts.join(", ")}`,
   });
@@ -168,7 +168,7 @@ interface Bench {
   readonly makeProfile: GasProfiles["make"];
 }
 
-/** The control API serves the page. */
+/** Creates the contract page, which the control API serves. */
 function openPage(
   { parts, controlToken }: LocalnetDaemonOptions,
   { clock }: DaemonContext,
@@ -189,7 +189,7 @@ function openWatch(
   return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
-/** Calls `announce` once, when all parts are ready. If a part fails to start, its own `run` rejects. */
+/** Calls `announce` once all parts are ready. If a part fails to start, the part's own `run` rejects. */
 function createAnnouncement(
   up: Promise<readonly [RunningLocalnet | undefined, unknown] | undefined>,
   announce: (running: RunningLocalnet | undefined) => void,
@@ -221,7 +221,8 @@ function openSidecar(
 }
 
 /**
- * Serves the faults of a sidecar whose process does not run the local chain. The local chain's control API forwards to this one.
+ * Serves the sidecar's faults in a process that does not run the local chain. The local chain's control API forwards requests to
+ * this server.
  */
 function openSidecarControl(
   { parts, ports, access, controlToken }: LocalnetDaemonOptions,
@@ -242,7 +243,7 @@ function openSidecarControl(
   );
 }
 
-/** The parts, other than the chains, that the control API serves. */
+/** Parts served by the control API, other than the chains. */
 interface ControlTargets {
   /** Undefined without a control API. */
   readonly page: ContractPage | undefined;
@@ -331,8 +332,8 @@ function controlOptions(
 }
 
 /**
- * Creates the control API's `GET /metrics` route. It exports the IBC relayer's and the traffic's metrics if they run in this
- * process.
+ * Creates the control API's `GET /metrics` route, with metrics of the IBC relayer and the simulated traffic if this process runs
+ * them.
  */
 function metricsRoutes(
   { ibcRelayer, traffic }: Pick<ControlTargets, "ibcRelayer" | "traffic">,

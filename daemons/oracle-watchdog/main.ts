@@ -21,8 +21,8 @@ import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 export type WatchdogReady = (watchdog: Watchdog, endpoints: readonly DaemonEndpoint[]) => void;
 
 /**
- * Runs the watchdog until the context's signal aborts. Throws `WatchdogError`, or another error if a port is in use. Without
- * `reloads`, the configuration is fixed.
+ * Runs the watchdog until the context's signal aborts. Rejects with a `WatchdogError`, or with another error if a port is in use.
+ * Without `reloads`, reloads are disabled.
  */
 export async function runOracleWatchdog<Config extends WatchdogConfig>(
   config: Config,
@@ -31,12 +31,13 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   reloads?: ConfigReloads<Config>,
 ): Promise<void> {
   const { build, signal } = context;
-  // The process's observers exist once and would retain the metrics of ended services, so the process has its own registry.
+  // Process metrics have their own registry, because their observers are never removed and would retain stopped services'
+  // metrics.
   const ofProcess = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
   const server = createLastingServer(context);
   const lasting = createLastingMetrics();
   const unwatch = onAbort(signal, () => void server.close());
-  // State in memory must survive a reload, as state on disk does.
+  // In-memory state must survive a reload, as state on disk does.
   const memory = createMemoryState();
   let current: Watchdog | undefined;
   const state = (): ServiceState =>
@@ -85,7 +86,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   }
 }
 
-/** The process tests the notification channels at its start, but not after a reload. */
+/** Disables the test of notification channels, which runs when the process starts but not after a reload. */
 function withoutTest(config: WatchdogConfig): WatchdogConfig {
   return { ...config, notify: { ...config.notify, testsAtStart: false } };
 }

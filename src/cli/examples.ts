@@ -3,7 +3,7 @@ import type { Command } from "commander";
 /** The localnet's test accounts "alice" and "bob" and its first validator, so that the examples work unchanged on a localnet. */
 const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
-/** A recipient that has no account yet. */
+/** A recipient whose account does not exist yet. */
 const NEWCOMER = "neutron1NEWCOMER";
 const VALIDATOR = "neutronvaloper1VALIDATOR";
 const CONTRACT = "neutron1CONTRACT";
@@ -58,7 +58,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   voter: ALICE,
 };
 
-/** What follows the command's name in its examples. Listed only for commands whose options matter more than their arguments. */
+/** Words after the command's name in its examples, for commands whose options matter more than their arguments. */
 const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   up: [[], ["--contract", "my.wasm", "--watch"]],
   "localnet start": [[], ["local", "remote", "--home", "./data"]],
@@ -169,7 +169,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "config from-env": [[".env"]],
 };
 
-/** Who signs the transaction examples, by the command's first words. Alice signs all the others. */
+/** Signers of the transaction examples, by the command's first words. Alice signs all other examples. */
 const SIGNERS: Readonly<Record<string, string>> = {
   "tx feerefunder update-params": "operator",
   "tx ibc-rate-limit": "operator",
@@ -180,8 +180,8 @@ const SIGNERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a command's examples, each as words without the program name. `path` contains the names of the command's parents and its
- * own name.
+ * Returns a command's examples, each as a list of words without the program name. `path` contains the names of the command's
+ * parents, followed by its own name.
  */
 export function examplesOf(command: Command, path: readonly string[]): readonly (readonly string[])[] {
   const name = path.join(" ");
@@ -205,7 +205,7 @@ export function shellText(program: string, words: readonly string[]): string {
   ].join(" ");
 }
 
-/** Returns the examples that end a command's help. A group has none. */
+/** Returns the examples for the end of a command's help. Groups have no examples. */
 export function exampleHelp(command: Command, path: readonly string[]): string {
   if (command.commands.length > 0 || path.length === 0) return "";
   const lines = examplesOf(command, path).map((words) => `  ${shellText("relaywatch", words)}`);

@@ -4,7 +4,7 @@ import { addLazyCommands, type LazyCommands } from "../platform/cli/lazy-command
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
-/** The top-level commands. To add a command, add a row here and a file in `commands/`. */
+/** Top-level commands. To add a command, add a row here and a file in `commands/`. */
 const COMMANDS: LazyCommands = {
   up: {
     description: "run everything in one process: two chains, a sidecar, the relayer and the watchdog",
@@ -99,7 +99,7 @@ const COMMANDS: LazyCommands = {
   },
 };
 
-/** Creates the command line. The command line's parse functions throw a `CommanderError` instead of exiting the process. */
+/** Creates the command line. Its parse functions throw a `CommanderError` instead of exiting the process. */
 export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
@@ -110,13 +110,13 @@ export async function createProgram(context: CliContext): Promise<Command> {
   return withExamples(withSettings(program), []);
 }
 
-/** Sets how a command and all commands below it report errors. With `addCommand`, Commander does not inherit settings. */
+/** Configures error reports for a command and its subcommands. Commander's `addCommand` does not inherit settings. */
 export function withSettings(command: Command): Command {
   command
     .exitOverride()
     .showHelpAfterError("(add --help for usage)")
     .configureOutput({
-      // Commander puts the reason after a full stop, as a sentence; the project's reasons are clauses.
+      // Commander writes the reason as a separate sentence, but our reasons are clauses.
       outputError: (text, write) =>
         write(text.replace(/^error: /, `${nameOf(command)}: `).replace(/ is invalid\. /, " is invalid: ")),
     });
@@ -124,12 +124,12 @@ export function withSettings(command: Command): Command {
   return command;
 }
 
-/** Returns the program's name, which starts all its error messages. */
+/** Returns the name of the program, which starts all error messages. */
 function nameOf(command: Command): string {
   return command.parent === null ? command.name() : nameOf(command.parent);
 }
 
-/** Adds examples to the help of this command and all commands below it. */
+/** Adds examples to the help of a command and its subcommands. */
 function withExamples(command: Command, path: readonly string[]): Command {
   command.addHelpText("after", () => exampleHelp(command, path));
   for (const inner of command.commands) withExamples(inner, [...path, inner.name()]);

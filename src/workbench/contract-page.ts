@@ -23,13 +23,13 @@ import { maxInt } from "../platform/base/integers.ts";
 export interface ContractPageInput {
   readonly nowMs: number;
   readonly calls: readonly ContractCall[];
-  /** Returns the profile of the transaction with this hash, or why there is none. */
+  /** Returns the profile of the transaction with this hash, or the reason why there is none. */
   readonly profile: (hash: string) => ProfileReport | string;
 }
 
 const MAX_PLACES = 25;
 
-/** Shows the newest transactions that called contracts, and the profile of the one that `view` selects. */
+/** Shows the newest transactions that called contracts, and the profile of the transaction selected by `view`. */
 export function contractPage(
   { nowMs, calls, profile }: ContractPageInput,
   view: URLSearchParams,
@@ -149,11 +149,11 @@ function placeTable(shown: ProfileReport["root"]): Html {
 interface ContractPageDeps {
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly clock: Clock;
-  /** Makes a transaction's profile. Throws `ProfileError`. */
+  /** Profiles a transaction. Throws `ProfileError`. */
   readonly makeProfile: GasProfiles["make"];
 }
 
-/** The page, additional routes, and the service that reads the chain for the page. */
+/** The page, its additional routes, and the service that reads the chain for it. */
 export interface ContractPage extends Service {
   readonly page: LivePage;
   readonly routes: readonly ApiRoute[];
@@ -175,7 +175,7 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Number of cached profiles, which never change once a transaction has been executed. */
+/** Number of profiles to cache. A profile never changes once its transaction has been executed. */
 const MAX_KEPT = 16;
 
 /** Creates the page and the control API route `GET /profiles/HASH`. */
@@ -239,18 +239,18 @@ function profileReply(hash: string, name: string, profile: ContractPageInput["pr
 }
 
 export interface ContractCall {
-  /** Upper-case hex. */
+  /** Hash in upper-case hex. */
   readonly hash: string;
   readonly height: bigint;
   readonly index: number;
-  /** Bech32 addresses of the called contracts; empty if the first call's contract does not exist. */
+  /** Bech32 addresses of the called contracts. Empty if the first call was to a contract that does not exist. */
   readonly contracts: readonly string[];
-  /** One text per message: `execute {"a":1}`, or the message's name if it belongs to another module, e.g. `MsgUpdateClient`. */
+  /** A text per message, e.g. `execute {"a":1}`, or the name of another module's message, e.g. `MsgUpdateClient`. */
   readonly messages: readonly string[];
-  /** True if a user called the contract, false if a module did. */
+  /** True if a user called the contract. False if a module did. */
   readonly isDirect: boolean;
   readonly gasUsed: bigint;
-  /** 0: success. */
+  /** Result code; 0 on success. */
   readonly code: number;
   readonly log: string;
 }
@@ -258,12 +258,12 @@ export interface ContractCall {
 /** The newest transactions that called contracts, newest first. */
 type ContractCalls = ReturnType<typeof createContractCalls>;
 
-/** Number of listed calls. The many calls by modules, e.g. query results sent to contracts, have their own list. */
+/** Number of calls to list. Calls by modules, e.g. to deliver query results, are frequent and thus have their own limit. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
-/** Number of past blocks that are read at the start. */
+/** Number of past blocks to read at startup. */
 const FIRST_BLOCKS = 200n;
-/** Maximum length of a message text. */
+/** Maximum length of a message's text. */
 const MAX_TEXT = 300;
 
 function createContractCalls() {
@@ -282,7 +282,7 @@ function createContractCalls() {
   return {
     list: (): readonly ContractCall[] =>
       [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
-    /** Reads the newest blocks, then follows the chain until the returned function is called. */
+    /** Reads the newest blocks, then follows the chain. Returns a function that stops following. */
     follow: (view: NodeView): (() => void) => {
       const stop = view.onBlock(record);
       const { latestHeight, earliestHeight } = view.status();
@@ -296,7 +296,7 @@ function createContractCalls() {
   };
 }
 
-/** Returns undefined for a transaction that called no contract or cannot be decoded. */
+/** Returns undefined if the transaction called no contract or cannot be decoded. */
 function callOf(
   tx: Uint8Array,
   result: TxResult,
@@ -329,12 +329,12 @@ function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readon
   try {
     return TxBody.decode(TxRaw.decode(tx).bodyBytes).messages;
   } catch {
-    // A block may contain a transaction that cannot be decoded, whose result is an error.
+    // A block may contain transactions that cannot be decoded. Their results are errors.
     return [];
   }
 }
 
-/** Message types that call a contract, each with the verb that the page shows. */
+/** Types of messages that call a contract, with the verb to show on the page. */
 const CALLS: Readonly<Record<string, readonly [verb: string, type: CallType]>> = {
   "/cosmwasm.wasm.v1.MsgExecuteContract": ["execute", wire.MsgExecuteContract],
   "/cosmwasm.wasm.v1.MsgMigrateContract": ["migrate", wire.MsgMigrateContract],

@@ -19,45 +19,45 @@ import {
   LocalAccountError,
 } from "../localnet/accounts/local-account.ts";
 
-/** A contract in the genesis state that is migrated whenever its code's file changes. */
+/** A genesis contract to migrate whenever the file with its code changes. */
 interface WatchedContract {
   readonly file: string;
   readonly label: string;
-  /** Name of the test account that uploads the code and may migrate the contract. */
+  /** Name of the test account that uploads code and may migrate the contract. */
   readonly admin: string;
-  /** The JSON message with which the contract is migrated. */
+  /** Message for the migration, in JSON. */
   readonly migrate: string;
 }
 
 export interface ContractWatchOptions {
   readonly contracts: readonly WatchedContract[];
-  /** Reads and checks code. Throws the reason if the chain would reject it. */
+  /** Reads and checks code. Throws an error with the reason if the chain would reject the code. */
   readonly read: (file: string) => Uint8Array;
-  /** Receives one line per event. */
+  /** Receives one line for each event. */
   readonly report: (line: string) => void;
-  /** Default: the default localnet's local chain. */
+  /** The chain to use. Default: the default localnet's local chain. */
   readonly chain?: ChainProfile;
 }
 
 interface ContractWatchDeps {
   readonly node: Promise<Pick<RunningNode, "view">>;
-  /** Makes a profile. Throws `ProfileError`. */
+  /** Profiles a transaction. Throws `ProfileError`. */
   readonly makeProfile: GasProfiles["make"];
   readonly clock: Clock;
 }
 
-/** Time between file checks. A changed file is used once two checks agree, because a compiler may still be writing it. */
+/** Time between checks of a file. A changed file is used after two equal checks, because a compiler may still be writing. */
 const POLL_MS = 300;
-/** Time within which a block must include a transaction. */
+/** How long to wait for a block that includes a transaction. */
 const TX_DEADLINE_MS = 60_000;
 
-/** Thrown when the chain rejects a transaction for new code. */
+/** Thrown if the chain rejects a transaction for new code. */
 class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
 
 /**
- * Creates the watch. When a file changes, it checks and uploads the code and migrates the contract. If a step fails, it reports
- * the error and continues, and the contract keeps its code. It polls the files, because file events do not work on all file
- * systems and for replaced files.
+ * Creates the watch. Whenever a file changes, checks and uploads the code, then migrates the contract. If a step fails, reports
+ * the error and continues; the contract then keeps its code. Files are polled, because file events do not work on all file
+ * systems or for replaced files.
  */
 export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
   const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
@@ -100,7 +100,7 @@ function createFollower(
   };
 }
 
-/** Returns the text of an error that is meant for people. Any other error is a bug. */
+/** Returns an error's message if the error is intended for users. Rethrows all other errors, which are bugs. */
 function reasonOf(error: unknown): string {
   const isKnown =
     error instanceof WatchError ||
@@ -111,7 +111,7 @@ function reasonOf(error: unknown): string {
   return errorText(error);
 }
 
-/** Returns a value that changes when a file is replaced or written; undefined if there is no file. */
+/** Returns a value that changes whenever the file is written or replaced. Undefined if the file does not exist. */
 function stateOf(file: string): string | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -126,7 +126,7 @@ interface Migrating {
   readonly signal: AbortSignal;
 }
 
-/** Uploads code and migrates the contract to it. Returns the result as text; undefined if the contract already has this code. */
+/** Uploads code and migrates the contract to it. Returns a message, or undefined if the contract already has this code. */
 async function follow(
   { label, migrate }: WatchedContract,
   code: Uint8Array,
@@ -143,7 +143,7 @@ async function follow(
       wasmByteCode: packed,
       instantiatePermission: undefined,
     }).finish(),
-    // 3 gas per byte of the code, 10 per byte of the transaction, and a transaction's fixed gas, all rounded up.
+    // 3 gas per byte of the code, 10 per byte of the transaction, and a fixed amount per transaction, all rounded up.
     gasLimit: 3n * BigInt(code.length) + 11n * BigInt(packed.length) + 500_000n,
   });
   const next = wire.MsgStoreCodeResponse.decode(responseOf(stored)).codeId;
@@ -168,7 +168,7 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
   return response.value;
 }
 
-/** Finds a genesis contract, which belongs to `operator`, by its label. If two have the same label, uses the later one. */
+/** Finds a genesis contract, created by `operator`, by its label. If two have the same label, returns the later one. */
 function findContract(
   view: NodeView,
   chain: ChainProfile,
@@ -197,7 +197,7 @@ function codeOf(view: NodeView, codeId: bigint): { readonly dataHash: Uint8Array
   return codeInfo ?? { dataHash: new Uint8Array() };
 }
 
-/** Sends a message and waits until a block includes it. Throws {@link WatchError} unless it succeeds. */
+/** Sends a message and waits for inclusion in a block. Throws {@link WatchError} unless the transaction succeeds. */
 async function send(
   name: "MsgStoreCode" | "MsgMigrateContract",
   { view, chain, account, clock, makeProfile, signal }: Migrating,
@@ -222,7 +222,7 @@ function refused(name: string, reason: string, stack = ""): WatchError {
   return new WatchError({ code: "watch-refused" }, `${what}: ${reason}${stack}`);
 }
 
-/** Returns the functions that were running when the transaction failed. */
+/** Returns the functions that were running when the transaction failed. Empty if it cannot be profiled. */
 function stackOf(makeProfile: GasProfiles["make"], hash: Uint8Array): string {
   try {
     const { failures } = makeProfile({ kind: "tx", hash: toHex(hash) });

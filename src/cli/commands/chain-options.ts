@@ -17,7 +17,7 @@ export interface ChainOptions {
   readonly blockTime?: number;
   readonly localValidators?: readonly bigint[];
   readonly remoteValidators?: readonly bigint[];
-  /** The user's own contracts on the local chain, in command-line order. */
+  /** The user's own contracts for the local chain, in command-line order. */
   readonly contract?: readonly ContractOption[];
   readonly watch?: true;
 }
@@ -36,8 +36,8 @@ export type ChosenLocalnet = Pick<
 >;
 
 /**
- * Adds the options for the chains' configuration, browser access, and the user's contracts: `--watch` and a repeatable
- * `--contract FILE`. `--init`, `--label`, `--admin` and `--migrate` apply to the `--contract` that they follow.
+ * Adds options for the chains' configuration, browser access and the user's contracts. `--contract FILE` may be repeated;
+ * `--init`, `--label`, `--admin` and `--migrate` apply to the preceding `--contract`.
  */
 export function addChainOptions(command: Command): Command {
   const contracts: ContractOption[] = [];
@@ -105,8 +105,8 @@ function labelOf(file: string): string {
 }
 
 /**
- * Reads and validates the user's contracts. With `--watch`, also returns the options for watching their files; `report` then
- * receives one line per upload or migration. Throws `CliError`.
+ * Reads and validates the user's contracts. With `--watch`, also returns options for watching the files; `report` then receives
+ * one line per upload or migration. Throws `CliError`.
  */
 export async function chosenContracts(
   { contract: chosen = [], watch }: ChainOptions,
@@ -157,7 +157,7 @@ export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocal
       EXIT.usage,
       "--profile cannot be combined with --chain-config, which already defines the profile",
     );
-  // Load the schema only if there is a file, because loading takes longer than parsing the options.
+  // Load the schema only if there is a chain file, because this takes longer than parsing the options.
   const { loadChainConfig } = await import("../../localnet/cli/load-chain-config.ts");
   const { blockTimeMs, ...net } = await loadChainConfig({ ...options, chainConfig }, portOffset);
   return { ...net, blockTimeMs: blockTime ?? blockTimeMs };

@@ -36,7 +36,7 @@ export function completionCommand(context: CliContext): Command {
     .action((shell: string) => context.print(SCRIPTS[shell] ?? ""));
 }
 
-/** `relaywatch __complete WORD…`: prints each possible completion of the last WORD with a tab and its description. */
+/** `relaywatch __complete WORD…`: prints possible completions of the last WORD, each followed by a tab and its description. */
 export function completeCommand(context: CliContext, createProgram: CreateProgram): Command {
   return new Command()
     .argument("[words...]", "the command line so far, without the program name")
@@ -54,19 +54,19 @@ interface Candidate {
   readonly description: string;
 }
 
-/** Returns the possible completions of the last word. The list is empty where a file name or free text is expected. */
+/** Returns possible completions of the last word. Empty if the command line expects a file name or free text. */
 export function candidates(program: Command, words: readonly string[]): readonly Candidate[] {
   const typed = words.at(-1) ?? "";
   const { command, count, open } = walk(program, words.slice(0, -1));
   return possible(command, { typed, count, open }).filter(({ word }) => word.startsWith(typed));
 }
 
-/** How far the parser is in the command line. */
+/** The parser's position in the command line. */
 interface Place {
   readonly command: Command;
-  /** How many of the command's arguments precede the position. */
+  /** Number of the command's arguments before this position. */
   readonly count: number;
-  /** The option whose value comes next. */
+  /** The option whose value is expected next. */
   readonly open: Option | undefined;
 }
 
@@ -109,7 +109,7 @@ function possible(
   return count > 0 || commands.length === 0 ? choices(argumentAt(command, count)?.argChoices) : commands;
 }
 
-/** Returns the argument at a position. All positions past the end belong to the last argument if it is variadic. */
+/** Returns the argument at a position. A variadic last argument also covers all later positions. */
 function argumentAt({ registeredArguments }: Command, count: number): Argument | undefined {
   const last = registeredArguments.at(-1);
   return registeredArguments[count] ?? (last?.variadic === true ? last : undefined);

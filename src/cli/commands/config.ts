@@ -58,7 +58,7 @@ interface ValidateOptions {
   readonly secrets: boolean;
 }
 
-/** `relaywatch config validate FILE…`: prints every error in every file with its line and column. */
+/** `relaywatch config validate FILE…`: prints all errors in the files, with line and column. */
 function validateCommand(context: CliContext): Command {
   return new Command()
     .argument("<file...>", "YAML files")
@@ -75,7 +75,7 @@ Exits 78 if a file has an error.`,
 }
 
 function validateFiles(files: readonly string[], options: ValidateOptions, context: CliContext): void {
-  // Read the file once, because a pipe provides its text only once.
+  // Read the file only once, because a pipe cannot be read again.
   const check = (file: string): readonly ConfigIssue[] =>
     issuesOf(() => readBest(readConfigText(file), options.kind));
   const checked = files.map((file) => ({
@@ -139,11 +139,11 @@ function readShown(file: string | undefined, kind: DaemonName | undefined): () =
   throw new CliError(EXIT.usage, `specify a file, or the daemon with --kind ${DAEMONS.join(" or --kind ")}`);
 }
 
-/** The daemons with a configuration file. The file of `localnet` is the chain file. */
+/** The daemons that have a configuration file. For `localnet`, this is the chain file. */
 const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
 type DaemonName = (typeof DAEMONS)[number];
 
-/** Reads a configuration as the daemon does, and returns a function that returns the effective values. Throws `ConfigError`. */
+/** Reads a configuration as the daemon would. Returns a function that computes the effective values. Throws `ConfigError`. */
 function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveConfig {
   if (kind === "icq-relayer") return readKind(relayerConfigKind(), source);
   if (kind === "localnet") return readKind(chainConfigKind, source);
@@ -161,14 +161,14 @@ function kindOption(): Option {
   );
 }
 
-/** Without a kind, reads the file as the kind whose schema recognizes most of its keys. Throws that kind's `ConfigError`. */
+/** If `kind` is undefined, chooses the kind whose schema recognizes the most keys. Throws that kind's `ConfigError`. */
 function readBest(source: ConfigText, kind: DaemonName | undefined): () => EffectiveConfig {
   const { result } = bestOf(source, kind === undefined ? DAEMONS : [kind]);
   if (result instanceof ConfigError) throw result;
   return result;
 }
 
-/** Returns the daemon whose schema recognizes most of the file's keys. */
+/** Returns the daemon whose schema recognizes the most keys in the file. */
 export function kindOf(source: ConfigText): DaemonName {
   return bestOf(source, DAEMONS).kind;
 }

@@ -7,7 +7,7 @@ import { packageFolder } from "../../platform/process/build-info.ts";
 
 const NAME = "neutron_query_relayer";
 
-/** `relaywatch link-go-name [FOLDER]`. The package does not install this name itself, because it would shadow the Go program. */
+/** `relaywatch link-go-name [FOLDER]`. The package itself does not install this name, because it would shadow the Go program. */
 export function linkGoNameCommand(context: CliContext): Command {
   return new Command()
     .argument("[folder]", "a folder in PATH; default: the relaywatch command's folder")
@@ -19,7 +19,7 @@ export function linkGoNameCommand(context: CliContext): Command {
     });
 }
 
-/** Returns true if the path is already a link to the program. Throws if it is some other file. */
+/** Returns true if the path is already a link to the program. Throws if the path is any other file. */
 function isLinkTo(link: string, program: string): boolean {
   const stat = lstatSync(link, { throwIfNoEntry: false });
   if (stat === undefined) return false;

@@ -78,7 +78,7 @@ The first time, start remote before local: local's genesis contains a light clie
   return addChainOptions(command);
 }
 
-/** The smallest accepted `--traffic`. Even a call to a contract that does nothing uses 133,000 gas. */
+/** The minimum for `--traffic`. Even a call to a contract that does nothing uses 133,000 gas. */
 const LEAST_TRAFFIC = 200_000n;
 
 function trafficOption(): Option {
@@ -88,7 +88,7 @@ function trafficOption(): Option {
   ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 
-/** The parts that run if the command names none. */
+/** The parts to run if the command line names none. */
 const WHOLE: readonly LocalnetPart[] = LOCALNET_PARTS.filter((part) => part !== "ibc-relayer");
 
 async function startLocalnet(
@@ -113,7 +113,7 @@ async function startLocalnet(
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
   const hasControl = parts.includes("local") || parts.includes("sidecar");
-  // Import the chains only here: they take half a second to load, and `--help` does not need them.
+  // Import the chains only here, because loading them takes half a second and `--help` does not need them.
   const { runLocalnet } = await import("../../../daemons/localnet/main.ts");
   await runLocalnet(
     {

@@ -82,7 +82,7 @@ const COMMANDS: LazyCommands = {
   },
 };
 
-/** Modules that any chain's state may contain. */
+/** Returns all modules that a chain's state may contain. */
 async function modules(): Promise<ModuleSet> {
   return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
 }

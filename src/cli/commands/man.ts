@@ -45,7 +45,7 @@ function pageName(path: readonly string[]): string {
   return ["relaywatch", ...path].join("-");
 }
 
-/** Formats a command's manual page in roff. */
+/** Formats a command's manual page as roff. */
 export function manPage(command: Command, path: readonly string[]): string {
   const help = command.createHelp();
   const inner = visibleCommands(command);

@@ -92,7 +92,7 @@ export function queryCommand(context: CliContext): Promise<Command> {
 
 type Load = LazyCommands[string]["load"];
 
-/** Loads the query command for a module whose queries all come from a single table. */
+/** Loads the query commands of a module whose queries are all defined in one table. */
 function queries(name: Parameters<typeof moduleQueries>[0]): Load {
   return async () => (await import("../../localnet/cli/query/modules.ts")).moduleQueries(name);
 }
@@ -163,7 +163,7 @@ export function txCommand(context: CliContext): Promise<Command> {
   return addLazyCommands(new Command(), MESSAGES, withGasReports(context, GAS_REPORTS));
 }
 
-/** Loads the transaction command for a module whose messages all come from a single table. */
+/** Loads the transaction commands of a module whose messages are all defined in one table. */
 function messages(name: Parameters<typeof moduleMessages>[0]): Load {
   return async () => (await import("../../localnet/cli/tx/modules.ts")).moduleMessages(name);
 }
@@ -173,7 +173,7 @@ function benchMessagesOf(name: Parameters<typeof benchMessages>[0]): Load {
   return async () => (await import("../../workbench/cli/bench-queries.ts")).benchMessages(name);
 }
 
-/** The workbench's gas reports. Their code is loaded on first use. */
+/** The workbench's gas reports, loaded on first use. */
 const GAS_REPORTS: GasReports = {
   save: async (...request) => (await loadGasReports()).save(...request),
   stacks: async (...request) => (await loadGasReports()).stacks(...request),

@@ -39,7 +39,7 @@ export function startCommand(context: CliContext): Command {
     .action((options: Options) => startRelayer(options, context));
 }
 
-/** Imports the Go relayer's storage on the first start, if that relayer ran in this state directory before. */
+/** Imports the Go relayer's storage on the first start in a state directory that the Go relayer has used. */
 async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<void> {
   if (!isFirstAfterGo(config)) return;
   // Load LevelDB only if there is something to import.

@@ -74,7 +74,7 @@ export function upCommand(context: CliContext): Command {
   return addChainOptions(command);
 }
 
-/** The user's own contracts on the local chain. */
+/** The user's own contracts for the local chain. */
 type OwnContracts = Pick<LocalnetRunOptions, "contracts" | "watch" | "onContract">;
 
 async function up(options: Options, context: CliContext): Promise<void> {
@@ -110,7 +110,7 @@ async function up(options: Options, context: CliContext): Promise<void> {
 
 const DONE = new Error("the first results exist");
 
-/** Creates the daemons as services. The relayer and the watchdog start once the chains are listening. */
+/** Creates the daemons as services. The relayer and the watchdog start once the chains' servers are listening. */
 function createParts(
   options: Options,
   daemon: DaemonContext,
@@ -126,7 +126,7 @@ function createParts(
     const { clock } = await raceAbort(chainsUp.promise, signal);
     return { ...daemon, ...(options.chainClock ? { clock } : {}), signal };
   };
-  // This process serves all pages, so they can link to each other without any configuration.
+  // This process serves all pages, so the pages can link to each other without configuration.
   const links: PublicLinks = {
     watchdog: addressOf(ports.watchdog),
     relayer: addressOf(ports.relayer),
@@ -230,7 +230,7 @@ const LINE_EVERY_MS = 2_000;
 const BLOCK_EVERY_MS = 1_000;
 
 /**
- * Shows the state until the signal aborts: on a terminal as a block that is redrawn in place, elsewhere as one line per change.
+ * Shows the state until the signal aborts. On a terminal, redraws a block in place; elsewhere, prints a line for each change.
  * After the first result, suggests what to try next.
  */
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {

@@ -72,7 +72,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
 }
 
 interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
-  /** How error messages name the setting that changes the port: the configuration key or, if there is none, the option. */
+  /** How error messages refer to the port setting: by its configuration key, or by the option if there is no such key. */
   readonly names: Pick<DaemonContext, "portOption">;
 }
 

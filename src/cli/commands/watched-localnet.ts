@@ -3,7 +3,7 @@ import { firstValidatorOf } from "../../localnet/genesis/genesis.ts";
 import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import type { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 
-/** Returns the watchdog's data about a localnet's local chain. */
+/** Describes a localnet's local chain for the watchdog's configuration. */
 export function watchedLocalnet(
   chain: ChainProfile,
   ports: Ports,

@@ -18,7 +18,7 @@ const NAMES = { watchdog: "the oracle watchdog", relayer: "the relayer" } as con
 
 type DaemonKind = keyof typeof NAMES;
 
-/** `relaywatch why`: reports on the daemon that an option selects. Default: the watchdog and the relayer on this machine. */
+/** `relaywatch why`: reports on the selected daemon. Default: the watchdog and the relayer on this machine. */
 export function whyCommand(context: CliContext): Command {
   const command = new Command().action((options: Options) => why(options, context));
   for (const option of oracleOptions())
@@ -46,7 +46,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
     const hint = "select another with --url";
     const asked = { daemon: "the daemon", url, path: "/api/status", hint };
     const status = await askDaemon(asked, context.signal);
-    // Only a relayer's status lists queries.
+    // Only a relayer's status contains queries.
     const isRelayer = isRecord(status) && Array.isArray(status["queries"]);
     return printReport(
       isRelayer ? relayerWhyReport(parseRelayerNow(status)) : await ofWatchdog(),
@@ -62,7 +62,7 @@ async function why(options: Options, context: CliContext): Promise<void> {
   const ports = portsAt(portOffset);
   const found = await Promise.all([
     whatSays("watchdog", ports.watchdog, ofWatchdog),
-    // Only a watchdog has validators.
+    // Only a watchdog reports on validators.
     ...(options.validator === undefined
       ? [whatSays("relayer", ports.relayer, () => ofRelayer(`http://127.0.0.1:${ports.relayer}`, HINT))]
       : []),
@@ -73,9 +73,9 @@ async function why(options: Options, context: CliContext): Promise<void> {
 const HINT =
   "start relaywatch up or relaywatch relayer start, or select another relayer with --url or --config";
 
-/** Returns the relayer's URL from its configuration file. Undefined for a watchdog's file, which another reader checks. */
+/** Returns the relayer's URL from its configuration file. Undefined for a watchdog's file, which is read elsewhere. */
 async function relayerUrlIn(file: string): Promise<string | undefined> {
-  // Import the schemas only when needed: they take longer to load than the rest of the command runs.
+  // Import the schemas only when needed, because loading them takes longer than the rest of the command.
   const { kindOf } = await import("./config.ts");
   const { readConfigText } = await import("../../platform/config/config.ts");
   if (kindOf(readConfigText(file)) !== "icq-relayer") return undefined;
@@ -99,8 +99,8 @@ async function whatSays(kind: DaemonKind, port: number, read: () => Promise<Repo
 }
 
 /**
- * Joins the daemons' reports. The result has a problem if any report has one. A daemon that does not respond is not a problem,
- * because not every machine runs both.
+ * Joins the daemons' reports. The joined report has a problem if any report has a problem. A daemon that does not respond is not
+ * a problem, because not every machine runs both daemons.
  */
 function joined(all: readonly Said[]): Report {
   const reports = all.flatMap(({ report }) => (report instanceof CliError ? [] : [report]));

@@ -20,7 +20,6 @@ import type { Relayer } from "../../relayer/create-relayer.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
-/** Options for a test localnet. */
 export interface TestLocalnetOptions {
   /** Runs the interchain-query relayer. Default: true. */
   readonly relayer?: boolean;
@@ -28,13 +27,13 @@ export interface TestLocalnetOptions {
   readonly watchdog?: boolean;
   /** Runs the IBC relayer. Default: false. */
   readonly ibcRelayer?: boolean;
-  /** Validators' voting powers. Default: one validator. */
+  /** Voting power of each validator. Default: one validator. */
   readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
-  /** What the chains do where the deployed chain deviates from the specification. Default: follow the specification. */
+  /** How the chains behave where the deployed chain deviates from the specification. Default: as specified. */
   readonly profile?: "specification" | "deployed";
 }
 
-/** Base URLs of a chain's servers; `grpc` has no scheme. */
+/** Base URLs of a chain's servers. `grpc` has no scheme. */
 export interface TestChain {
   readonly id: string;
   readonly rpc: string;
@@ -49,37 +48,36 @@ export interface TestChain {
 export interface TestLocalnet {
   readonly local: TestChain;
   readonly remote: TestChain;
-  /** URLs of the daemons' pages and APIs; undefined for a daemon that is not running. */
+  /** URLs of the daemons' pages and APIs. Undefined if the daemon is not running. */
   readonly relayer: string | undefined;
   readonly watchdog: string | undefined;
-  /** Returns the address and mnemonic of a funded local-chain account such as `alice`, `bob` or `operator`. PUBLIC TEST KEYS. */
+  /** Returns the address and mnemonic of a funded local-chain account, e.g. `alice`, `bob` or `operator`. PUBLIC TEST KEYS. */
   readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
-  /** Current heights of both chains. */
   readonly heights: () => { readonly local: bigint; readonly remote: bigint };
-  /** Makes blocks on both chains. Advances the time by `intervalMs` (default: 1000) before each block. */
+  /** Makes blocks on both chains. Advances time by `intervalMs` (default: 1000) before each block. */
   readonly mine: (count?: number, intervalMs?: number) => Promise<void>;
-  /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000), measured on this machine's clock. */
+  /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000) of real time. */
   readonly mineUntil: (isDone: () => boolean | Promise<boolean>, deadlineMs?: number) => Promise<void>;
-  /** Current time of the chains, in ms since the Unix epoch. */
+  /** Current chain time, in ms since the Unix epoch. */
   readonly now: () => number;
-  /** Advances the chains' time without making a block. */
+  /** Advances chain time without making a block. */
   readonly advance: (ms: number) => void;
-  /** Sends coins in the native denomination to an address on the local chain. The coins arrive in the next block. */
+  /** Sends coins of the native denomination to an address on the local chain. The coins arrive in the next block. */
   readonly faucet: (address: string, amount: bigint) => Promise<void>;
-  /** Number of results that the relayer has submitted for this interchain query. */
+  /** Returns the number of results that the relayer has submitted for this interchain query. */
   readonly results: (queryId: bigint) => number;
   /** Takes a snapshot of both chains' current state and returns its number. */
   readonly snapshot: () => number;
   readonly revert: (snapshot: number) => void;
-  /** Stops all parts. Rejects with the error of a failed part. */
+  /** Stops all parts. Rejects with the error if a part has failed. */
   readonly stop: () => Promise<void>;
 }
 
-/** The longest delay that a timer supports, so that no timer ever makes a block. */
+/** The longest delay that a timer supports, used so that no timer ever makes a block. */
 const NEVER_MS = 2 ** 31 - 1;
 const START_MS = 120_000;
 const BLOCK_MS = 1_000;
-/** How long `mineUntil` really waits between blocks, so that the daemons can work. */
+/** Real time that `mineUntil` waits between blocks so that the daemons can work. */
 const PAUSE_MS = 10;
 
 /** Starts a localnet on free loopback ports, with its state in memory. */
@@ -167,7 +165,7 @@ interface Ready extends LocalnetReady {
   readonly relayer: Relayer | undefined;
 }
 
-/** Creates the daemons as services. `ready` resolves once all of them are listening. */
+/** Creates the daemons as services. `ready` resolves once all daemons are listening. */
 function createParts(
   options: TestLocalnetOptions,
   ports: Ports,
@@ -234,7 +232,7 @@ function createParts(
   };
 }
 
-/** Returns ports that are free now. The start fails if another process takes one of them first. */
+/** Returns ports that are currently free. Startup fails if another process takes one of them first. */
 async function freePorts(): Promise<Ports> {
   const servers = Object.keys(DEFAULT_PORTS).map((name) => ({
     name,

@@ -9,7 +9,7 @@ import { RAW_CASE_FILES } from "../../watchdog/monitoring/raw-alerts.ts";
 import { ALERTS, RULE_FILES } from "./rules.ts";
 import { REAL_TIMES, toMinutes } from "../../platform/monitoring/alerts/times.ts";
 
-/** Returns the generated Prometheus and Alertmanager files in `alerts` by their path in the repository. */
+/** Returns the generated Prometheus and Alertmanager files in `alerts`, keyed by their path in the repository. */
 export function alertFiles(): ReadonlyMap<string, string> {
   return new Map<string, string>([
     ...[...RULE_FILES].map(
@@ -34,12 +34,13 @@ interface InhibitRule {
   readonly equal: readonly string[];
 }
 
-/** Returns the inhibition rules. While an alert fires, the alerts that it causes send no notifications. */
+/** Returns the inhibition rules: while an alert fires, no notifications are sent for the alerts that it causes. */
 export function inhibitRules(): readonly InhibitRule[] {
   const targets = new Map(ALERTS.map((one) => [one.name, one]));
   const causes = new Map(ALERTS.filter(({ inhibits }) => inhibits.length > 0).map((one) => [one.alert, one]));
   return [
-    // The rules on raw metrics can be loaded together with the watchdog's rules. The raw rules notify while the watchdog does not.
+    // The rules on raw metrics and the watchdog's rules can be loaded together. Raw rules then notify only if the watchdog's do
+    // not.
     {
       source_matchers: ['component = "oracle-watchdog"'],
       target_matchers: ['component = "oracle-raw"'],
@@ -47,7 +48,7 @@ export function inhibitRules(): readonly InhibitRule[] {
     },
     ...[...causes.values()].flatMap(({ alert, inhibits, scope }) => {
       const effects = inhibits.flatMap((name) => targets.get(name) ?? []);
-      // One connection's problems do not affect another. An alert about the whole relayer has no connection.
+      // Problems on one connection do not affect other connections. An alert about the whole relayer has no connection label.
       const isOfConnection = (effect: AlertSpec): boolean =>
         scope.includes("connection_id") && effect.scope.includes("connection_id");
       const rule = (group: readonly AlertSpec[], equal: readonly string[]): readonly InhibitRule[] =>
@@ -73,14 +74,14 @@ export function inhibitRules(): readonly InhibitRule[] {
 
 const DEAD_MAN = 'alertname = "RelaywatchDeadMan"';
 
-/** Returns an Alertmanager configuration with receivers for pages, tickets, a chat, and a monitor of the monitoring itself. */
+/** Returns an Alertmanager configuration with receivers for pages, tickets, a chat, and a monitor of the monitoring. */
 function alertmanagerExample(): string {
   return (
     GENERATED +
     yamlText({
       route: {
         receiver: "chat",
-        // Send one notification for alerts that fire together.
+        // Send a single notification for alerts that fire together.
         group_by: ["component", "chain_id", "validator", "instance"],
         group_wait: "15s",
         group_interval: "1m",
@@ -135,14 +136,14 @@ function alertmanagerExample(): string {
   );
 }
 
-/** Returns an Alertmanager configuration for a localnet. Alertmanager's page shows the alerts, but nobody is notified. */
+/** Returns an Alertmanager configuration for a localnet. Alerts appear on Alertmanager's page, but nobody is notified. */
 function alertmanagerLocalnet(): string {
   return (
     GENERATED +
     yamlText({
       route: {
         receiver: "page",
-        // A critical alert must not wait for the next message about a group of warnings.
+        // A critical alert must not wait for the next notification of a group of warnings.
         group_by: ["component", "severity", "instance", "validator"],
         group_wait: "5s",
         group_interval: "10s",
@@ -154,13 +155,14 @@ function alertmanagerLocalnet(): string {
   );
 }
 
-/** Returns a Prometheus configuration for one validator, one relayer, and Prometheus and Alertmanager themselves. */
+/** Returns a Prometheus configuration for one validator, one relayer, Prometheus and Alertmanager. */
 function prometheusExample(): string {
   return prometheusConfig({ chainId: "neutron-1", interval: "15s", own: "127.0.0.1:9090", more: [] });
 }
 
 /**
- * Returns the Prometheus configuration for a localnet and its IBC relayer. The localnet's gRPC server uses Prometheus's usual port.
+ * Returns the Prometheus configuration for a localnet and its IBC relayer. Prometheus's default port is not available, because
+ * the localnet's gRPC server uses it.
  */
 function prometheusLocalnet(): string {
   const more = [job("localnet", "127.0.0.1:9997")];
@@ -170,7 +172,7 @@ function prometheusLocalnet(): string {
 interface PrometheusPlace {
   readonly chainId: string;
   readonly interval: string;
-  /** Prometheus's own address. */
+  /** Address of Prometheus itself. */
   readonly own: string;
   readonly more: readonly ReturnType<typeof job>[];
 }
@@ -207,7 +209,7 @@ function secret(file: string): string {
   return `/etc/alertmanager/secrets/${file}`;
 }
 
-/** Sampling and evaluation interval: short by default, long for cases that last many hours. */
+/** Sampling and evaluation intervals: short by default, long for test cases that last many hours. */
 interface Sampling {
   readonly name: "short" | "long";
   /** Samples per minute. */
@@ -222,7 +224,8 @@ const SAMPLINGS: readonly Sampling[] = [
 const LONG_MINUTES = 120;
 
 /**
- * Returns promtool test files for a rule file's alerts, by name. Each file tests its alert before, during and after its situation.
+ * Returns promtool test files, by name, for the alerts in a rule file. Each test evaluates the alert before, during and after the
+ * situation that fires it.
  */
 function caseFiles(file: string): ReadonlyMap<string, string> {
   const cases = (RULE_FILES.get(file) ?? [])
@@ -303,7 +306,7 @@ function inputSeries(alert: Testable, minutes: Minutes, { samples }: Sampling) {
   ];
 }
 
-/** Returns the series for the second phase. Without a first value, it continues from its last value in the first phase. */
+/** Returns a series for the second phase. Without its own first value, the series continues from the end of the first phase. */
 function continued(next: SeriesCase, before: SeriesCase, minutes: number): SeriesCase {
   const { from = 0, step = 0, jump = 0, clock } = before;
   return { ...next, from: next.from ?? (clock ? from : from + jump + step * minutes) };
@@ -312,11 +315,11 @@ function continued(next: SeriesCase, before: SeriesCase, minutes: number): Serie
 interface Phase {
   readonly atMinute: number;
   readonly count: number;
-  /** Per minute. */
+  /** Samples per minute. */
   readonly samples: number;
 }
 
-/** Formats samples in promtool's notation, for example "0+5x9" for ten samples. Time begins at 0. */
+/** Formats samples in promtool's notation, for example "0+5x9" for ten samples. Time starts at 0. */
 function ramp(
   { from = 0, step = 0, jump = 0, ends, clock }: SeriesCase,
   { atMinute, count, samples }: Phase,
@@ -331,7 +334,7 @@ function ramp(
     : `${part(start, samples)} ${part(start + jump + growth * samples, count - samples)}`;
 }
 
-/** Replaces `$` with the labels of the alert's target. Labels in the series itself take precedence. */
+/** Replaces `$` with the labels of the alert's target, except for labels that the series sets itself. */
 function withLabels(series: string, { component, name }: AlertSpec, place = name): string {
   const labels = Object.entries(placeLabels(component, place))
     .filter(([label]) => !series.includes(`,${label}="`))

@@ -21,15 +21,15 @@ import type { Cost } from "../../watchdog/policy/cost-text.ts";
 import { markdownTable } from "./marked-sections.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
 
-/** The measurements in an alert's example: when it fires, as its runbook states, and when it ends. */
+/** Reasons in an alert's example: when the alert fires, as its runbook states, and when the alert ends. */
 export interface ExampleReasons {
   readonly firing: string;
   readonly resolved: string;
 }
 
 /**
- * Returns the reasons in an alert's example. The first comes from the alert's runbook in the repository `root`; "…" if the runbook
- * is yet to be written. The last comes from the condition.
+ * Returns the reasons in an alert's example. The firing reason is read from the alert's runbook in the repository `root`, and is
+ * "…" if the runbook is not yet written. The resolved reason comes from the condition.
  */
 export function exampleReasons({ name, end }: Condition, root: string): ExampleReasons {
   const path = join(root, runbookPathOf(name));
@@ -41,7 +41,7 @@ export function exampleReasons({ name, end }: Condition, root: string): ExampleR
 const RULES = alertsSchema.parse({}).rules;
 const SINCE_MS = Date.UTC(2026, 10, 22, 5, 54);
 const OUTAGE_MS = 40 * MINUTE_MS;
-/** The alert whose complete messages the page shows. */
+/** The alert for which the page shows complete messages. */
 const EXAMPLE = "sidecar-down";
 
 const OPTIONS = {
@@ -53,7 +53,7 @@ const OPTIONS = {
   links: { watchdog: "https://watchdog.example/", grafana: "https://grafana.example/" },
 };
 
-/** Simulates one alert for a validator. The alert begins, lasts 40 minutes longer than it takes to fire, and ends. */
+/** Simulates one alert for a validator: it becomes active, fires, and ends 40 minutes later. */
 function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readonly AlertEvent[] {
   const endMs = SINCE_MS + rule.forMs + OUTAGE_MS;
   const polls: readonly (readonly [number, ConditionResult])[] = [
@@ -78,14 +78,14 @@ function eventsOf(rule: AlertRule, { firing, resolved }: ExampleReasons): readon
   });
 }
 
-/** Assumes one block per second, in a month that allows 51,840 misses and has no other misses. */
+/** Assumes one block per second, in a month that allows 51,840 misses and has no earlier misses. */
 function exampleCost(nowMs: number): Cost {
   const sinceMs = SINCE_MS - 4_000;
   const blocks = BigInt(Math.floor((nowMs - sinceMs) / 1_000));
   return { allowed: 51_840n, payCents: 0n, currency: "USD", sinceMs, blocks };
 }
 
-/** Returns the page about all alerts: when they fire, and their messages. `root` is the repository. */
+/** Returns the page that lists when each alert fires and what its messages say. `root` is the repository. */
 export function alertMessagesPage(root: string): string {
   const example = RULES.filter(({ condition }) => condition.name === EXAMPLE)
     .flatMap((rule) => eventsOf(rule, exampleReasons(rule.condition, root)))
@@ -116,11 +116,11 @@ function ofWatchdog({ condition, severity }: AlertRule, { firing, resolved }: Ex
   return `### ${runbookLink(title, name)}\n\n${names}, ${severity}.\n\n${lines.join("\n")}\n`;
 }
 
-/** The first step of most alerts about the month, which the page gives once. */
+/** First step of most alerts about the month. The page shows it only once. */
 const COMMON_ACTION =
   RULES.find(({ condition: { name } }) => name === "full-reward-rate-low")?.condition.action ?? "";
 
-/** Alerts that many others mute together, under the name that {@link EXPLANATION} defines. The largest group comes first. */
+/** Groups of alerts that many alerts mute, with the names that {@link EXPLANATION} defines. The largest group comes first. */
 const GROUPS: readonly (readonly [string, RegExp])[] = [
   ["*month*", /-reward-(?!lost)/],
   ["*full*", /^full-reward-(?!lost)/],

@@ -19,7 +19,7 @@ import { markdownTable } from "./marked-sections.ts";
 const RELAYER_KIND = relayerConfigKind({ environment: () => undefined, file: () => "" });
 const RELAYER = RELAYER_KIND.schema;
 
-/** Returns the generated files in `config` by their path in the repository. */
+/** Returns the generated files in `config`, keyed by their path in the repository. */
 export function configFiles(): ReadonlyMap<string, string> {
   return new Map([
     ["config/schema/icq-relayer.schema.json", jsonSchemaFile(RELAYER, "icq-relayer")],
@@ -44,7 +44,7 @@ export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
 }
 
-/** Returns the table of a chain file's keys. The table lists a remote chain's keys only if they differ from the local chain's. */
+/** Returns the table of a chain file's keys. The remote chain's keys are listed only if they differ from the local chain's. */
 export function chainKeyTable(): string {
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
@@ -53,8 +53,8 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table of the watchdog's keys. The table omits alerts and channels, which have their own tables, and the keys that the
- * relayer has too. It also omits a validator's keys that can be set at the top level for a single validator.
+ * Returns the table of the watchdog's keys. It omits the keys of alerts and channels, which have their own tables, and keys that
+ * the relayer has too. It also omits keys of a validator that can be set at the top level if there is only one validator.
  */
 export function watchdogKeyTable(): string {
   const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
@@ -82,7 +82,7 @@ function exampleOfKind(
   return [path, exampleFile(schema, exampleHead(kind, whose, path, secrets), more)];
 }
 
-/** Returns the variables from which a file reads its secrets. Ignores comments. */
+/** Returns the environment variables from which a file reads its secrets. Ignores comments. */
 function secretVariables(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/^[^#\n]*\{env: (\w+)\}/gm)].map(([, name = ""]) => name))];
 }
@@ -113,7 +113,7 @@ function exampleHead(
   ];
 }
 
-/** Returns one example per channel kind, with the kind's example values or else the defaults. */
+/** Returns an example of each channel kind. Keys have the kind's example values, or else their defaults. */
 function channelExamples(): readonly unknown[] {
   return CHANNEL_KINDS.map(({ kind, schema, example }) =>
     Object.fromEntries(
@@ -125,11 +125,11 @@ function channelExamples(): readonly unknown[] {
   );
 }
 
-/** By path: values for the example file that the schema does not define, such as `notify.channels`. */
+/** Values for the example file that the schema does not define, such as `notify.channels`, keyed by path. */
 type MoreExamples = Readonly<Record<string, unknown>>;
 
 /**
- * Returns an example file with every key. Each key's description becomes a comment. The value is the key's example, or else its
+ * Returns an example file with every key. Comments contain the keys' descriptions. A key's value is its example, or else its
  * default.
  * @throws if a key has neither.
  */
@@ -144,7 +144,7 @@ export function exampleFile(schema: KeySchema, head: readonly string[], more: Mo
 interface ExampleKey {
   readonly key: string;
   readonly schema: KeySchema;
-  /** The section with this key. */
+  /** The section that contains this key. */
   readonly section: KeySchema;
   readonly path: string;
   readonly file: ExampleFile;
@@ -152,7 +152,7 @@ interface ExampleKey {
 
 interface ExampleFile {
   readonly more: MoreExamples;
-  /** Comments already written. A key that several sections share is described only once. */
+  /** Comments already written. A key that occurs in several sections is described only once. */
   readonly shown: Set<string>;
 }
 
@@ -200,7 +200,7 @@ function valueLines({ key, schema, path, file }: ExampleKey): readonly string[] 
   return [`${key}: ${inline(value)}`];
 }
 
-/** Formats an entry of a list section, with comments for its keys. */
+/** Formats an entry in a list of sections, with comments for its keys. */
 function itemLines(item: unknown, items: KeySchema, path: string, file: ExampleFile): readonly string[] {
   const section = optionOf(items, item);
   const lines = Object.entries(item ?? {}).flatMap(([key, value]) => {
@@ -238,8 +238,8 @@ function wrapped(text: string): readonly string[] {
 }
 
 /**
- * Returns a Markdown table with one row for each key whose path `has` accepts. A mark shows how a reload applies the key; without
- * one, the services restart.
+ * Returns a Markdown table with a row for each key whose path `has` accepts. A mark shows how a reload applies the key; keys
+ * without a mark restart the services.
  */
 export function keyTable(
   { schema }: Pick<ConfigKind<unknown>, "schema">,
@@ -255,7 +255,7 @@ function reloadMark(reload: string | undefined): string {
   return reload === undefined || reload === "services" ? "" : ` (*${reload}*)`;
 }
 
-/** Returns a row's text without the section name, to compare rows from two sections. */
+/** Returns a row's text without the section name, so that rows from two sections can be compared. */
 function rowText({ path, ...rest }: TableRow): string {
   return JSON.stringify([path.replace(/^\w+/, ""), rest]);
 }
@@ -269,7 +269,7 @@ function rowsTable(rows: readonly TableRow[]): string {
 
 interface TableRow {
   readonly path: string;
-  /** The default; or the type, if there is no default or the default does not show its type. */
+  /** The default value; or the type, if there is no default or the type is not apparent from it. */
   readonly value: string;
   readonly text: string;
 }

@@ -8,7 +8,7 @@ const ALERT_TITLES = Object.fromEntries(
   ALERTS.map(({ name, summary }) => [name, summary.replace(/\.$/, "")] as const),
 );
 
-/** Returns every generated file in `dashboards` by its path in the repository. */
+/** Returns all generated files in `dashboards`, keyed by their path in the repository. */
 export function dashboardFiles(): ReadonlyMap<string, string> {
   return new Map([
     ...DASHBOARD_SPECS.map(

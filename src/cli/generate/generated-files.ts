@@ -16,7 +16,7 @@ import { markdownTable, withSection } from "./marked-sections.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { runbookFiles } from "./runbook-files.ts";
 
-/** Folders that contain only generated files. A removed alert's file there is stale. */
+/** Folders that contain only generated files. If an alert has been removed, its file there is stale. */
 const FOLDERS = [
   "alerts/alertmanager",
   "alerts/prometheus",
@@ -26,7 +26,7 @@ const FOLDERS = [
   "dashboards/provisioning",
 ];
 
-/** Returns the contents of all generated files by their path in the repository `root`. */
+/** Returns the contents of all generated files, keyed by their path in the repository `root`. */
 export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...alertFiles(),
@@ -39,7 +39,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
   ]);
 }
 
-/** By path: the handwritten files that contain generated sections between markers. */
+/** Returns the handwritten files that contain generated sections between markers, keyed by path. */
 async function sections(root: string): Promise<readonly (readonly [string, string])[]> {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "docs/commands.md": { commands: await commandTables() },
@@ -60,7 +60,7 @@ async function sections(root: string): Promise<readonly (readonly [string, strin
   ]);
 }
 
-/** Returns the sorted paths of generated files that are missing, stale or without a source. */
+/** Returns the sorted paths of generated files that are missing, outdated or without a source. */
 export async function staleFiles(root: string): Promise<readonly string[]> {
   return differing(root, await generatedFiles(root));
 }
@@ -70,7 +70,7 @@ function differing(root: string, files: ReadonlyMap<string, string>): readonly s
   return [...changed.map(([path]) => path), ...withoutSource(root, files)].toSorted();
 }
 
-/** Writes stale files and deletes files without a source. Returns their paths. */
+/** Writes outdated files and deletes files without a source. Returns their paths. */
 export async function writeGeneratedFiles(root: string): Promise<readonly string[]> {
   const files = await generatedFiles(root);
   const stale = differing(root, files);
@@ -97,7 +97,7 @@ function textOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** A channel kind's keys, in schema order. */
+/** The keys of a channel kind, in schema order. */
 const keySchema = z.object({
   properties: z.record(
     z.string(),
@@ -107,7 +107,7 @@ const keySchema = z.object({
 
 type Key = z.output<typeof keySchema>["properties"][string] & { readonly key: string };
 
-/** Returns a Markdown table of one area's differences between the specification and the deployed chain. */
+/** Returns a Markdown table of the differences between the specification and the deployed chain in one area. */
 function differenceTable(area: string): string {
   const rows = listDeviations()
     .filter((row) => row.area === area)
@@ -142,7 +142,7 @@ function isCommon(key: string): boolean {
   return key in COMMON_FIELDS;
 }
 
-/** Returns one Markdown table of commands per top-level group, and one for the commands outside any group. */
+/** Returns a Markdown table of commands for each top-level group, and one for the commands outside groups. */
 async function commandTables(): Promise<string> {
   const program = await createSilentProgram(ALL_COMMANDS);
   return [
@@ -157,7 +157,7 @@ async function commandTables(): Promise<string> {
 
 type Cells = readonly string[];
 
-/** The names of a module's commands say what they do, and `--help` says it again: one row per module, without purposes. */
+/** Lists each module on one row, without purposes, because command names are self-explanatory and `--help` describes them. */
 function moduleTables(group: Command): string {
   const path = `${group.name()} `;
   const rows = groupsOf(group).map((module): Cells => {
@@ -171,7 +171,7 @@ function groupsOf(command: Command): readonly Command[] {
   return visibleCommands(command).filter((one) => visibleCommands(one).length > 0);
 }
 
-/** Returns the rows of the commands that are in no group of their own. */
+/** Returns rows for the commands that are not groups. */
 function singles(command: Command, path: string): readonly Cells[] {
   return visibleCommands(command)
     .filter((one) => visibleCommands(one).length === 0)

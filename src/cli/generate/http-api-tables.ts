@@ -17,7 +17,7 @@ import { WATCHDOG_API } from "../../watchdog/watchdog-api.ts";
 import { CONTRACT_PAGE, PROFILE_ROUTE } from "../../workbench/contract-page.ts";
 import { markdownTable } from "./marked-sections.ts";
 
-/** Every server's routes, except the update streams of its pages. */
+/** All routes of each server, except the update streams of the server's pages. */
 export const SERVER_ROUTES: Readonly<
   Record<"relayer" | "watchdog" | "localnet", readonly RouteDefinition[]>
 > = {
@@ -51,7 +51,7 @@ export const SERVER_ROUTES: Readonly<
   ],
 };
 
-/** The routes that both daemons serve in the same way. */
+/** Routes that work the same way in both daemons. */
 const DAEMON_ROUTES: ReadonlySet<RouteDefinition> = new Set([
   OVERVIEW_ROUTE,
   RUNBOOK_DEFINITION,
@@ -59,7 +59,7 @@ const DAEMON_ROUTES: ReadonlySet<RouteDefinition> = new Set([
   OPENAPI_ROUTE,
 ]);
 
-/** Returns the tables in docs/http-api.md by section. */
+/** Returns the tables for docs/http-api.md, keyed by section. */
 export function httpApiTables(): Readonly<Record<string, string>> {
   const own = (routes: readonly RouteDefinition[]) => routes.filter((route) => !DAEMON_ROUTES.has(route));
   const { relayer, watchdog, localnet } = SERVER_ROUTES;
@@ -75,12 +75,12 @@ function pages(shown: readonly LivePlace[]): readonly RouteDefinition[] {
   return shown.map(pageDefinition);
 }
 
-/** The tables list the pages but do not render them. */
+/** The tables list the pages without rendering them. */
 function unread(): never {
   return unreachable("a page is only listed");
 }
 
-/** Returns a Markdown table of routes without the pages' update streams. */
+/** Formats routes, except the pages' update streams, as a Markdown table. */
 function routeTable(routes: readonly RouteDefinition[]): string {
   const rows = routes
     .filter(({ about }) => about.replies[200]?.mediaType !== "text/event-stream")

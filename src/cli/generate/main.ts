@@ -3,7 +3,7 @@ import { writePictures } from "./pictures.ts";
 import { runbookErrors } from "./runbook-errors.ts";
 
 // npm runs this in the repository root: `npm run generate`. `npm run generate -- --check` writes nothing. `npm run generate --
-// --pictures` also takes the pictures of the pages and dashboards, with Chromium.
+// --pictures` also takes pictures of the pages and dashboards with Chromium.
 const root = process.cwd();
 const isCheck = process.argv.includes("--check");
 

@@ -6,9 +6,9 @@ import { join } from "node:path";
 interface PictureSet {
   readonly folder: string;
   readonly test: string;
-  /** Picture files, each with the name that the test gives it. */
+  /** Picture files, keyed by the name that the test gives each picture. */
   readonly pictures: Readonly<Record<string, string>>;
-  /** Folders and files that the pictures depict. Their hash is stored next to the pictures. */
+  /** Folders and files shown in the pictures. Their hash is stored next to the pictures. */
   readonly sources: readonly string[];
 }
 
@@ -46,11 +46,11 @@ const SETS: readonly PictureSet[] = [
   },
 ];
 
-/** File with the hash of the sources from which the pictures were taken. */
+/** Name of the file that contains the hash of the pictures' sources. */
 const HASH_FILE = "sources.sha256";
 const LONGEST_MS = 1_200_000;
 
-/** Returns a hash of a set's sources, in hex. */
+/** Returns a hash of the set's sources, in hex. */
 function hashOf(root: string, { sources }: PictureSet): string {
   const files = sources.flatMap((place) =>
     statSync(join(root, place)).isDirectory()

@@ -15,7 +15,7 @@ import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
 import { createSilentProgram } from "./silent-program.ts";
 
-/** By heading: what each handwritten section must contain. */
+/** What each handwritten section must contain, keyed by heading. */
 const SECTIONS: ReadonlyMap<string, string> = new Map([
   ["Diagnosis", "numbered steps, each with what to look at"],
   ["Mitigation", "numbered steps, each with what to do"],
@@ -33,12 +33,12 @@ const STATUSES: ReadonlySet<string> = new Set(["OracleClientError"]);
 
 const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [name, alert]));
 
-/** Checks the text of the runbook `name`. Returns errors as "path:line: what is wrong", in line order. */
+/** Checks the text of the runbook `name`. Returns errors as "path:line: problem", in line order. */
 type RunbookCheck = (name: string, file: string) => Promise<readonly string[]>;
 
 /**
- * Checks that every alert has a runbook and every runbook has an alert. Checks that everything a runbook mentions exists: commands
- * with their options, metrics, alerts and links.
+ * Checks that every alert has a runbook and every runbook has an alert, and that all commands, options, metrics, alerts and links
+ * in a runbook exist.
  */
 export async function runbookErrors(root: string): Promise<readonly string[]> {
   const check = createRunbookCheck(root);
@@ -52,7 +52,7 @@ export async function runbookErrors(root: string): Promise<readonly string[]> {
   return [...missing, ...errors.flat()];
 }
 
-/** Creates the check for one runbook in the repository `root`. The check parses each command only once. */
+/** Creates the check for runbooks in the repository `root`. Each command is parsed only once, even if it occurs repeatedly. */
 export function createRunbookCheck(root: string): RunbookCheck {
   const metrics = usableMetrics();
   const commands = new Map<string, Promise<string | undefined>>();
@@ -133,7 +133,7 @@ function linkErrors({ links }: RunbookText, root: string): readonly Located[] {
     });
 }
 
-/** Returns the anchors that GitHub generates for a Markdown file's headings. */
+/** Returns the anchors that GitHub generates for the headings of a Markdown file. */
 function anchorsOf(markdown: string): readonly string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading
@@ -148,7 +148,7 @@ const METRIC =
 
 const FAULTS = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS, ...TRAFFIC_FAULTS });
 
-/** Returns the metrics and queries that do not exist, cannot be parsed, or are missing from the front matter. */
+/** Returns metrics and queries that do not exist, cannot be parsed, or are missing from the front matter. */
 function metricErrors(runbook: RunbookText, metrics: ReadonlySet<string>): readonly Located[] {
   const { frontMatter, codes, blocks } = runbook;
   const queries = new Set(frontMatter.queries.map(({ text }) => text));
@@ -184,7 +184,7 @@ function queryErrors({ line, text }: Located, metrics: ReadonlySet<string>): rea
   }
 }
 
-/** Returns the commands that the command line rejects or that are missing from the front matter. */
+/** Returns commands that the command line rejects or that are missing from the front matter. */
 async function commandErrors(
   { frontMatter, codes, blocks }: RunbookText,
   errorOf: (line: string) => Promise<string | undefined>,
@@ -212,7 +212,7 @@ async function commandErrors(
   ];
 }
 
-/** Returns the front matter entries that do not occur in the text. */
+/** Returns front matter entries that do not occur in the text. */
 function notInText(listed: readonly Located[], used: readonly Located[], kind: string): readonly Located[] {
   const texts = new Set(used.map(({ text }) => text));
   return listed
@@ -221,8 +221,8 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
 }
 
 /**
- * Describes the error in a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command
- * line accepts it. Treats `ID` as a number. Runs nothing.
+ * Describes the error in a "relaywatch …" line: an unknown command, option, value or fault. Returns undefined if the command line
+ * accepts it. Treats `ID` as a number. The command is not run.
  */
 async function commandError(line: string): Promise<string | undefined> {
   const words = wordsOf(line).slice(1);
@@ -236,7 +236,7 @@ async function commandError(line: string): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // A group without a command prints its help instead of a message.
+    // A group without a command prints help instead of an error message.
     return error.code === "commander.help" ? "a command is missing" : error.message.replace(/^error: /, "");
   }
 }
@@ -245,7 +245,7 @@ function isFault(word: string): boolean {
   return word.startsWith("--") || FAULTS.includes(word);
 }
 
-/** Splits a command line like a shell. Supports only the syntax that runbooks use. */
+/** Splits a command line as a shell does. Supports only the syntax used in runbooks. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) =>
     (double ?? single ?? word ?? "").replace(/^ID$/, "1"),
@@ -258,15 +258,15 @@ function withoutActions(command: Command): void {
   for (const inner of command.commands) withoutActions(inner);
 }
 
-/** A selector in a PromQL expression: a metric name or a pattern for metric names, and the label names that it matches. */
+/** A selector in a PromQL expression: a pattern for its metric name, and the label names that it matches. */
 interface Selector {
   readonly name: RegExp;
   readonly labels: readonly string[];
-  /** The selector as written, without a range. */
+  /** The selector as written, except for its range. */
   readonly text: string;
 }
 
-/** Parses an expression with Prometheus's grammar and returns its selectors. Throws on a syntax error. */
+/** Parses an expression with Prometheus's grammar and returns its selectors. Throws on syntax errors. */
 export function promqlSelectors(expr: string): readonly Selector[] {
   const selectors: Selector[] = [];
   parser.parse(expr).iterate({

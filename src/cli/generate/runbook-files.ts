@@ -17,7 +17,7 @@ const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
   DASHBOARD_SPECS.map(({ uid, title }) => [uid, title]),
 );
 
-/** Alerts by runbook name, in the order of the rule files. */
+/** Alerts keyed by runbook name, in rule file order. */
 export const ALERTS_BY_RUNBOOK: ReadonlyMap<string, readonly AlertSpec[]> = new Map(
   ALERTS.map(({ name }) => [name, ALERTS.filter((alert) => alert.name === name)]),
 );
@@ -27,8 +27,8 @@ export function runbookPathOf(name: string): string {
 }
 
 /**
- * By path in the repository `root`: every alert's runbook, the handwritten text with up-to-date generated sections. An alert
- * without a runbook gets one whose text is yet to be written. A file without markers stays unchanged.
+ * Returns every alert's runbook with up-to-date generated sections, keyed by path in the repository `root`. If an alert has no
+ * runbook, its runbook is a template without handwritten text. Files without markers are unchanged.
  */
 export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(
@@ -107,7 +107,7 @@ function firesText({ when, for: lasting }: Condition): string {
   return `It fires when ${when.replaceAll("`", "")}${lasting === "0s" ? "" : `, for ${lasting}`}.`;
 }
 
-/** Says which files contain the alert's expression. The watchdog evaluates its conditions itself. */
+/** Names the files that contain the alert's expression. The watchdog itself evaluates conditions without these files. */
 function rulesText(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
   if (alerts.length === 0) return "";
   return condition === undefined

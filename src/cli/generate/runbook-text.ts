@@ -1,30 +1,30 @@
 import { isNode, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 
-/** A part of a file and the line on which it begins, counted from 1. */
+/** Part of a file and its first line, counted from 1. */
 export interface Located {
   readonly text: string;
   readonly line: number;
 }
 
-/** A runbook without the text of its generated sections. */
+/** A runbook without the contents of its generated sections. */
 export interface RunbookText {
   readonly frontMatter: FrontMatter;
-  /** The handwritten level-2 sections: a heading such as "Diagnosis", and the text below it. */
+  /** The handwritten level-2 sections, each with its heading, such as "Diagnosis", and the text below the heading. */
   readonly sections: readonly (Located & { readonly heading: string })[];
   /** Inline code in the text. */
   readonly codes: readonly Located[];
-  /** Code blocks, without their indentation. */
+  /** Code blocks, with their indentation removed. */
   readonly blocks: readonly (Located & { readonly language: string })[];
   /** Link targets such as "sidecar-down.md", including links in the generated sections. */
   readonly links: readonly Located[];
 }
 
-/** The front matter. If it has `errors`, everything else is empty. */
+/** The front matter. If `errors` is not empty, all other fields are empty. */
 interface FrontMatter {
   /** The alert's Prometheus name. */
   readonly alert: Located | undefined;
-  /** The commands that can be checked, in text order: each `sh` block, and each inline `relaywatch …`. */
+  /** Commands that can be checked, in text order: each `sh` block and each inline `relaywatch …`. */
   readonly commands: readonly Located[];
   /** Inline PromQL queries. */
   readonly queries: readonly Located[];
@@ -71,7 +71,7 @@ function readFrontMatter(text: string): FrontMatter {
       errors: [{ line: 1, text: 'begin the file with front matter between two lines "---"' }],
     };
   const lineCounter = new LineCounter();
-  // Omit the second "---", which would begin a second document.
+  // Omit the second "---", which would start a second document.
   const document = parseDocument(text.slice(0, -"---\n".length), { lineCounter, prettyErrors: false });
   const lineOf = (path: readonly PropertyKey[]): number => {
     const node: unknown = document.getIn(path, true);
@@ -104,7 +104,7 @@ function readFrontMatter(text: string): FrontMatter {
   };
 }
 
-/** Replaces a pattern's matches with spaces, so that everything else keeps its position. */
+/** Replaces all matches of a pattern with spaces, so that the remaining text keeps its position. */
 function withoutText(content: string, pattern: RegExp): string {
   return content.replace(pattern, (match) => match.replaceAll(/[^\n]/g, " "));
 }

@@ -74,7 +74,7 @@ async function init(
     const lines = await (daemon === "relayer" ? planRelayer(options, deps) : planWatchdog(options, deps));
     const text = [...headOf(daemon, options.output), ...lines, ""].join("\n");
     check(daemon, text);
-    // The findings follow the file's path, or are comments in the file.
+    // The findings are printed after the file's path or, if the file itself is printed, as comments in it.
     const found =
       options.offline === true
         ? undefined
@@ -87,7 +87,7 @@ async function init(
   }
 }
 
-/** Asks each endpoint in a new relayer configuration for its capabilities, as `relayer doctor` does. */
+/** Asks each endpoint in a new relayer configuration what it supports, as `relayer doctor` does. */
 async function matrixOf(text: string, context: CliContext): Promise<string> {
   const { config } = withoutSecrets(() => readNew(relayerConfigKind(), text));
   const logger = await context.logger("error");
@@ -102,10 +102,7 @@ async function matrixOf(text: string, context: CliContext): Promise<string> {
   return [matrixText(rows), ...gaps].join("\n");
 }
 
-/**
- * Sends a test message to the channel in a new watchdog configuration. Throws `CliError` if the channel does not accept the
- * message.
- */
+/** Sends a test message to the channel in a new watchdog configuration. Throws a `CliError` if the channel rejects it. */
 async function testOf(text: string, context: CliContext): Promise<string | undefined> {
   if (withoutSecrets(() => readNew(watchdogConfigKind, text)).config.notify.channels.length === 0)
     return undefined;
@@ -160,7 +157,7 @@ function headOf(daemon: "relayer" | "watchdog", output = "FILE"): readonly strin
   ];
 }
 
-/** Checks that the daemon accepts the file. Throws a `CliError` that lists the missing options. */
+/** Checks that the daemon accepts the file. Otherwise, throws a `CliError` that lists the missing options. */
 function check(daemon: "relayer" | "watchdog", text: string): void {
   try {
     withoutSecrets(() =>
@@ -171,7 +168,7 @@ function check(daemon: "relayer" | "watchdog", text: string): void {
   }
 }
 
-/** Reads a configuration that is not yet written. Ignores environment variables. Throws `ConfigError`. */
+/** Reads a configuration that is not yet in a file. Ignores environment variables. Throws `ConfigError`. */
 function readNew<Config>(kind: ConfigKind<Config>, text: string): ParsedConfig<Config> {
   return readDaemonConfig(kind, { file: "new file", text }, {});
 }

@@ -16,8 +16,8 @@ interface KnownChain {
 }
 
 /**
- * Public chains, as of November 2026. The package chain-registry covers all chains and their assets, but it is a large dependency
- * for three facts. A node's REST API provides two of them.
+ * Public chains, as of November 2026. The package chain-registry lists all chains and their assets, but is a large dependency for
+ * three values, and a node's REST API provides two of them.
  */
 export const KNOWN_CHAINS: Readonly<Record<string, KnownChain>> = {
   "neutron-1": { prefix: "neutron", denom: "untrn", coinType: 118 },
@@ -31,10 +31,10 @@ export function knownChain(chainId: string): KnownChain | undefined {
 }
 
 const DEADLINE_MS = 10_000;
-/** Maximum response size. All light clients of a chain with a thousand connections fit. */
+/** Maximum response size, enough for all light clients of a chain with a thousand connections. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads JSON. Throws a `CliError` that names the endpoint's option. With `mayLack`, returns undefined if the module is missing. */
+/** Reads JSON. With `mayLack`, returns undefined if the chain lacks the module. Throws a `CliError` that names the option. */
 async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host, pathname } = url;
   const connections = createRemoteConnections({});
@@ -56,7 +56,7 @@ async function readJson(url: URL, option: string, signal: AbortSignal, mayLack =
   }
 }
 
-/** Validates a response. Throws a `CliError` that names the invalid field. */
+/** Validates a response. Throws a `CliError` with the name of the invalid field. */
 function parseReply<Schema extends z.ZodType>(
   schema: Schema,
   reply: unknown,
@@ -71,7 +71,7 @@ function parseReply<Schema extends z.ZodType>(
   );
 }
 
-// These texts come from the chain and go into a file and into requests, so only these formats are accepted.
+// These strings come from the chain and are put into a file and into requests, so accept only these formats.
 const chainIdText = z.string().regex(CHAIN_ID);
 const prefixText = z.string().regex(/^[a-z0-9]{1,83}$/);
 const denomText = z.string().regex(/^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/);
@@ -91,11 +91,11 @@ const statusReply = z.object({
 
 export interface NodeFacts {
   readonly chainId: string;
-  /** Consensus address and public key (base64) of the node's validator; undefined if it has no voting power. */
+  /** Consensus address and public key (base64) of the node's validator. Undefined if the validator has no voting power. */
   readonly validator: { readonly addressHex: string; readonly publicKey: string } | undefined;
 }
 
-/** Reads a node's `/status`. `option` names its URL in errors. Throws `CliError`. */
+/** Reads `/status` from a node. Errors refer to the URL by its `option`. Throws `CliError`. */
 export async function readNode(rpc: string, option: string, signal: AbortSignal): Promise<NodeFacts> {
   const reply = await readJson(urlBelow(rpc, "status"), option, signal);
   const { node_info: node, validator_info: own } = parseReply(
@@ -110,7 +110,7 @@ export async function readNode(rpc: string, option: string, signal: AbortSignal)
 
 const blockReply = z.object({ block: z.object({ header: z.object({ chain_id: chainIdText }) }) });
 
-/** Throws `CliError` unless the REST API that `option` names belongs to the chain `chainId`. */
+/** Throws a `CliError` if the REST API does not belong to the chain `chainId`. Errors refer to the URL by its `option`. */
 export async function requireSameChain(
   rest: string,
   option: string,
@@ -129,9 +129,9 @@ export async function requireSameChain(
 
 export interface ChainFacts {
   readonly prefix: string;
-  /** Denom of the fees. */
+  /** Denomination of fees. */
   readonly denom: string;
-  /** The fee market's minimum gas price; undefined without a fee market. */
+  /** Minimum gas price of the fee market. Undefined if the chain has no fee market. */
   readonly minPrice: string | undefined;
 }
 
@@ -139,7 +139,7 @@ const bech32Reply = z.object({ bech32_prefix: prefixText });
 const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base_gas_price: decimalText }) });
 const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
-/** Reads the address prefix and the fee market. Without a fee market, reads the staking denom. Throws `CliError`. */
+/** Reads the address prefix and the fee market or, if the chain has none, the staking denomination. Throws `CliError`. */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
@@ -153,7 +153,7 @@ export async function readChain(rest: string, signal: AbortSignal): Promise<Chai
   return { prefix, denom: params.bond_denom, minPrice: undefined };
 }
 
-/** An open connection and the chain that its light client tracks. */
+/** An open connection and the id of the chain that its light client tracks. */
 export interface OpenConnection {
   readonly id: string;
   readonly chainId: string;
@@ -205,7 +205,8 @@ const validatorsReply = z.object({
 });
 
 /**
- * Returns the addresses of a node's validator. `operator` is undefined if the chain does not list the validator. Throws `CliError`.
+ * Returns the addresses of a node's validator. `operator` is undefined if the chain does not list the validator. Throws
+ * `CliError`.
  */
 export async function readValidator(
   rest: string,

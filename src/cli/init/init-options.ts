@@ -22,27 +22,27 @@ export interface InitOptions {
   readonly output?: string;
 }
 
-/** One setting: the meaning of its option and question, and an example. */
+/** A setting: its option, its meaning for use in questions and errors, and an example. */
 export interface Asked {
   readonly option: string;
-  /** Written without an article, so that it can begin a question. */
+  /** Written without an article, so that a question can start with it. */
   readonly meaning: string;
   readonly example: string;
 }
 
-/** Settings that both daemons' configurations need. */
+/** Settings needed for both daemons. */
 export const ASKED = {
   chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
   rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
 } as const satisfies Readonly<Record<string, Asked>>;
 
 export interface InitDeps {
-  /** Returns the answer, or the initial value if the answer is empty. Returns undefined if there is no terminal to ask. */
+  /** Returns the answer, or the initial value if the answer is empty. Returns undefined if there is no terminal. */
   readonly ask: (question: string, initial?: string) => Promise<string | undefined>;
   readonly signal: AbortSignal;
 }
 
-/** Returns the option, or else the answer to its question, which may propose a value; undefined without either. */
+/** Returns the option's value or, if it is not given, the answer to a question. Undefined if there is no answer either. */
 export async function optional(
   given: string | undefined,
   { meaning }: Asked,
@@ -53,7 +53,7 @@ export async function optional(
   return value === "" ? undefined : value;
 }
 
-/** Like {@link optional}, but proposes the example by default. Throws `CliError` without a value. */
+/** Like {@link optional}, but proposes the example by default. Throws a `CliError` if there is no value. */
 export async function required(
   given: string | undefined,
   asked: Asked,
@@ -65,17 +65,17 @@ export async function required(
   throw usage(asked, "; name it, or answer in a terminal without --yes");
 }
 
-/** Like {@link optional}, for a URL. Throws `CliError` for any other text. */
+/** Like {@link optional}, for a URL. Throws a `CliError` if the text is not a URL. */
 export async function optionalUrl(...asked: Parameters<typeof optional>): Promise<string | undefined> {
   return urlOf(await optional(...asked), asked[1]);
 }
 
-/** Like {@link required}, for a URL. Throws `CliError` for any other text. */
+/** Like {@link required}, for a URL. Throws a `CliError` if the text is not a URL. */
 export async function requiredUrl(...asked: Parameters<typeof required>): Promise<string> {
   return urlOf(await required(...asked), asked[1]);
 }
 
-/** Returns a URL unchanged. Throws `CliError` if the text is not a URL. */
+/** Returns a URL unchanged. Throws a `CliError` if the text is not a URL. */
 export function urlOf<Text extends string | undefined>(url: Text, asked: Asked): Text {
   if (url === undefined || (isPlainHttpUrl(url) && !/\s/.test(url))) return url;
   throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);
@@ -85,7 +85,7 @@ export function usage({ option, meaning, example }: Asked, problem = ""): CliErr
   return new CliError(EXIT.usage, `${option}: ${meaning}, e.g. ${example}${problem}`);
 }
 
-/** Returns the node's chain id or, with `--offline`, the option's. */
+/** Returns the chain id from the node or, with `--offline`, from the option. */
 export async function chainIdOf(
   rpc: string,
   { offline, chainId }: InitOptions,
@@ -98,8 +98,8 @@ export async function chainIdOf(
 }
 
 /**
- * Returns a chain's REST URL. Returns undefined without an answer or, with `--offline`, without the option. Throws `CliError` if
- * the URL belongs to another chain.
+ * Returns a chain's REST URL. Undefined if there is no answer or, with `--offline`, if the option is not given. Throws a
+ * `CliError` if the URL belongs to another chain.
  */
 export async function restOf(
   { rest, offline }: InitOptions,

@@ -105,7 +105,7 @@ async function connectionsOf(
   return served;
 }
 
-/** Selects the connection to a chain among the open ones. Throws `CliError`. */
+/** Selects one of the open connections to a chain. Throws `CliError`. */
 async function connectionAmong(
   open: readonly OpenConnection[],
   {

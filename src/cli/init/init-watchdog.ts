@@ -93,7 +93,7 @@ function pageOf(url: string): string {
   return new URL(url).pathname === "/" ? `${url.replace(/\/+$/, "")}/metrics` : url;
 }
 
-/** If the node's key has voting power, derives the validator's addresses from it. */
+/** Derives the validator's addresses from the node's key, if the key has voting power. */
 async function addressLines(
   chainId: string,
   { rpc, rest }: { readonly rpc: string; readonly rest: string | undefined },
@@ -114,7 +114,7 @@ async function addressLines(
   ];
 }
 
-/** Lists the optional pages that respond, and switches off the others. */
+/** Lists the optional pages that respond, and disables the pages that do not. */
 async function sourceLines(
   node: string,
   sidecar: string,
@@ -173,7 +173,7 @@ async function chainLines(
   ];
 }
 
-/** Returns who pays how much. If the chain has a revenue module, the module states this, including the currency. */
+/** Returns the payment policy. If the chain has a revenue module, the policy and its currency are read from the chain. */
 async function policyLines(
   fromChain: boolean,
   options: InitOptions,
@@ -210,8 +210,8 @@ async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readon
 }
 
 /**
- * Returns a channel as written in the file. The channel's example lists the possible settings. The schema determines the required
- * settings.
+ * Returns a channel as written in the file. The channel's example lists all possible settings, and its schema determines which
+ * settings are required.
  */
 async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
   const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
@@ -237,7 +237,7 @@ async function channelText(kind: string, options: InitOptions, deps: InitDeps): 
   return stringifyJson(settings);
 }
 
-/** Returns a setting that the channel requires. Names and variable names have defaults; addresses have none. */
+/** Returns a setting that the channel requires. Names and environment variables have defaults; addresses do not. */
 async function neededSetting(
   given: string | undefined,
   { kind, key, shown }: { readonly kind: string; readonly key: string; readonly shown: unknown },
@@ -266,12 +266,12 @@ function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
   );
 }
 
-/** Returns the name of the variable that holds an example's secret. */
+/** Returns the name of the environment variable that contains an example's secret. */
 function variableOf(shown: unknown): string | undefined {
   return typeof shown === "object" && shown !== null && "env" in shown ? String(shown.env) : undefined;
 }
 
-/** Converts a value to the example's format: a reference, a list, or a text. */
+/** Converts a value to the example's format: a secret reference, a list or a string. */
 function valueLike(shown: unknown, value: string): unknown {
   if (variableOf(shown) !== undefined) return { env: value };
   return Array.isArray(shown) ? value.split(",").map((one) => one.trim()) : value;

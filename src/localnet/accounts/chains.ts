@@ -9,26 +9,26 @@ import { LOCALNET_RELAYER_MNEMONIC } from "../../platform/base/localnet-defaults
 
 export interface DenomAmount {
   readonly denom: string;
-  /** Decimal. */
+  /** A decimal integer. */
   readonly amount: string;
 }
 
 const HD_PATH = "m/44'/118'/0'/0/0";
 
-/** The coins of each test account in micro units, i.e. 10^9 whole coins. */
+/** Initial balance of each test account in micro units, i.e. 10^9 whole coins. */
 export const TEST_BALANCE = "1000000000000000";
 
-/** An account in the genesis. PUBLIC TEST KEY. */
+/** A genesis account. PUBLIC TEST KEY. */
 export interface ChainKey {
   readonly name: string;
   readonly mnemonic: string;
-  /** 20-byte address of the mnemonic's key at {@link HD_PATH}. */
+  /** 20-byte address, in hex, of the key derived from the mnemonic at {@link HD_PATH}. */
   readonly addressHex: string;
-  /** Default: {@link TEST_BALANCE} in the chain's denomination. */
+  /** Default: {@link TEST_BALANCE} in the chain's native denomination. */
   readonly coins?: readonly DenomAmount[];
 }
 
-/** PUBLIC TEST KEYS, the same on every local chain. */
+/** PUBLIC TEST KEYS, identical on all local chains. */
 export const TEST_KEYS: readonly ChainKey[] = [
   {
     name: "alice",
@@ -79,15 +79,15 @@ export interface ChainProfile {
   readonly chainId: string;
   readonly denom: string;
   readonly bech32Prefix: string;
-  /** Path segment, event type and type-URL prefix of the chain's own modules. */
+  /** Name used in the URL paths, event types and type URLs of the chain's own modules. */
   readonly chainName: string;
   /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
-  /** Gas prices for the mempool while the fee market is disabled. A transaction must pay one of them. Default: none. */
+  /** Mempool gas prices while the fee market is disabled. A transaction must pay one of these prices. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Maximum gas for a simulation. Default: the gas that the fee market lets a block use. */
+  /** Maximum gas for a simulation. Default: the fee market's maximum gas per block. */
   readonly simulationGas?: bigint | undefined;
-  /** Processor time after which a query or simulation is aborted. Default: the node's. */
+  /** Processor time after which a query or simulation is aborted. Default: the node's default. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
@@ -97,23 +97,23 @@ interface GenesisSettings {
   readonly consensusParams: ConsensusParams;
   /** Denomination metadata, in the format of the `bank` module. */
   readonly denomMetadata: readonly JsonObject[];
-  /** Names or addresses of the accounts that operate the first validators. All other validators have keyless accounts. */
+  /** Names or addresses of the accounts that operate the first validators. Any other validator's account has no key. */
   readonly operators: readonly (string | undefined)[];
-  /** The operators' transactions create the validators after all modules' genesis; otherwise, the staking genesis does so. */
+  /** If true, the operators' transactions create the validators after all genesis state. Otherwise, the staking genesis does. */
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that submit proposals to the `adminmodule` module. Local chain only. */
   readonly admins: readonly string[];
   /** Adds the localnet's contracts, such as icq-consumer. Local chain only. */
   readonly builtInContracts: boolean;
-  /** Adds query 1, which the contract icq-consumer owns. Only on a local chain with the localnet's contracts. */
+  /** Adds query 1, owned by the icq-consumer contract. Only on a local chain with the localnet's contracts. */
   readonly firstQuery: boolean;
-  /** Trusting periods, in nanoseconds, of additional clients for the remote chain, which have no connection. Local chain only. */
+  /** Trusting periods (ns) of additional clients for the remote chain. These clients have no connection. Local chain only. */
   readonly moreClients: readonly bigint[];
-  /** Module state that overrides the settings above, member by member. */
+  /** Module state that overrides the settings above, field by field. */
   readonly modules: JsonObject;
 }
 
-/** The chain `local` receives query results from the chain `remote`. */
+/** `local` is the chain that receives query results; `remote` is the chain whose state is queried. */
 export type ChainPart = "local" | "remote";
 
 export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
@@ -122,13 +122,13 @@ export type LocalnetChains = Readonly<Record<ChainPart, ChainProfile>>;
 export interface LocalnetAccount {
   readonly name: string;
   readonly address: string;
-  /** PUBLIC TEST KEY: never send anything of value to it. */
+  /** PUBLIC TEST KEY: never send it anything of value. */
   readonly mnemonic: string;
   readonly hdPath: string;
   readonly chainId: string;
   /** Coins at genesis. */
   readonly coins: readonly DenomAmount[];
-  /** The chain's minimum gas price. The actual price rises while blocks are full. */
+  /** The chain's minimum gas price. The actual gas price rises while blocks are full. */
   readonly gasPrice: DenomAmount;
 }
 
@@ -168,7 +168,7 @@ export const CHAINS: LocalnetChains = {
   },
 };
 
-/** Names of the relayers' signing accounts. */
+/** Names of the accounts with which the relayers sign. */
 export interface LocalnetRoles {
   /** On the local chain. */
   readonly icqRelayer: string;
@@ -180,7 +180,7 @@ export const DEFAULT_ROLES: LocalnetRoles = {
   ibcRelayer: { local: "ibc-relayer", remote: "ibc-relayer" },
 };
 
-/** Returns the funded accounts of both chains, starting with the local chain's. */
+/** Returns the funded accounts of both chains, local chain first. */
 export function localnetAccounts(chains: LocalnetChains = CHAINS): readonly LocalnetAccount[] {
   return [chains.local, chains.remote].flatMap(accountsOf);
 }
@@ -205,7 +205,7 @@ export class UnknownAccountError extends CodedError<{
   readonly chainId: string;
 }> {}
 
-/** Returns the chain's account with this name. Throws {@link UnknownAccountError}. */
+/** Returns the account with this name on the chain. Throws {@link UnknownAccountError}. */
 export function accountNamed(chain: ChainProfile, name: string): LocalnetAccount {
   const account = accountsOf(chain).find((one) => one.name === name);
   if (account !== undefined) return account;

@@ -15,17 +15,17 @@ import { Secret } from "../../platform/base/secret.ts";
 import type { BroadcastResult, NodeView } from "../node/base/node-view.ts";
 import { accountNamed, type ChainProfile } from "./chains.ts";
 
-/** Thrown if the account does not exist on the chain, for instance in a home created by an earlier version. */
+/** Thrown if the account does not exist on the chain, e.g. because an earlier version created the home. */
 export class LocalAccountError extends CodedError<{
   readonly code: "account-unreadable";
   readonly abciCode: number;
   readonly codespace: string;
 }> {}
 
-/** A transaction without a sequence or signature. */
+/** A transaction without sequence and signature. */
 export type LocalDraft = Pick<TransactionDraft, "messages" | "memo" | "gasLimit" | "fee">;
 
-/** The result of a broadcast, including the signed bytes. */
+/** The result of a broadcast, with the signed bytes. */
 interface LocalBroadcast extends BroadcastResult {
   readonly bytes: Uint8Array;
 }
@@ -36,17 +36,17 @@ export type LocalAccount = ReturnType<typeof createLocalAccount>;
 /** The SDK's `ErrWrongSequence`. */
 const WRONG_SEQUENCE = 32;
 
-/** Creates the test account with this name. Throws if the name is unknown. */
+/** Creates the test account with this name. Throws `UnknownAccountError`. */
 export function createLocalAccount(chain: ChainProfile, name: string) {
   const { address, mnemonic } = accountNamed(chain, name);
   let signer: Promise<Signer> | undefined;
-  // Run one call at a time, because the next sequence is known only once the previous transaction is in the mempool.
+  // Run one call at a time, because the next sequence is known only once the mempool contains the previous transaction.
   let last: Promise<unknown> = Promise.resolve();
-  // Unlike the committed account's, this sequence counts transactions in the mempool. It may be ahead for several blocks, because
-  // a block in progress does not include a transaction that arrives now.
+  // Unlike the committed sequence, this sequence counts transactions in the mempool. It may be ahead for several blocks, because
+  // a transaction that arrives now is not included in a block already in progress.
   let nextSequence = 0n;
   const broadcast = async (view: NodeView, draft: LocalDraft): Promise<LocalBroadcast> => {
-    // Derive the key only at the first transaction, because this takes longer than a signature.
+    // Derive the key only for the first transaction, because derivation takes longer than signing.
     signer ??= createSigner({ kind: "mnemonic", mnemonic: new Secret(mnemonic) }, chain.bech32Prefix);
     const { accountNumber, sequence: committed } = readAccount(view, address);
     const sequence = maxInt(nextSequence, committed);
@@ -56,12 +56,12 @@ export function createLocalAccount(chain: ChainProfile, name: string) {
     const { code, codespace } = result.check;
     if (code === 0) nextSequence = sequence + 1n;
     if (codespace !== "sdk" || code !== WRONG_SEQUENCE || sequence === committed) return { ...result, bytes };
-    // The mempool dropped a pending transaction, so the sequence is too high. Use the committed sequence.
+    // The mempool dropped a pending transaction, so the sequence is too high. Fall back to the committed sequence.
     nextSequence = committed;
     return broadcast(view, draft);
   };
   return {
-    /** bech32 */
+    /** The bech32 address. */
     address,
     /**
      * Signs a transaction with the next sequence and adds it to the mempool. Calls run one at a time. Resolves even if CheckTx

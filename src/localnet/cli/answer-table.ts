@@ -2,15 +2,15 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../platform/base/json.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 
-/** Table layout for a response: the path of its record or list of records, and the columns. */
+/** A response's table layout: the columns, and the path of the record or list of records. */
 export interface AnswerTable {
   readonly path: string;
   readonly columns: readonly Column[];
   /** Splits a record into several rows. */
   readonly rows?: (record: JsonValue) => readonly JsonValue[];
-  /** Paths to a coin in a record. The coin is also shown in a column in display units. */
+  /** Paths to a coin's fields in a record. An additional column shows the coin in display units. */
   readonly coin?: { readonly denom: string; readonly amount: string };
-  /** Lines below the table, each with a label and the path of a field. Lines without a value are omitted. */
+  /** Lines below the table, each with a label and a field's path. Lines without a value are omitted. */
   readonly notes?: readonly (readonly [words: string, path: string])[];
 }
 
@@ -27,7 +27,7 @@ export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, r
   return [formatTable(columns, rows === undefined ? records : records.flatMap(rows)), ...lines].join("\n");
 }
 
-/** Layout for a module's parameters, with one line per parameter. */
+/** Layout for a module's parameters, with one row per parameter. */
 export const PARAMS_TABLE: AnswerTable = {
   path: "params",
   columns: [column("PARAMETER", "name"), column("VALUE", "value")],
@@ -36,9 +36,9 @@ export const PARAMS_TABLE: AnswerTable = {
 };
 
 /**
- * Columns as a module writes them, e.g. "CODE code_id, HASH data_hash". A column has a title and the path of its field in the
- * record; a title alone selects the record itself. An object can map each title to a path or to a function that returns the cell
- * instead.
+ * Columns as written in a module's table, e.g. "CODE code_id, HASH data_hash". Each column has a title and the path of a field in
+ * the record; without a path, the cell is the record itself. Alternatively, an object maps each title to a path or to a function
+ * that returns the cell.
  */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 
@@ -49,7 +49,7 @@ export function toColumns(words: ColumnWords): readonly Column[] {
   );
 }
 
-/** Titles are in all capitals; paths contain lower-case letters. */
+/** A title contains no lower-case letters; a path does. */
 function toColumn(words: string): Column {
   const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
   return column(title, path);

@@ -23,7 +23,7 @@ export async function withChain<T>(
     {
       clock: systemClock,
       random: Math.random,
-      // Use no logger, because it logs nothing that ends a command and its library takes long to load.
+      // Use no logger: nothing worth logging happens in a short command, and the logger's library takes long to load.
       logger: silentLogger,
       observer: silentObserver,
     },
@@ -38,14 +38,14 @@ export async function withChain<T>(
 }
 
 /**
- * Makes V8 optimize WebAssembly about 50 times later than by default. Otherwise, V8 would optimize the HTTP client's huge parser
- * in the background after two responses. This takes 80 ms of processor time, and the process cannot exit before it ends.
+ * Makes V8 optimize WebAssembly about 50 times later than by default. Otherwise, V8 optimizes the HTTP client's huge parser in
+ * the background after two responses, which takes 80 ms of processor time and delays the exit of the process.
  */
 function delayOptimization(): void {
   setFlagsFromString("--wasm-tiering-budget=100000000");
 }
 
-/** Maps retryable errors to exit code 75. If an endpoint is unreachable, the message explains how to select another. */
+/** Maps retryable errors to exit code 75. If the endpoint is unreachable, the message explains how to select another endpoint. */
 function toCliError(error: unknown): unknown {
   if (!(error instanceof ClientError) || answerOf(error) === "final" || error.facts.code === "wrong-chain")
     return error;
@@ -61,7 +61,7 @@ interface OptionalModuleContext extends CliContext {
   readonly ifAbsent: string;
 }
 
-/** Returns a context for the commands of a module that not every chain has. */
+/** Returns a context for the commands of a module that some chains lack. */
 export function forOptionalModule(context: CliContext, ifAbsent: string): OptionalModuleContext {
   return { ...context, ifAbsent };
 }
@@ -70,7 +70,7 @@ function isForOptionalModule(context: CliContext): context is OptionalModuleCont
   return "ifAbsent" in context;
 }
 
-/** Matches a chain's error for a query or message to a module that it lacks. */
+/** Matches the error for a query or message of a module that the chain lacks. */
 const NO_MODULE = /unknown query path|no message handler found for/;
 
 function explained(error: unknown, context: CliContext): unknown {

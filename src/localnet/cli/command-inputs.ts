@@ -6,16 +6,16 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { ascending } from "../../platform/base/order.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 
-/** Converts a word from the command line. Throws `InvalidArgumentError`. */
+/** Converts a command-line word. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
 
-/** An argument's name and help, such as "<denom> denomination", with a parser if the field's type does not determine one. */
+/** An argument's name and help, e.g. "<denom> denomination". Includes a parser if the field's type does not determine one. */
 export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
 
-/** Names and help for arguments, keyed by the field that they set: the field's name, or its path in the message. */
+/** Names and help for arguments, keyed by the name or path of the field that the argument sets. */
 export type FieldTable = Readonly<Record<string, FieldWords>>;
 
-/** Names and help for arguments that several modules share, keyed by the field that they set. */
+/** Names and help for arguments that several modules use, keyed by field. */
 const FIELD_WORDS: FieldTable = {
   address: "<address> the account's bech32 address",
   amount: "<amount> amount with denomination, e.g. 1000000untrn",
@@ -31,17 +31,17 @@ const FIELD_WORDS: FieldTable = {
   validator_address: "<validator> operator address",
 };
 
-/** A message's command-line inputs. A path such as `plan.name` selects a field of a nested message. */
+/** Command-line inputs for a message. A path such as `plan.name` selects a field in a nested message. */
 export interface Inputs {
-  /** Fields that become arguments, in order. Default: all fields except flags, pages, the signer and the fields in `options`. */
+  /** Fields that become arguments, in order. Default: all except flags, pagination, the signer and the fields in `options`. */
   readonly takes?: readonly string[];
-  /** Names and help for this command's arguments. They take precedence over the module's. */
+  /** Names and help for this command's arguments, which override the module's. */
   readonly fields?: FieldTable;
-  /** Options, keyed by the field that they set. A key that starts with a dash sets no field. */
+  /** Options, keyed by the field that each option sets. A key that starts with a dash sets no field. */
   readonly options?: Readonly<Record<string, OptionWords>>;
 }
 
-/** An option's flags and help, with a parser if the value is not plain text. */
+/** An option's flags and help. Includes a parser if the value is not plain text. */
 export type OptionWords =
   | readonly [flags: string, description: string, parse?: Parse | undefined]
   | (() => Option);
@@ -49,7 +49,7 @@ export type OptionWords =
 /** A message's fields, keyed by path. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
-/** Adds a command's arguments and options. Returns a function that reads the fields given by the user. */
+/** Adds a command's arguments and options. Returns a function that reads the fields that the user has set. */
 export function addInputs(
   command: Command,
   { takes, options = {}, fields }: Inputs,
@@ -72,13 +72,13 @@ export function addInputs(
 
 interface InputContext {
   readonly message: DescMessage;
-  /** The module's names and help for arguments, which take precedence over {@link FIELD_WORDS}. */
+  /** Names and help for the module's arguments, which override {@link FIELD_WORDS}. */
   readonly words: FieldTable | undefined;
-  /** The field that is filled in from the signing account. */
+  /** The field that is set to the signing account's address. */
   readonly signer?: string | undefined;
 }
 
-/** Moves fields into the messages that their paths name. Omits fields without a value. */
+/** Moves fields into the nested messages that their paths select. Omits fields without a value. */
 export function nestFields(fields: Fields): JsonObject {
   const nested: Record<string, JsonValue> = {};
   for (const [path, value] of Object.entries(fields)) if (value !== undefined) put(nested, path, value);
@@ -139,13 +139,13 @@ function fieldAtPath(message: DescMessage, path: string): DescField | undefined 
 /** Names of fields that contain bech32 addresses. */
 const ADDRESS = /(?:^|_)(?:address|addr|contract)$/;
 
-/** Returns the parser for a field's type. Undefined means that the text itself is used. */
+/** Returns the parser for a field's type. Undefined if the text needs no conversion. */
 function parserOf(field: DescField | undefined): Parse | undefined {
   if (field?.message?.typeName === "cosmos.base.v1beta1.Coin")
     return field.fieldKind === "list" ? parseCoins : parseCoin;
   if (field?.message !== undefined) return parseObject;
   if (field?.scalar === ScalarType.STRING && ADDRESS.test(field.name))
-    // Some messages use an empty string for "no address".
+    // Some messages use an empty string if there is no address.
     return (text) => (text === "" ? text : parseAddress(text));
   return field?.scalar === ScalarType.UINT64 || field?.scalar === ScalarType.INT64 ? parseUint64 : undefined;
 }
@@ -154,7 +154,7 @@ export function requiredOption(flags: string, description: string, parse?: Parse
   return () => toOption([flags, description, parse]).makeOptionMandatory();
 }
 
-/** Accepts a number without a check, because encoding the message checks it. */
+/** Accepts a number unchecked, because encoding the message will check it. */
 export function unchecked(text: string): string {
   return text;
 }
@@ -169,18 +169,18 @@ function toJson(value: unknown): JsonValue {
   return unreachable("a parser that returns what JSON cannot express");
 }
 
-/** Returns a value that must be text. */
+/** Returns a value that is known to be a string. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : unreachable("a value that is no text");
 }
 
-/** Checks a bech32 address with any prefix, so that a typo is found without asking the chain. */
+/** Checks a bech32 address with any prefix, to detect typos without querying the chain. */
 export function parseAddress(text: string): string {
   parsing(() => decodeBech32(text), "expected a bech32 address; a letter may be wrong");
   return text;
 }
 
-/** Runs a parser. If it throws, reports the argument as invalid with this reason, which may include the error's text. */
+/** Runs a parser. If it throws, reports the argument as invalid with this reason, which may be derived from the error. */
 export function parsing<T>(parse: () => T, reason: string | ((error: unknown) => string)): T {
   try {
     return parse();
@@ -189,7 +189,7 @@ export function parsing<T>(parse: () => T, reason: string | ((error: unknown) =>
   }
 }
 
-/** Checks that a text is JSON, and returns it unchanged. */
+/** Checks that a text is valid JSON, and returns it unchanged. */
 export function parseJsonText(text: string): string {
   parsing(
     () => JSON.parse(text),
@@ -198,7 +198,7 @@ export function parseJsonText(text: string): string {
   return text;
 }
 
-/** Throws `CliError` if an address is on another chain: all addresses in a message must be on the sender's chain. */
+/** Throws a `CliError` if any address in a message belongs to another chain than the sender. */
 export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
   const { prefix } = decodeBech32(sender);
   for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {
@@ -224,7 +224,7 @@ export function parseCoin(text: string): Coin {
 /** A coin in proto JSON. */
 type Coin = Readonly<Record<"amount" | "denom", string>>;
 
-/** Parses "1uibcatom,5untrn". The chain accepts coins only if they are sorted by denomination, without duplicates. */
+/** Parses "1uibcatom,5untrn". The chain requires coins to be sorted by denomination, without duplicates. */
 export function parseCoins(text: string): readonly Coin[] {
   const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
   if (new Set(coins.map(({ denom }) => denom)).size < coins.length)
@@ -238,7 +238,7 @@ export function parseObject(text: string): JsonObject {
   return value;
 }
 
-/** An object returned by `JSON.parse` contains only JSON values. */
+/** Narrows a result of `JSON.parse`: objects in it contain only JSON values. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

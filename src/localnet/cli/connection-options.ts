@@ -6,9 +6,9 @@ import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options shared by all commands that connect to a chain. */
 export interface ConnectionOptions extends OutputOptions {
-  /** CometBFT RPC URL. Default: local-1 on this machine's localnet. */
+  /** CometBFT RPC URL. Default: local-1 in this machine's localnet. */
   readonly node?: string;
-  /** Expected chain id. If absent, any chain is accepted. */
+  /** Expected chain id. If undefined, any chain is accepted. */
   readonly chainId?: string;
   readonly portOffset: number;
   readonly chainName: string;
@@ -32,7 +32,7 @@ export function addConnectionOptions(command: Command): Command {
   return addOutputOptions(options);
 }
 
-/** Accepts `tcp://` for plain HTTP, as the `--node` option of a Cosmos SDK binary does. */
+/** Accepts `tcp://` as plain HTTP, like the `--node` option of Cosmos SDK programs. */
 export function parseNodeUrl(text: string): string {
   const url = text.replace(/^tcp:\/\//, "http://");
   if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;

@@ -9,27 +9,27 @@ import type { WasmModule } from "../vm/module.ts";
 import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
-/** Limits how much is read if a file is given by mistake. */
+/** Maximum size to read, in case the wrong file is given. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 interface Check {
   readonly name: string;
-  /** The problem in the deployed chain's words, or undefined if there is none. */
+  /** The problem in the deployed chain's wording. Undefined if there is none. */
   readonly problem: string | undefined;
 }
 
-/** What can be said about a contract's code without running it. */
+/** Facts about a contract's code, found without running the code. */
 export interface Inspection {
   readonly checksum: string;
   readonly bytes: number;
   readonly packedBytes: number | undefined;
   readonly module: WasmModule | undefined;
   readonly checks: readonly Check[];
-  /** Why the code cannot be instantiated, even though the chain would store it. */
+  /** Why the code cannot be instantiated even though the chain would store it. Undefined if it can. */
   readonly instantiation: string | undefined;
 }
 
-/** Reads and unpacks a contract's code. If the chain would reject the code, throws a `CliError` with the reason. */
+/** Reads and decompresses a contract's code. Throws a `CliError` with the reason if the chain would reject the code. */
 export function readContract(file: string): Uint8Array {
   const inspection = inspectCode(readCode(file));
   const problem = problemOf(inspection);
@@ -49,7 +49,7 @@ export function readCode(file: string): Uint8Array {
   }
 }
 
-/** Inspects plain or compressed code. Never throws, regardless of the code's content. */
+/** Inspects plain or compressed code. Never throws, whatever the code contains. */
 export function inspectCode(file: Uint8Array): Inspection {
   const isPacked = file[0] === 0x1f && file[1] === 0x8b;
   let code = file;
@@ -105,7 +105,7 @@ function attempt(action: () => void): string | undefined {
   }
 }
 
-/** Returns the first reason why the chain rejects the code or cannot run it. */
+/** Returns the first reason why the chain would reject the code or could not run it. */
 export function problemOf({ checks, instantiation }: Inspection): string | undefined {
   return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
 }

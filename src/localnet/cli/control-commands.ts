@@ -17,7 +17,7 @@ export interface LocalnetOptions {
   readonly portOffset: number;
 }
 
-/** Creates a command for a running localnet whose own options, if any, come last in its help. */
+/** Creates a command for a running localnet. Its help lists the shared options first, then any options of its own. */
 export function localnetCommand(name?: string): Command {
   return withLocalnetOptions(new Command(name));
 }
@@ -26,10 +26,10 @@ export function withLocalnetOptions(command: Command): Command {
   return command.addOption(jsonOption()).addOption(portOffsetOption());
 }
 
-/** Deadline for one request, including the time for any blocks it makes. */
+/** Deadline for a request, including the time to make any blocks. */
 const DEADLINE_MS = 120_000;
 
-/** Sends a request to the control API: a POST with the token if there is a body. Throws `CliError`. */
+/** Sends a request to the control API. If there is a body, sends a POST with the token. Throws `CliError`. */
 export function askLocalnet(
   path: string,
   body: unknown,
@@ -56,7 +56,7 @@ const chainsReply = z.object({
   ),
 });
 
-/** Parses the response to `GET /chains` or `POST /blocks`. */
+/** Parses a response to `GET /chains` or `POST /blocks`. */
 export function parseChains(reply: unknown): z.output<typeof chainsReply>["chains"] {
   return chainsReply.parse(reply).chains;
 }

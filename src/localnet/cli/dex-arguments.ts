@@ -17,7 +17,7 @@ export function parseAmounts(text: string): string[] {
   return text.split(",").map(parseAmount);
 }
 
-/** Parses a tick index. A negative index is written in brackets, "[-5]", to distinguish it from an option. */
+/** Parses a tick index. A negative index must be in brackets, "[-5]", to distinguish it from an option. */
 export function parseTick(text: string): bigint {
   const digits = text.replace(/^\[(.*)\]$/, "$1");
   return quoting(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
@@ -39,7 +39,7 @@ export function parseFees(text: string): bigint[] {
   return text.split(",").map(parseFee);
 }
 
-/** Parses a boolean as Go does: true, false, t, f, 1, 0. */
+/** Parses a boolean as Go does, e.g. true, false, t, f, 1 or 0. */
 export function parseBoolean(text: string): boolean {
   return quoting(text, () => parseGoBool(text));
 }
@@ -49,7 +49,7 @@ export function parseBooleans(text: string): boolean[] {
   return text.split(",").map(parseBoolean);
 }
 
-/** Parses a decimal with at most 27 fractional digits. Returns its digits as sent on the wire. */
+/** Parses a decimal with at most 27 fractional digits. Returns its digits in wire format. */
 export function parsePrice(text: string): string {
   return quoting(text, () => parsePrecDec(text).toString());
 }
@@ -59,7 +59,7 @@ export function parseRoutes(text: string): MultiHopRoute[] {
   return text.split(";").map((route) => ({ hops: route.split(",") }));
 }
 
-/** Parses an order type's name. Fails with the module's code 1138. */
+/** Parses the name of an order type. Fails with the module's code 1138. */
 export function parseOrderType(text: string): LimitOrderType {
   const found = Object.entries(LimitOrderType).find(([name]) => name === text);
   if (found !== undefined) return found[1];
@@ -73,7 +73,7 @@ export function parseExpiration(text: string): Timestamp {
   const [, month, day, year, time] = EXPIRATION.exec(text) ?? [];
   const iso = `${year}-${month}-${day}T${time}`;
   const epochMs = Date.parse(`${iso}Z`);
-  // Date.parse accepts February 30 and hour 24, and continues with the next day.
+  // Date.parse accepts February 30 and hour 24, and rolls over to the next day.
   if (!Number.isNaN(epochMs) && new Date(epochMs).toISOString().startsWith(iso)) {
     return { seconds: BigInt(epochMs) / 1000n, nanos: 0 };
   }

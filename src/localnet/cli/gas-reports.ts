@@ -7,23 +7,23 @@ import { type Inputs, toOption } from "./command-inputs.ts";
 export type ProfileRequest =
   /** SHA-256 hash of the transaction, in hex. */
   | { readonly kind: "tx"; readonly hash: string }
-  /** Encoded transaction, in base64. It need not be signed. */
+  /** Encoded transaction, in base64. Need not be signed. */
   | { readonly kind: "simulation"; readonly tx: string }
   /** gRPC path and the encoded request, in base64. */
   | { readonly kind: "query"; readonly path: string; readonly request: string };
 
-/** `json`: the complete tree. `speedscope`: for speedscope.app. `folded`: stacks for flamegraph.pl and similar programs. */
+/** `json` is the complete tree, `speedscope` is for speedscope.app, and `folded` is for flamegraph.pl and similar programs. */
 export const PROFILE_FORMATS = ["json", "speedscope", "folded"] as const;
 
-/** Options of commands that call contracts. */
+/** Options for commands that call contracts. */
 export interface ProfileOptions {
-  /** The file to write the profile to. If undefined, there is no profile. */
+  /** File for the profile. If undefined, no profile is made. */
   readonly profile?: string;
   readonly profileFormat?: string;
   readonly json?: true;
 }
 
-/** Tells commands where a contract call used its gas. Supplied by the program. */
+/** Reports where a contract call used its gas. Supplied by the program. */
 export interface GasReports {
   /** Writes the profile requested by `--profile`, and prints its table. Throws `CliError`. */
   readonly save: (
@@ -32,7 +32,7 @@ export interface GasReports {
     options: ProfileOptions,
     context: CliContext,
   ) => Promise<void>;
-  /** Returns the failed Wasm calls and the functions that were running in them; "" if nothing is known about them. */
+  /** Returns the failed Wasm calls and the functions that were running in them. Empty if unknown. */
   readonly stacks: (
     client: PooledChainClient,
     request: ProfileRequest,
@@ -48,7 +48,7 @@ export function withGasReports(context: CliContext, gasReports: GasReports): Rep
   return { ...context, gasReports };
 }
 
-/** Returns a context's gas reports, or undefined if its program has none. */
+/** Returns a context's gas reports. Undefined if the program supplies none. */
 export function gasReportsOf(context: CliContext): GasReports | undefined {
   return isReporting(context) ? context.gasReports : undefined;
 }
@@ -57,7 +57,7 @@ function isReporting(context: CliContext): context is ReportingContext {
   return "gasReports" in context;
 }
 
-/** The options in {@link ProfileOptions}. They set no message field. */
+/** The options in {@link ProfileOptions}. They set no field in a message. */
 export const PROFILE_OPTIONS = {
   "--profile": ["--profile <file>", "write a gas profile by function; local chains only"],
   "--profile-format": () =>

@@ -15,11 +15,11 @@ import * as localnet from "../accounts/chains.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Limits how much is read if a file is given by mistake. */
+/** Maximum size to read, in case the wrong file is given. */
 const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-/** Prefix of a text that is replaced with a file's content. */
+/** Prefix of a string that is replaced with the contents of a file. */
 const FILE = "file:";
 
 /** A localnet configured by a chain file, or the default localnet. */
@@ -37,7 +37,7 @@ export interface ChainConfigOptions {
   readonly chainDir?: string;
 }
 
-/** Reads the chain file, but not the files that it refers to. Throws `ConfigError` and `CliError`. */
+/** Reads the chain file, but not the files to which it refers. Throws `ConfigError` and `CliError`. */
 export async function readChainConfig(file: string, portOffset = 0): Promise<ConfiguredLocalnet> {
   return configured(loadDaemonConfig(chainConfigKind, file).config, portOffset, () => ({}));
 }
@@ -50,7 +50,7 @@ export async function chainsOf(file: string | undefined): Promise<localnet.Local
   return file === undefined ? localnet.CHAINS : (await readChainConfig(file)).chains;
 }
 
-/** Reads the chain file and the files that it refers to. Throws `ConfigError` and `CliError`. */
+/** Reads the chain file and the files to which it refers. Throws `ConfigError` and `CliError`. */
 export async function loadChainConfig(
   { chainConfig, chainDir }: ChainConfigOptions & { readonly chainConfig: string },
   portOffset: number,
@@ -138,7 +138,7 @@ async function keyOf(
   { name: own, mnemonic, balances }: ChainSection["accounts"][number],
   { bech32_prefix: prefix, chain_id: chainId }: ChainSection,
 ): Promise<localnet.ChainKey> {
-  // Look the test accounts up instead of deriving their addresses, because these are known.
+  // The test accounts' addresses are known. Look them up instead of deriving them.
   const known = localnet.CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
   const addressHex = known?.addressHex ?? (await addressOf({ name: own, mnemonic, prefix, chainId }));
   return {
@@ -199,7 +199,7 @@ function readDocument(file: string): unknown {
   }
 }
 
-/** In messages that store code, replaces `file:NAME` with the base64 content of the file. */
+/** Replaces `file:NAME` with the file's base64 content, in messages that store code. */
 function withCode(wasm: JsonObject, dir: string): JsonObject {
   const messages = wasm["gen_msgs"];
   if (!Array.isArray(messages)) return wasm;
@@ -227,7 +227,7 @@ function asObject(value: JsonValue | undefined): JsonObject {
   return isRecord(value) ? value : {};
 }
 
-/** Values that YAML and JSON share are JSON values; any other value, such as infinity, becomes null in the document. */
+/** Converts YAML values to JSON. Values that JSON lacks, such as infinity, become null. */
 function jsonObject(value: Readonly<Record<string, unknown>>): JsonObject {
   const parsed: JsonObject = JSON.parse(JSON.stringify(value));
   return parsed;

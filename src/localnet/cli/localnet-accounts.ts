@@ -72,14 +72,14 @@ async function localnetOf(file: string | undefined, portOffset: number) {
   return readChainConfig(file, portOffset);
 }
 
-/** The test accounts' HD coin type. */
+/** HD coin type of the test accounts. */
 const COIN_TYPE = 118;
 const DECIMALS = 6;
 
-/** Features that change how Keplr treats these chains. For instance, it reads gas prices from the fee market. */
+/** Features that change how Keplr handles these chains. With `feemarket`, Keplr reads gas prices from the fee market. */
 const FEATURES = ["ibc-go", "ibc-transfer", "feemarket", "query:/cosmos/bank/v1beta1/spendable_balances"];
 
-/** Describes a chain in Keplr's format. */
+/** Describes a chain in the format that Keplr expects. */
 function chainInfo(chain: ChainProfile, ports: Ports) {
   const { part, chainId, bech32Prefix: prefix } = chain;
   const port = { rpc: ports[`${part}Rpc`], rest: ports[`${part}Rest`] };
@@ -105,7 +105,7 @@ function chainInfo(chain: ChainProfile, ports: Ports) {
   };
 }
 
-/** "untrn" is shown as NTRN with six decimals; a denomination without a leading "u" is shown unchanged. */
+/** Shows "untrn" as NTRN with six decimals. A denomination that does not start with "u" is shown unchanged. */
 function currencyOf({ denom }: ChainProfile) {
   const [, name] = /^u([a-z]+)$/.exec(denom) ?? [];
   return name === undefined
@@ -113,7 +113,7 @@ function currencyOf({ denom }: ChainProfile) {
     : { coinDenom: name.toUpperCase(), coinMinimalDenom: denom, coinDecimals: DECIMALS };
 }
 
-/** The chain's minimum gas price, and prices that remain sufficient as blocks fill up. */
+/** Returns the chain's minimum gas price, and higher prices that remain sufficient as blocks fill up. */
 function gasPrices(chain: ChainProfile) {
   const low = Number(accountsOf(chain)[0]?.gasPrice.amount ?? 0);
   return { low, average: low * 2, high: low * 4 };

@@ -18,7 +18,7 @@ import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
 import { chainsOf } from "./load-chain-config.ts";
 
-/** Upper bound that detects a wrong file. Localnet exports are far smaller. */
+/** Maximum size to read, in case the wrong file is given. Localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
 type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;
@@ -30,7 +30,7 @@ interface Options {
   readonly portOffset: number;
 }
 
-/** `relaywatch localnet export`: prints a chain's state as a genesis document from which a chain continues at the next height. */
+/** `relaywatch localnet export`: prints a genesis document from which a chain can continue at the next height. */
 export function exportCommand(context: CliContext, modules?: ModuleSet): Command {
   return withHome(new Command())
     .addHelpText(
@@ -44,7 +44,7 @@ export function exportCommand(context: CliContext, modules?: ModuleSet): Command
     });
 }
 
-/** `relaywatch localnet import FILE`: creates a home whose chain starts from this genesis document. */
+/** `relaywatch localnet import FILE`: creates a home whose chain starts from a genesis document. */
 export function importCommand(context: CliContext, modules?: ModuleSet): Command {
   return addOutputOptions(withHome(new Command()))
     .argument("<file>", "genesis document")
@@ -105,9 +105,9 @@ function readJson(file: string): unknown {
 }
 
 /**
- * Exports a home directory's state as the genesis document of a chain that continues it at the next height, with the last block's
- * time and all committed validator updates. A node may be using the home, because the export shows the state at a single height.
- * Throws `NodeError` `home-unusable` or `no-state`.
+ * Exports the state in a home directory as a genesis document. A chain started from it continues at the next height, with the
+ * last block's time and all committed validator updates. A node may be using the home, because the export reads the state at a
+ * single height. Throws `NodeError` `home-unusable` or `no-state`.
  */
 export function exportHomeGenesis(home: string, openApp: CreateApp): GenesisDoc {
   const store = readBlockStore(home);
@@ -136,8 +136,8 @@ function exportGenesis(store: BlockStore, openApp: CreateApp, home: string): Gen
 }
 
 /**
- * Stores a genesis document in a home directory, creating the directory if necessary. Throws `NodeError` `other-genesis` if the
- * home already has a genesis document, or the application's error if it rejects the document.
+ * Stores a genesis document in a home directory, which is created if necessary. Throws `NodeError` `other-genesis` if the home
+ * already has a genesis document, or the application's error if the application rejects the document.
  */
 export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: CreateApp): void {
   const store = openBlockStore(home);

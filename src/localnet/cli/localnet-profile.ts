@@ -4,7 +4,7 @@ import { type CliContext, jsonOption } from "../../platform/cli/cli-context.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
 import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 
-/** `--profile NAME`, for the commands that start chains. */
+/** `--profile NAME`, for commands that start chains. */
 export function profileOption(): Option {
   return new Option(
     "--profile <name>",
@@ -12,7 +12,7 @@ export function profileOption(): Option {
   ).choices(PROFILE_NAMES);
 }
 
-/** Maximum length of the text in a cell. The JSON contains the complete text. */
+/** Maximum length of a cell's text. The JSON output contains the full text. */
 const CELL = 60;
 
 const COLUMNS = [

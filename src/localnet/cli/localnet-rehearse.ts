@@ -25,7 +25,7 @@ interface Options extends LocalnetOptions {
   readonly keep?: true;
 }
 
-/** The localnet that a rehearsal runs on. */
+/** The localnet on which a rehearsal runs. */
 interface Stage {
   readonly local: ScenarioChain;
   readonly remoteHeader: () => Promise<Header>;
@@ -44,7 +44,7 @@ const REHEARSALS = {
   "relayer-runs-dry": relayerRunsDry,
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
-/** `relaywatch localnet rehearse NAME`: plays weeks of events on a running localnet, prints each step and reverts the chains. */
+/** `relaywatch localnet rehearse NAME`: simulates weeks of events on a running localnet, then reverts the chains. */
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
@@ -223,11 +223,11 @@ async function upgrade(stage: Stage): Promise<void> {
   print(`2. It was applied at height ${at}, and the chain goes on.`);
 }
 
-/** A validator operated by a test account. */
+/** A validator whose operator is a test account. */
 interface Operated {
   readonly account: string;
   readonly operator: string;
-  /** In hex. */
+  /** 20 bytes, in hex. */
   readonly consensusAddress: string;
   readonly tokens: bigint;
   readonly isJailed: boolean;
@@ -250,7 +250,7 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
   });
 }
 
-/** Returns the weakest validator whose absence leaves the others with more than two thirds of the power. */
+/** Returns the weakest validator without which the other validators still have more than two thirds of the power. */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
   const total = all.reduce((sum, { tokens }) => sum + tokens, 0n);
@@ -277,7 +277,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   const params = fieldAt(await local.ask("cosmos.slashing.v1beta1.Query", "Params", {}), "params");
   const window = Number(textAt(params, "signed_blocks_window"));
   await setAbsent([consensusAddress]);
-  // A validator is not jailed during its first window.
+  // A validator cannot be jailed during its first window.
   for (let made = 0; made < 2 * window && !(await now()).isJailed; made += 10)
     await order("/blocks", { count: 10, interval: "1s" });
   await setAbsent([]);
@@ -301,7 +301,7 @@ async function jailAndRelease(stage: Stage): Promise<void> {
   );
 }
 
-/** More than a transaction's fee. */
+/** Larger than any transaction's fee. */
 const FEE_ROOM = 1_000_000n;
 
 async function relayerRunsDry(stage: Stage): Promise<void> {
@@ -309,7 +309,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   const { address } = accountNamed(CHAINS.local, "relayer");
   const before = await balanceOf(stage, address);
   await drain(stage, before - FEE_ROOM);
-  // The first transaction reveals the second one's fee.
+  // The first transaction shows how high the second transaction's fee will be.
   const rest = await balanceOf(stage, address);
   await drain(stage, rest - (FEE_ROOM - rest));
   const left = await balanceOf(stage, address);
@@ -324,7 +324,7 @@ async function relayerRunsDry(stage: Stage): Promise<void> {
   print(`2. The faucet has sent coins: ${filled}${denom}. The relayer continues by itself.`);
 }
 
-/** Sends the relayer's coins to alice. If the running relayer uses the same sequence, the next attempt succeeds. */
+/** Sends coins from the relayer's account to alice. Retries if the running relayer has used the same sequence. */
 async function drain({ local }: Stage, amount: bigint): Promise<void> {
   const fields = {
     from_address: accountNamed(CHAINS.local, "relayer").address,

@@ -51,16 +51,15 @@ function play({ portOffset, keep = false }: Options, context: CliContext): Promi
   );
 }
 
-/** The scenario's chain, output and options. */
 interface OverQuota {
   readonly local: ScenarioChain;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
   /** REST API base URL of `local-1`. */
   readonly rest: string;
-  /** The option that selects this localnet, with a leading space; "" for the default localnet. */
+  /** The option that selects this localnet, with a leading space. Empty for the default localnet. */
   readonly portOption: string;
-  /** Leaves the limiter on. */
+  /** Leave the limiter on at the end. */
   readonly keep: boolean;
 }
 
@@ -72,9 +71,8 @@ const WAIT_MS = 60_000;
 const POLL_MS = 200;
 
 /**
- * Puts the reference limiter in front of transfers, and demonstrates a transfer that passes, a rejected transfer, and a refunded
- * transfer. Then switches the limiter off again, even after an error. Throws `CliError`, for instance if no IBC relayer is
- * running.
+ * Limits transfers with the reference limiter, and demonstrates a transfer that passes, a rejected transfer and a refunded
+ * transfer. Then removes the limiter, even after an error. Throws `CliError`, for example if no IBC relayer is running.
  */
 async function runOverQuota(scenario: OverQuota): Promise<void> {
   const { local, print, keep } = scenario;
@@ -96,13 +94,13 @@ async function runOverQuota(scenario: OverQuota): Promise<void> {
     await showUndo(scenario, limiter, channel);
     showLooks(scenario, limiter, channel);
   } finally {
-    // An abort would also end this transaction; the limiter then stays on, and the next run reports it.
+    // If the scenario was aborted, this transaction is aborted too. The limiter then stays on, and the next run reports it.
     if (!keep) await setLimiter(local, "");
   }
   print(keep ? "\nThe limiter stays on (--keep)." : "\nThe limiter is off again.");
 }
 
-/** Waits until a transfer channel is open, since the IBC relayer may still be opening it. */
+/** Waits for an open transfer channel, because the IBC relayer may still be opening it. */
 async function openChannel(scenario: OverQuota): Promise<string> {
   const find = async (): Promise<string | undefined> => {
     const channels = listAt(
@@ -117,7 +115,7 @@ async function openChannel(scenario: OverQuota): Promise<string> {
   return waitFor("no channel for transfers is open", find, scenario);
 }
 
-/** Transfers a tenth of the quota. */
+/** Demonstrates a transfer that passes: a tenth of the quota. */
 async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const amount = limiter.quota / 10n;
@@ -132,7 +130,7 @@ async function showPass(scenario: OverQuota, limiter: LimiterDemo, channel: stri
   );
 }
 
-/** Transfers an amount that, together with the previous transfers, exceeds the quota. */
+/** Demonstrates a rejected transfer: one coin more than what remains of the quota. */
 async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { print } = scenario;
   const before = await limiter.used();
@@ -148,7 +146,7 @@ async function showRefusal(scenario: OverQuota, limiter: LimiterDemo, channel: s
   print(`   Used: ${await limiter.used()} of ${limiter.quota}, as before.`);
 }
 
-/** Transfers half of the quota to an account that does not exist on the other chain. */
+/** Demonstrates a refund: transfers half of the quota to an address that is invalid on the other chain. */
 async function showUndo(scenario: OverQuota, limiter: LimiterDemo, channel: string): Promise<void> {
   const { local, print } = scenario;
   const before = await limiter.used();
@@ -265,7 +263,7 @@ async function waitFor<T>(
 /** The scenario's limiter, on `local-1`. */
 interface LimiterDemo {
   readonly address: string;
-  /** Number of coins that may leave in one window. */
+  /** Number of coins that may leave per window. */
   readonly quota: bigint;
   /** Returns the number of coins that have left in the current window. */
   readonly used: () => Promise<bigint>;
@@ -278,12 +276,12 @@ const OPERATOR = accountNamed(CHAIN, "operator").address;
 export const AUTHORITY = encodeBech32(CHAIN.bech32Prefix, moduleAddress("adminmodule"));
 const WINDOW = { name: "daily", duration: 86_400, send_recv: [1, 100] };
 
-/** Returns the contract that currently limits transfers; "" if none does. */
+/** Returns the address of the contract that currently limits transfers. Empty if transfers are not limited. */
 async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter with a daily quota of 1 % of the supply for outgoing transfers on a channel. */
+/** Instantiates the reference limiter. Its daily quota for outgoing transfers on the channel is 1 % of the supply. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
   const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };
@@ -312,7 +310,7 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
   };
 }
 
-/** Sets the contract that limits transfers ("" for none), using a proposal by `operator`. */
+/** Sets the contract that limits transfers, through a proposal by `operator`. An empty address removes the limit. */
 export async function setLimiter(chain: ScenarioChain, address: string): Promise<ScenarioTx> {
   return propose(chain, {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
@@ -321,7 +319,7 @@ export async function setLimiter(chain: ScenarioChain, address: string): Promise
   });
 }
 
-/** Runs a message as the chain's authority, using a proposal by the operator. */
+/** Runs a message as the chain's authority, through a proposal by `operator`. */
 export async function propose({ send }: ScenarioChain, message: JsonObject): Promise<ScenarioTx> {
   return requireDone(
     await send("operator", "cosmos.adminmodule.adminmodule.MsgSubmitProposal", {
@@ -331,7 +329,7 @@ export async function propose({ send }: ScenarioChain, message: JsonObject): Pro
   );
 }
 
-/** Ends the scenario with `CliError` unless the condition holds. */
+/** Throws a `CliError` with the problem if the condition is false. */
 export function check(condition: boolean, problem: string): asserts condition {
   if (!condition) throw new CliError(EXIT.fatal, problem);
 }

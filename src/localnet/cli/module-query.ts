@@ -11,19 +11,19 @@ import { addInputs, type FieldTable, type Inputs, nestFields, PAGES, parsing } f
 import { addConnectionOptions } from "./connection-options.ts";
 import type { QueryOptions } from "./run-query.ts";
 
-/** Command-line details for one gRPC service's queries that the service definition lacks. */
+/** Command-line details of a gRPC service's queries that the service definition does not contain. */
 export interface QueryGroup {
   /** Service name with the canonical chain name: `neutron.dex.Query`. */
   readonly service: string;
-  /** Names and help for arguments that `FIELD_WORDS` lacks or describes differently. */
+  /** Names and help for arguments that `FIELD_WORDS` does not contain or describes differently. */
   readonly fields?: FieldTable;
-  /** Queries by name, including the deployed command line's aliases: `total-supply|total`. */
+  /** Queries by command name, with the aliases of the deployed command line, e.g. `total-supply|total`. */
   readonly queries: Readonly<Record<string, Query>>;
 }
 
-/** A query's inputs and the table layout for its response. */
+/** A query's inputs, and the table layout for its response. */
 interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
-  /** If absent, parameters are printed one per line, other responses as YAML. `path` defaults to the response's first field. */
+  /** Default: one line per parameter for params, YAML for other responses. `path` defaults to the response's first field. */
   readonly columns?: ColumnWords;
   /** Prints parameters as YAML. */
   readonly isYaml?: true;
@@ -36,12 +36,12 @@ export interface Query extends QueryMore {
   readonly description: string;
 }
 
-/** Describes a query. The request determines its arguments and page options. A string is the title of the only column. */
+/** Describes a query. Its request determines arguments and page options. A string is the title of the only column. */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };
 }
 
-/** Returns a function that creates one command per query. Each command prints a table or, with `-o json`, the REST API's JSON. */
+/** Returns a function that creates a command for each query. Commands print a table or, with `-o json`, the REST API's JSON. */
 export function queryCommands(group: QueryGroup): (context: CliContext) => Command {
   return (context) => {
     const parent = new Command();
@@ -74,7 +74,7 @@ export function queryCommand(group: QueryGroup, words: string, context: CliConte
   });
 }
 
-/** Returns the table layout for a query. Undefined means that the response is printed as YAML. */
+/** Returns the table layout for a query. Undefined if the response is printed as YAML. */
 export function answerTable(group: QueryGroup, words: string): AnswerTable | undefined {
   const { more, output } = find(group, words);
   const { path = output.fields[0]?.name ?? "", columns, isYaml } = more;
@@ -90,7 +90,7 @@ function find(group: QueryGroup, words: string) {
   return { input, output, path: `/${group.service}/${more.rpc}`, more };
 }
 
-/** Pagination options, as offered by a Cosmos SDK binary. */
+/** Pagination options, as in a Cosmos SDK program. */
 export interface PageOptions {
   readonly page: bigint;
   readonly pageKey?: Uint8Array;
@@ -98,7 +98,7 @@ export interface PageOptions {
   readonly limit: bigint;
   readonly countTotal?: true;
   readonly reverse?: true;
-  /** The same options under the names that SDK 0.50 programs use. */
+  /** The same options, with the names that SDK 0.50 programs use. */
   readonly pageOffset?: bigint;
   readonly pageLimit?: bigint;
   readonly pageCountTotal?: true;
@@ -123,7 +123,7 @@ export function addPageOptions(command: Command): Command {
     .addOption(hidden("--page-reverse"));
 }
 
-/** Converts the options to a page request. Throws `CliError` if they are mutually exclusive. */
+/** Converts the options to a page request. Throws a `CliError` if they are mutually exclusive. */
 export function toPageRequest(options: PageOptions): PageRequest {
   const { page, pageKey } = options;
   const offset = options.pageOffset ?? options.offset;
@@ -148,7 +148,7 @@ function number(flags: string, description: string, preset: bigint): Option {
   return new Option(flags, description).default(preset, preset.toString()).argParser(parseUint64);
 }
 
-/** Returns the page request in proto JSON. Throws `CliError` in the same case. */
+/** Like {@link toPageRequest}, but returns the page request as proto JSON. */
 function pageJson(options: PageOptions): JsonObject {
   const { key, offset, limit, countTotal, reverse } = toPageRequest(options);
   return {

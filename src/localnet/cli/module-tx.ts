@@ -12,28 +12,28 @@ import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** Command-line details for one module's messages that their definitions lack. */
+/** Command-line details of a module's messages that the message definitions do not contain. */
 export interface MessageGroup {
   /** Service name with the canonical chain name: `neutron.dex.Msg`. */
   readonly service: string;
-  /** Names and help for arguments that `FIELD_WORDS` lacks or describes differently. */
+  /** Names and help for arguments that `FIELD_WORDS` does not contain or describes differently. */
   readonly fields?: inputs.FieldTable;
-  /** Messages by name, including the deployed command line's aliases: `unbond|undelegate`. */
+  /** Messages by command name, with the aliases of the deployed command line, e.g. `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
-  /** Settings that apply to all of the module's messages, except the authority's. */
+  /** Settings for all of the module's messages, except messages from the authority. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
 }
 
 interface MessageMore extends inputs.Inputs {
-  /** Response fields to print: each label, with the path of its field. */
+  /** Paths of the response fields to print, keyed by label. */
   readonly prints?: Readonly<Record<string, string>>;
-  /** Text below the help. */
+  /** Additional text at the end of the help. */
   readonly note?: string;
-  /** Converts the given values to the message's fields, except the signer. Throws `CliError` if the combination is invalid. */
+  /** Converts the given values to the message's fields, except the signer. Throws a `CliError` if they are contradictory. */
   readonly complete?: (given: inputs.Fields, options: TxOptions) => inputs.Fields | Promise<inputs.Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
-  /** How to print the response and simulate the message if `prints` is not sufficient. */
+  /** How to print the response and how to simulate the message, if `prints` is not sufficient. */
   readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
 
@@ -42,12 +42,12 @@ export interface Message extends MessageMore {
   readonly description: string;
 }
 
-/** Describes a message. Its arguments are its fields, except the signer. */
+/** Describes a message. All fields except the signer become arguments. */
 export function message(rpc: string, description: string, more: MessageMore = {}): Message {
   return { rpc, description, ...more };
 }
 
-/** Returns a function that creates one command per message. Each command signs and sends the message, as `sendMessage` does. */
+/** Returns a function that creates a command for each message. Commands sign and send their message with `sendMessage`. */
 export function messageCommands(group: MessageGroup): (context: CliContext) => Command {
   return (context) => {
     const parent = new Command();
@@ -82,7 +82,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   });
 }
 
-/** A message that is complete except for its signer. */
+/** A message without its signer. */
 interface ReadyMessage {
   readonly type: string;
   readonly fields: JsonObject;
@@ -94,7 +94,7 @@ function signed({ type, fields, signer, more }: ReadyMessage, { chainName }: TxO
   const { encode = (json: JsonObject) => messageFromJson(type, json, chainName), prints, sending } = more;
   return {
     typeUrl: toChainTypeUrl(`/${type}`, chainName),
-    // An account signs on behalf of its validator.
+    // For a validator's message, the signer field contains the account's operator address.
     encode: (sender) =>
       encode({ ...fields, [signer]: signer.startsWith("validator") ? operatorOf(sender) : sender }),
     ...(prints === undefined ? {} : { response: printedResponse(type, prints) }),
@@ -110,10 +110,10 @@ function printedResponse(type: string, prints: Readonly<Record<string, string>>)
   return { type: `${type}Response`, format };
 }
 
-/** Signer field of the messages that only the chain's authority may send. */
+/** Signer field of messages that only the chain's authority may send. */
 const AUTHORITY = "authority";
 
-/** Returns an account's operator address: the same bytes, with the operator prefix. */
+/** Returns an account's operator address, i.e. the same bytes with the operator prefix. */
 export function operatorOf(account: string): string {
   const { prefix, bytes } = decodeBech32(account);
   return encodeBech32(`${prefix}valoper`, bytes);

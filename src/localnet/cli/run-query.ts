@@ -14,11 +14,11 @@ import { withChain } from "./chain-connection.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 
 export interface QueryOptions extends ConnectionOptions {
-  /** Height of the state to read; 0 for the latest. */
+  /** Height of the state to read, or 0 for the latest state. */
   readonly height: bigint;
 }
 
-/** A query to send. Its names are canonical. */
+/** A query to send. All names are canonical. */
 interface OutgoingQuery {
   /** gRPC path: `/neutron.interchainqueries.Query/Params`. */
   readonly path: string;
@@ -26,11 +26,11 @@ interface OutgoingQuery {
   readonly responseType: string;
   /** The request in proto JSON. */
   readonly request: JsonObject;
-  /** Table layout for human-readable output. Undefined: YAML. */
+  /** Table layout for human-readable output. If undefined, the output is YAML. */
   readonly table: AnswerTable | undefined;
 }
 
-/** Sends a query to the chain and prints its response: a table or, depending on the options, the REST API's JSON or YAML. */
+/** Sends a query to the chain. Prints the response as a table or, depending on the options, as YAML or the REST API's JSON. */
 export async function runQuery(
   query: OutgoingQuery,
   options: QueryOptions,
@@ -42,7 +42,7 @@ export async function runQuery(
     return [read, await readUnits(client, unitNames(table, read), context.signal)] as const;
   });
   if (table !== undefined) return context.print(formatAnswer(withDisplayUnits(table, units), response));
-  // Import this only here, because it loads the YAML library.
+  // Import the module only here, because it loads the YAML library.
   const { printResponse } = await import("../../platform/cli/print-response.ts");
   printResponse(response, options, context);
 }
@@ -55,13 +55,13 @@ async function fetchResponse(
 ): Promise<JsonValue> {
   const encoded = messageFromJson(requestType, request);
   const response = await client.grpcQuery(toChainTypeUrl(path, chainName), encoded, signal, height);
-  // Some messages have different field numbers on the deployed chain and on local chains with its profile.
+  // On the deployed chain and on local chains with its profile, some messages have different field numbers.
   const { proto } = profileNamed("deployed");
   const isDeployed = proto?.recognizes(responseType, response) === true;
   return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);
 }
 
-/** Maximum number of denominations for which metadata is read to format a table. */
+/** Maximum number of denominations whose metadata is read for a table. */
 const MAX_UNITS = 100;
 
 function unitNames(table: AnswerTable | undefined, response: JsonValue): readonly string[] {
@@ -73,7 +73,7 @@ function unitNames(table: AnswerTable | undefined, response: JsonValue): readonl
   return names.slice(0, MAX_UNITS);
 }
 
-/** Adds a column that shows the coins in display units, if the chain's metadata define any. */
+/** Adds a column with the coins in display units, if the chain's metadata defines such units. */
 function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, DisplayUnit>): AnswerTable {
   const { coin, columns } = table;
   if (coin === undefined || units.size === 0) return table;
@@ -84,7 +84,7 @@ function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, Display
   return { ...table, columns: [...columns, { title: "DISPLAY", cell }] };
 }
 
-/** Formats a whole amount, or a price with decimals, given in the base unit. */
+/** Formats an integer amount or a decimal price, given in the base unit. */
 function displayText(amount: string, unit: DisplayUnit): string {
   if (/^\d{1,78}$/.test(amount)) return formatUnits(BigInt(amount), unit);
   if (!/^\d{1,60}\.\d{1,18}$/.test(amount)) return "-";
@@ -94,7 +94,7 @@ function displayText(amount: string, unit: DisplayUnit): string {
 /** Number of fractional digits in a `Dec18`. */
 const DEC18_PLACES = 18;
 
-/** A node that does not return the units is no error, because they only supplement the coins. */
+/** Reads display units. They are optional, so a failed read is not an error. */
 async function readUnits(
   client: ChainClient,
   denoms: readonly string[],

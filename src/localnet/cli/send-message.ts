@@ -43,16 +43,16 @@ interface Sending {
 export interface OutgoingMessage {
   readonly typeUrl: string;
   readonly encode: (sender: string) => Uint8Array;
-  /** The response to the message. If defined, the response is also printed. */
+  /** How to print the response. If undefined, the response is not printed. */
   readonly response?: {
     /** Type name of the response, with the canonical chain name. */
     readonly type: string;
-    /** Formats the response for human readers. */
+    /** Formats the response for people to read. */
     readonly format: (response: JsonValue) => string;
   };
   /** True if the message calls a contract. On a local chain, errors then include the functions that were running. */
   readonly callsContract?: true;
-  /** A query for `--dry-run` that runs the message without effects. Its request carries the message in field 1. */
+  /** Query that runs the message without effects, for `--dry-run`. Field 1 of its request is the message. */
   readonly simulation?: {
     /** gRPC path with the canonical chain name. */
     readonly path: string;
@@ -60,7 +60,7 @@ export interface OutgoingMessage {
   };
 }
 
-/** Signs and sends one message, waits for inclusion, and prints the result. Throws `CliError` unless the transaction succeeds. */
+/** Signs and sends a message, waits for inclusion, and prints the result. Throws a `CliError` unless the transaction succeeds. */
 export function sendMessage(
   message: OutgoingMessage,
   options: TxOptions,
@@ -104,13 +104,13 @@ export function sendMessage(
   });
 }
 
-/** A transaction's outcome. `resp` is the response to its message, or undefined if there is none. */
+/** The outcome of a transaction. `resp` is the response to its message. Undefined if there is none. */
 interface PrintedOutcome {
   readonly resp: JsonValue | undefined;
   readonly answer: JsonObject;
 }
 
-/** Prints JSON with the response in `resp` or, for human readers, the transaction followed by the response's table. */
+/** Prints JSON with the response in `resp` or, for people to read, the transaction followed by the response's table. */
 function printOutcome(
   { response }: OutgoingMessage,
   { resp, answer }: PrintedOutcome,
@@ -123,7 +123,7 @@ function printOutcome(
   context.print(`\n${response.format(resp)}`);
 }
 
-/** Decodes the response to the message. Returns undefined if the transaction failed or the node returned no such response. */
+/** Decodes the response to the message. Undefined if the transaction failed or the node returned no such response. */
 function responseOf(
   { response }: OutgoingMessage,
   { confirmation }: SendOutcome,
@@ -134,12 +134,12 @@ function responseOf(
     const [first] = TxMsgData.decode(confirmation.data).msgResponses;
     return first === undefined ? undefined : messageToJson(response.type, first.value, chainName);
   } catch {
-    // Print the outcome anyway, because the transaction is in a block.
+    // The transaction is in a block, so print the outcome without the response.
     return undefined;
   }
 }
 
-/** Returns the simulation query's response, or undefined if the message has no such query. */
+/** Runs the message's simulation query and returns its response. Undefined if the message has no such query. */
 async function simulateMessage(
   { simulation }: OutgoingMessage,
   value: Uint8Array,
@@ -154,10 +154,10 @@ async function simulateMessage(
   return isRecord(json) ? json["resp"] : undefined;
 }
 
-/** Tag of field 1, length-delimited. */
+/** Protobuf tag of field 1 (length-delimited). */
 const FIRST_FIELD_TAG = 10;
 
-/** Gas used by the fee payment, which a simulation skips. Measured: 26,800. */
+/** Gas for the fee payment, which a simulation skips. Measured: 26,800. */
 const FEE_GAS = 30_000n;
 
 async function estimateGas(
@@ -177,16 +177,16 @@ async function simulateGas(
   const { client, sender, options, context } = sending;
   const simulated = await sender.simulate(messages, context.signal);
   if (simulated.ok) return simulated.gasUsed;
-  // Do not run it again for a profile or the stacks, because it would fail in the same way.
+  // Do not run the transaction again for a profile or stacks, because it would exceed the deadline again.
   if (endedAtDeadline(simulated)) throw refused("the chain would reject the transaction", simulated);
   const request = await simulationOf(messages, sending);
-  // A dry run ends here, and its profile shows the failure.
+  // A dry run ends here. Its profile shows the failure.
   if (options.dryRun) await gasReportsOf(context)?.save(client, request, options, context);
   const stacks = await stacksOf(message, request, sending);
   throw refused("the chain would reject the transaction", simulated, stacks);
 }
 
-/** Returns the contract functions that were running when the transaction failed; "" if they are not known. */
+/** Returns the contract functions that were running when the transaction failed. Empty if unknown. */
 async function stacksOf(
   { callsContract }: OutgoingMessage,
   request: ProfileRequest,
@@ -196,7 +196,7 @@ async function stacksOf(
   return (await gasReportsOf(context)?.stacks(client, request, context.signal)) ?? "";
 }
 
-/** The transaction that a simulation runs. */
+/** Returns the transaction that a simulation runs, as a profile request. */
 async function simulationOf(
   messages: readonly WireMessage[],
   { client, signer, options, context }: Sending,
@@ -231,10 +231,10 @@ async function openSender(
   return { client, signer, sender, options, context };
 }
 
-/** Gas limit for a transaction that is printed instead of sent. Same default as the SDK's. */
+/** Gas limit of a transaction that is printed instead of sent. Same default as in the SDK. */
 const UNSIGNED_GAS = 200_000n;
 
-/** Prints the unsigned transaction as JSON, as an SDK program does, so that it can be signed elsewhere. No chain is contacted. */
+/** Prints the unsigned transaction as JSON, like an SDK program, so that it can be signed elsewhere. Contacts no chain. */
 async function printUnsigned(
   { typeUrl, encode }: OutgoingMessage,
   options: TxOptions,
@@ -256,7 +256,7 @@ async function printUnsigned(
   context.print(stringifyJson(messageToJson("cosmos.tx.v1beta1.Tx", bytes, chainName)));
 }
 
-/** Returns the same fields as the REST API's `tx_response`. */
+/** Returns the fields of the REST API's `tx_response`. */
 function toTxResponse({ hash, gasLimit, confirmation }: BroadcastOutcome | SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {
@@ -291,7 +291,7 @@ function refused(
   return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
 }
 
-/** Throws `CliError` if no account is selected. Called before the first request to the chain. */
+/** Throws a `CliError` if no account is selected. Called before the first request to the chain. */
 function requireAccountChoice(options: AccountOptions): void {
   const { from, mnemonicFile, mnemonicEnv, signer } = options;
   if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
@@ -301,14 +301,14 @@ function requireAccountChoice(options: AccountOptions): void {
   );
 }
 
-/** Opens the signing account. Throws `CliError` if it cannot be opened, and `ClientError` "bad-key" for an invalid mnemonic. */
+/** Opens the signing account. Throws `CliError`, or `ClientError` "bad-key" if the mnemonic is invalid. */
 function openAccount(options: AccountOptions, chainId: string): Promise<txSigner.Signer> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from !== undefined && keyringBackend === undefined) return openTestAccount(from, chainId);
   return openOwnKey(options, addressPrefix);
 }
 
-/** Opens a key that is not tied to a chain. */
+/** Opens a signing key that can be used on any chain. */
 async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSigner.Signer> {
   const { from, keyringBackend: backend, signer } = options;
   if (signer !== undefined)
@@ -324,7 +324,7 @@ async function openOwnKey(options: AccountOptions, prefix: string): Promise<txSi
   }
 }
 
-/** Time allowed for a person to confirm on a device. */
+/** How long a person may take to confirm on a hardware device. */
 const SIGNER_DEADLINE_MS = 60_000;
 
 function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
@@ -336,7 +336,7 @@ function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): S
   };
 }
 
-/** Returns the address that would sign. `--from` may also be an address. */
+/** Returns the signer's address. `--from` may also contain an address. */
 async function unsignedSender(options: AccountOptions): Promise<string> {
   const { from, keyringBackend, addressPrefix = "neutron" } = options;
   if (from === undefined || keyringBackend !== undefined)
@@ -357,7 +357,7 @@ function isAddress(text: string, prefix: string): boolean {
   }
 }
 
-/** Test account keys are public. On any other chain, anyone could spend the account's coins. */
+/** Opens a public test account. Only localnet chains are accepted, because elsewhere anyone could spend the account's coins. */
 function openTestAccount(name: string, chainId: string): Promise<txSigner.Signer> {
   const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
   const account = ofChain.find((one) => one.name === name);

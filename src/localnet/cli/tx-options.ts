@@ -8,14 +8,14 @@ import type { ConnectionOptions } from "./connection-options.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /** Gas limit. If absent or "auto": the sum of the simulated gas and the gas for the fee payment, times `gasAdjustment`. */
+  /** Gas limit. If absent or "auto": the simulated gas plus the gas for the fee payment, times `gasAdjustment`. */
   readonly gas?: bigint | "auto";
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
-  /** Gas price. If absent, the chain's price is used. */
+  /** Gas price. Default: the chain's current price. */
   readonly gasPrices?: GasPrice;
-  /** The whole fee. */
+  /** Total fee. */
   readonly fees?: Coin;
   readonly note: string;
   readonly broadcastMode: "block" | "sync";
@@ -33,7 +33,7 @@ interface Coin {
   readonly denom: string;
 }
 
-/** Adds the options in {@link TxOptions}, except the connection options. */
+/** Adds the options in {@link TxOptions}, except for connection options. */
 export function addTxOptions(command: Command): Command {
   return addAccountOptions(command)
     .addOption(
@@ -76,19 +76,19 @@ export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
   return fees?.denom ?? gasPrices?.denom ?? feeDenom;
 }
 
-/** The gas price that the options fix. Multiplied by the gas limit and rounded up, it yields the total fee. */
+/** Returns the gas price fixed by the options. The gas price times the gas limit, rounded up, is the total fee. */
 export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions, "priceOf"> {
   if (fees !== undefined) return { priceOf: (gasLimit) => (fees.amount * DEC18_ONE) / maxInt(gasLimit, 1n) };
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
 }
 
-/** Options that select the signing account. Exactly one of the first four must be given. */
+/** Options that select the signing account. Exactly one of the first four is required. */
 export interface AccountOptions {
   /** Name of a public localnet test account or of a key in a keyring. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
-  /** Program that holds the key. */
+  /** External program that signs with the key. */
   readonly signer?: string;
   readonly signerArg: readonly string[];
   readonly signerEnv: readonly string[];
@@ -166,7 +166,7 @@ function parsePositive(text: string): Dec18 {
     const value = parseDec18(text);
     if (value > 0n) return value;
   } catch {
-    // The error below covers both cases.
+    // The error below covers texts that are not decimals, too.
   }
   throw new InvalidArgumentError(`expected a decimal above 0, e.g. ${formatDec18(parseDec18("1.3"))}`);
 }

@@ -5,14 +5,14 @@ import { setImmediate } from "node:timers/promises";
 import type { RunningNode } from "../node/create-node.ts";
 
 /**
- * The time that both chains share. Headers, light clients, unbonding, expiry and the sidecar's prices use only this time. It
- * starts as the machine's time and can be moved ahead and sped up. Waits and durations use the machine's clock.
+ * The clock of both chains. Headers, light clients, unbonding, expiry and sidecar prices use only this clock. It starts at the
+ * machine's time, and can be set to a later time or sped up. Waits and durations use the machine's clock.
  */
 export type ChainClock = ReturnType<typeof createChainClock>;
 
 const MAX_AHEAD_MS = 36_525 * DAY_MS;
 
-/** At this rate, with one block per second, each block is four months after the previous one. */
+/** At this rate and one block per second, consecutive blocks are four months apart. */
 const MAX_RATE = 10_000_000;
 
 /** Creates a clock that shows the machine's time. */
@@ -26,11 +26,11 @@ export function createChainClock(machine: Clock) {
     nowMs,
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
-    /** Returns how many seconds pass on the chains per second on the machine; 0 means that the chains' time has stopped. */
+    /** Returns the number of chain seconds per machine second. At 0, chain time does not advance. */
     rate: () => anchor.rate,
     /**
-     * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` for a time more than 100 years ahead of
-     * the machine or in the chains' past, because no block may be earlier than the one before.
+     * Sets the time to `timeMs`, in ms since the Unix epoch. Throws `NodeError` `bad-time` if the time is more than 100 years
+     * ahead of the machine's, or before the chains' current time, because no block may be earlier than the previous block.
      */
     set: (timeMs: number) => {
       const presentMs = nowMs();
@@ -45,11 +45,11 @@ export function createChainClock(machine: Clock) {
       if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
       moveTo(nowMs(), rate);
     },
-    /** Returns how far the time is ahead of the machine's, in ms; negative if it is behind. */
+    /** Returns how far the chains' time is ahead of the machine's, in ms. Negative if it is behind. */
     aheadMs: () => nowMs() - machine.nowMs(),
-    /** Resets the time to `aheadMs` ahead of the machine's, as it was at the block to which the chains have been reverted. */
+    /** Restores the time after a revert: `aheadMs` ahead of the machine's time, as when the snapshot was taken. */
     goBack: (aheadMs: number) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
-    /** Moves the time to a chain's last block time, if later, so that time continues from there after a restart. */
+    /** After a restart, advances the time to a chain's last block time if that is later. */
     continueFrom: (blockTimeMs: number) => {
       if (blockTimeMs > nowMs()) moveTo(blockTimeMs, anchor.rate);
     },
@@ -62,13 +62,13 @@ function badTime(text: string): NodeError {
 
 interface Mining {
   readonly count: number;
-  /** How far to move the time ahead before each block. */
+  /** How far to advance the time before each block, in ms. */
   readonly everyMs: number;
   /** Called before each block. */
   readonly beforeEach?: () => Promise<void>;
 }
 
-/** Makes blocks on all chains, moving their time ahead. Other work can run between the blocks. Throws `NodeError`. */
+/** Makes blocks on all chains and advances their time. Other work can run between blocks. Throws `NodeError`. */
 export async function mineBlocks(
   nodes: readonly RunningNode[],
   clock: ChainClock,
@@ -76,14 +76,14 @@ export async function mineBlocks(
 ): Promise<void> {
   const rate = clock.rate();
   try {
-    // Stop the time, so that the blocks are exactly the interval apart.
+    // Stop the clock so that the blocks are exactly one interval apart.
     if (everyMs > 0) clock.setRate(0);
     for (let left = count; left > 0; left -= 1) {
-      // Set the time only if there is an interval. Otherwise, time runs on, and the time just read is already past.
+      // Without an interval the clock keeps running, so a time that was just read is already in the past and cannot be set.
       if (everyMs > 0) clock.set(clock.nowMs() + everyMs);
       await beforeEach?.();
       for (const { control } of nodes) control.produce(1);
-      // Let the IBC relayer run too, because it keeps the clients alive.
+      // Let the IBC relayer run between blocks, because it keeps the light clients from expiring.
       await setImmediate();
     }
   } finally {

@@ -38,7 +38,7 @@ const chainCommand = (name: string, summary: string, reply: z.ZodType, body?: z.
     replies: { ...refusals, 404: errorOf("no such chain") },
   });
 
-/** Routes for the chains, their time and their snapshots. */
+/** Routes for the chains, their clock and their snapshots. */
 export const CHAIN_API = {
   chains: getJson("/chains", "the chains: height, validators", z.strictObject({ chains: z.array(chain) })),
   halt: chainCommand("halt", "stops making blocks", z.strictObject({ halted: z.literal(true) })),

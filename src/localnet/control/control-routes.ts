@@ -17,7 +17,7 @@ import { type ChainClock, mineBlocks } from "./chain-clock.ts";
 import { CHAIN_API } from "./control-api.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
-/** A chain under the API's control. `ready` resolves with its node. */
+/** A chain that the API controls. `ready` resolves with its node. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;
@@ -26,12 +26,12 @@ export interface ControlledChain {
 /** Thrown for an invalid request body; the response has the error code `bad-order`. */
 class InvalidBodyError extends Error {}
 
-/** Maximum `count` of a request, because its blocks are made without a pause. */
+/** Maximum `count` in a request, because the blocks are made without a pause. */
 const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
 
-/** Creates the routes in {@link CHAIN_API}. `home` is the parent directory of the chains' homes, if any. */
+/** Creates the routes in {@link CHAIN_API}. `home` is the parent directory of the chains' homes; undefined if in memory. */
 export function controlRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
@@ -158,7 +158,7 @@ async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody>
   };
 }
 
-/** Responds with 400 to an invalid body and 409 to a command that the chain rejects. Other errors are bugs and pass through. */
+/** Responds with 400 to an invalid body and with 409 if the chain rejects the command. Other errors are bugs and propagate. */
 async function reply(run: () => CommandResult): Promise<HttpReply> {
   try {
     return jsonReply(200, await run());
@@ -177,7 +177,7 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
   }
 }
 
-/** Parses the body; an empty one is treated as `{}`. */
+/** Parses the body. An empty body is treated as `{}`. */
 function readBody(request: RouteRequest): JsonField {
   const error = (path: string, expected: string): Error =>
     new InvalidBodyError(`${path}: expected ${expected}`);
@@ -186,12 +186,12 @@ function readBody(request: RouteRequest): JsonField {
     const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
     if (isRecord(value)) return new JsonField(value, "", error);
   } catch {
-    // The error below covers invalid JSON and other JSON values.
+    // The error below covers invalid JSON, too.
   }
   throw new InvalidBodyError("the body must be a JSON object");
 }
 
-/** Reads an integer from `least` to `most`. An absent field means `least`. */
+/** Reads an integer from `least` to `most`. Default: `least`. */
 function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
@@ -234,7 +234,7 @@ function wholeNumber(field: JsonField): bigint {
 }
 
 function addresses(field: JsonField): readonly Uint8Array[] {
-  // `elements` treats an absent field as an empty list, which would make every validator present.
+  // `elements` returns an empty list for an absent field, which would mark all validators as present.
   const list = field.isPresent() ? field.elements() : undefined;
   if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
   return list.map(addressOf);
@@ -245,7 +245,7 @@ function addressOf(field: JsonField): Uint8Array {
   throw field.error(field.path, "an address of 40 hex digits");
 }
 
-/** Returns a validator's seed. It is given as 64 hex digits, as another text to hash, or as the `index` of a test validator. */
+/** Returns a validator's seed. The body contains 64 hex digits, any other text to hash, or the `index` of a test validator. */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");
   if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));
@@ -260,21 +260,20 @@ class FaucetError extends CodedError<{
   readonly codespace: string;
 }> {}
 
-/** Sends coins from a test account to any address. */
 type Faucet = ReturnType<typeof createFaucet>;
 
 const GAS_LIMIT = 300_000n;
 const FEE_AMOUNT = 10_000n;
 
-/** Creates a chain's faucet. It pays from the public test account `faucet`. */
+/** Creates a chain's faucet, which sends coins from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile) {
-  // A custom chain may lack this account and so have no faucet.
+  // A custom chain may lack this account. It then has no faucet.
   let account: LocalAccount | undefined;
   const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {
     /**
-     * Sends an amount in the chain's denom. Resolves when the transaction has entered the mempool, before it is in a block. Rejects
-     * with {@link FaucetError}, `LocalAccountError` or `MempoolError`.
+     * Sends an amount of the chain's denomination. Resolves once the transaction is in the mempool, before it is in a block.
+     * Rejects with {@link FaucetError}, `LocalAccountError` or `MempoolError`.
      */
     send: async (
       view: NodeView,

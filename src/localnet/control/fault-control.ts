@@ -17,21 +17,21 @@ import * as about from "../../platform/http/route-about.ts";
 import { SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
-/** Deadline for a request to the process of another part. */
+/** Deadline for a request to another part's process. */
 const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
 
-/** The faults of one localnet part, or of all parts. */
+/** Controls the faults of one or all parts of a localnet. */
 export interface FaultControl {
   readonly names: readonly string[];
-  /** Returns all faults and whether they are on. Rejects with {@link FaultPartError} if the part does not respond. */
+  /** Lists all faults and whether each is on. Rejects with {@link FaultPartError} if the part does not respond. */
   readonly list: () => Promise<readonly FaultState[]>;
-  /** Resolves once the switch has taken effect. With `forMs`, the fault is switched off again after this time. */
+  /** Switches a fault on or off. With `forMs`, only for this time. Resolves once the switch has taken effect. */
   readonly set: (name: string, on: boolean, forMs: number | undefined) => Promise<void>;
 }
 
-/** Thrown if a part's process does not respond or rejects the request. */
+/** Thrown if a part's process does not respond or if it rejects the request. */
 class FaultPartError extends CodedError<{ readonly code: "part-unreachable" }> {}
 
 export function localFaultControl<Name extends string>(
@@ -55,12 +55,12 @@ export function localFaultControl<Name extends string>(
   };
 }
 
-/** Controls the faults of a sidecar that runs in this process. */
+/** Controls the faults of a sidecar in this process. */
 export function sidecarFaultControl({ faults, setFault }: Sidecar): FaultControl {
   return localFaultControl(SIDECAR_FAULTS, { list: faults, set: setFault });
 }
 
-/** Combines the controls for several parts. The list omits any part that does not respond. */
+/** Combines the controls of several parts. Parts that do not respond are omitted from the list. */
 export function joinFaultControls(parts: readonly FaultControl[]): FaultControl {
   const names = parts.flatMap((part) => part.names);
   return {
@@ -79,7 +79,7 @@ function ignoreUnreachable(error: unknown): readonly FaultState[] {
   throw error;
 }
 
-/** Controls the faults of a sidecar in another process on this machine, through that process's control API. */
+/** Controls the faults of a sidecar in another process on this machine, through the control API of that process. */
 export function remoteSidecarFaultControl(url: string, token: Secret): FaultControl {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const headers = { authorization: `Bearer ${token.reveal()}` };

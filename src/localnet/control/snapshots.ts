@@ -12,27 +12,27 @@ import { maxInt } from "../../platform/base/integers.ts";
 /** A point in time to which both chains can be reverted. */
 interface LocalnetSnapshot {
   readonly id: number;
-  /** Time of the newest block, in ISO 8601 format. */
+  /** Block time of the newer of the two blocks, in ISO 8601 format. */
   readonly time: string;
   /** Heights by chain id. */
   readonly heights: Readonly<Record<string, bigint>>;
 }
 
-/** The snapshots of both chains. The methods throw `NodeError` `bad-snapshot`. */
+/** Snapshots of both chains. Methods throw `NodeError` `bad-snapshot`. */
 export type LocalnetSnapshots = ReturnType<typeof createSnapshots>;
 
-/** Maximum number of snapshots, because each one retains the tree nodes that have changed since. */
+/** Maximum number of snapshots, because each snapshot retains all tree nodes that have changed since it was taken. */
 const MAX_SNAPSHOTS = 20;
 
-/** File with the heights, by chain id, to which a home's chains are being reverted. It exists until both chains are. */
+/** File with the heights, by chain id, to which the chains are being reverted. Removed once both chains have been reverted. */
 const REVERT_FILE = "revert.json";
 
-/** Creates the snapshots of both chains. `home` is the parent directory of their homes; if undefined, they are in memory. */
+/** Creates the snapshots of both chains. `home` is the parent directory of the chains' homes. Undefined if they are in memory. */
 export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock, home: string | undefined) {
   const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
   const list = (): readonly LocalnetSnapshot[] => {
     const [first, ...others] = stored();
-    // List only states that both chains have. The process may have ended while taking one, or a chain may have pruned its block.
+    // Skip snapshots that a chain lacks because the process ended while taking them or the chain has pruned their block.
     return (first?.snapshots ?? [])
       .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
       .map(({ id }) => describe(id));
@@ -75,7 +75,7 @@ export function createSnapshots(nodes: readonly RunningNode[], clock: ChainClock
       find(id);
       for (const { control } of nodes) control.removeSnapshots([id]);
     },
-    /** Reverts both chains. Everything after the snapshot is lost, including later snapshots. */
+    /** Reverts both chains. Everything after the snapshot is lost, including any later snapshots. */
     revert: (id: number): LocalnetSnapshot => {
       const snapshot = find(id);
       const aheadMs = nodes[0]?.control.snapshots().find((one) => one.id === id)?.aheadMs ?? 0;
@@ -103,12 +103,12 @@ function writeRevert(home: string, heights: LocalnetSnapshot["heights"]): void {
   }
 }
 
-/** Finishes reverting a home's chains if a process ended midway. Throws like `openBlockStore` and `BlockStore.truncate`. */
+/** Completes a revert if the process ended midway. Throws like `openBlockStore` and `BlockStore.truncate`. */
 export function finishRevert(home: string): void {
   const path = join(home, REVERT_FILE);
   if (!existsSync(path)) return;
   const heights = parseJson(readFileSync(path, "utf8"));
-  // If the file is incomplete, no chain has been reverted yet.
+  // An incomplete file means that no chain has been reverted yet.
   for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
     const store = openBlockStore(join(home, chainId));
     try {

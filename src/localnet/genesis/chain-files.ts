@@ -15,18 +15,18 @@ import type { StateStorage } from "../chain/store/multi-store.ts";
 
 /** A set of modules that some chains have. */
 export interface ModuleSet {
-  /** Names of the modules in a genesis, which are also their store names. */
+  /** The modules' names in a genesis, which are also the names of their stores. */
   readonly names: readonly string[];
   readonly create: CreateModules;
 }
 
-/** The parts of a genesis document that determine which modules its chain has. */
+/** Parts of a genesis document that determine which modules its chain has. */
 export interface ChoosingGenesis {
   readonly profile?: ProfileName | undefined;
   readonly appState: JsonObject;
 }
 
-/** Returns a set of modules if the chain has them by its genesis, its saved state, the deployed profile or its own contracts. */
+/** Returns the modules if the chain has them because of its genesis, saved state, deployed profile or own contracts. */
 export function chooseModules(
   set: ModuleSet | undefined,
   { profile, appState }: ChoosingGenesis,
@@ -45,7 +45,7 @@ function isSaved({ names }: ModuleSet, storage: StateStorage | undefined): boole
   return storage.roots(height).some(({ store }) => names.includes(store));
 }
 
-/** A localnet's built-in contracts have no code bytes, because they are written in TypeScript. */
+/** Returns true if the state has binary contracts. Built-in contracts are written in TypeScript and have no code bytes. */
 function hasOwnContracts(wasm: JsonValue): boolean {
   const has = (list: string, member: string): boolean => {
     const entries = isRecord(wasm) ? wasm[list] : undefined;
@@ -55,8 +55,9 @@ function hasOwnContracts(wasm: JsonValue): boolean {
 }
 
 /**
- * Applies a chain's module settings to its genesis state: objects are merged, everything else is replaced. `params` members that
- * appear in neither get the module's defaults. `createApp` creates the chain's application with an empty state.
+ * Applies a chain's module settings to its genesis state. Objects are merged; all other values are replaced. Members of `params`
+ * that neither the settings nor the state contain have the module's default values. `createApp` creates the chain's application
+ * with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
   const { modules } = chain.settings;
@@ -88,7 +89,7 @@ function isObject(value: JsonValue): value is JsonObject {
   return isRecord(value);
 }
 
-/** Returns the exported state of a chain started from an empty genesis. It contains the default parameters of all modules. */
+/** Returns the state exported from a chain that started with an empty genesis. It contains all modules' default params. */
 function defaultState({ chainId }: ChainProfile, app: Application): JsonObject {
   const { publicKey, address } = validatorKey(testValidatorSeed(chainId, 0));
   const validators = [{ publicKey, power: 1n }];
@@ -112,12 +113,12 @@ const COMMISSION = {
   maxChangeRate: "10000000000000000",
 };
 
-/** Number of tokens per unit of power. */
+/** Tokens per unit of voting power. */
 export const TOKENS = 1_000_000n;
 
 /**
- * Creates the operators' transactions, as JSON, that create validators with these powers, in this order. Returns undefined
- * if the chain's settings do not request them. Rejects with `UnknownAccountError` for an operator without a key.
+ * Creates the operators' transactions, in JSON, that create validators with these powers, in order. Returns undefined if the
+ * chain's settings do not request them. Rejects with `UnknownAccountError` if an operator has no key.
  */
 export async function createGenesisTxs(
   chain: ChainProfile,

@@ -32,50 +32,50 @@ import {
 import type { ValidatorPower } from "../chain/runtime/abci.ts";
 
 export interface LocalnetGenesisOptions {
-  /** The genesis time. Both chains share it because the remote chain's client for the local chain contains it. */
+  /** Genesis time. Both chains share it, because the remote chain's client for the local chain includes it. */
   readonly timeNs: bigint;
   /** At least one. */
   readonly validatorPowers: readonly bigint[];
   /** Default: the chains of the default localnet. */
   readonly chains?: LocalnetChains;
-  /** Transactions that create the validators, for a chain whose settings request them. */
+  /** Transactions that create the validators, if the chain's settings request them. */
   readonly genesisTxs?: readonly JsonValue[];
-  /** Profile of a new chain. Default: `specification`. An existing chain must already have this profile. */
+  /** Profile for a new chain. Default: `specification`. An existing chain must already have this profile. */
   readonly profile?: ProfileName | undefined;
-  /** The local chain stores the sidecar's prices and pays its validators monthly. */
+  /** If true, the local chain stores the sidecar's prices and pays its validators monthly. */
   readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts on the local chain, added after the scenario's contracts. */
   readonly contracts?: readonly GenesisContract[];
-  /** Receives each contract's place when the genesis is created. */
+  /** Called with each contract's code id and address when the genesis is created. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
-/** Extra genesis state for the local chain: `dex-demo` adds pools and limit orders, `hooks-demo` contracts with staking hooks. */
+/** Extra state for the local chain: `dex-demo` adds pools and limit orders, `hooks-demo` adds contracts with staking hooks. */
 export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
-/** The consumer contract's initial coins: enough for 100 query deposits. */
+/** Initial coins of the consumer contract, enough for 100 query deposits. */
 const CONTRACT_FUNDS = "100000000";
 
-/** `update_period` of the query in the genesis state. */
+/** `update_period` of query 1. */
 const FIRST_QUERY_PERIOD = 2;
 
 const DAYS = 86_400n * NS_PER_SECOND;
 
-/** Client settings for the remote chain. As on real networks, the trusting period is 2/3 of the unbonding period. */
+/** Settings of both light clients. As on real networks, the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
   maxClockDriftNs: 60n * NS_PER_SECOND,
 };
 
-/** What the remote chain's client needs to know about the local chain before its first block. */
+/** Facts about the local chain that the remote chain's client needs before the local chain's first block. */
 interface FutureLocalChain {
-  /** Voting powers of its validators. */
+  /** Voting power of each validator. */
   readonly powers: readonly bigint[];
-  /** App hash of its state machine with an empty state. */
+  /** App hash of an empty state. */
   readonly emptyAppHash: Uint8Array;
 }
 
@@ -92,8 +92,8 @@ function testValidators(chain: ChainProfile, powers: readonly bigint[]): readonl
 }
 
 /**
- * Creates the remote chain's genesis. Its state contains the funded test accounts. Given the local chain's validators and app
- * hash, it also contains a client `07-tendermint-0` for the local chain and an open `connection-0`.
+ * Creates the remote chain's genesis, with the funded test accounts. If the local chain's validators and app hash are given, the
+ * genesis also has a client `07-tendermint-0` for the local chain and an open `connection-0`.
  */
 export function remoteGenesis(
   options: LocalnetGenesisOptions & { readonly local?: FutureLocalChain },
@@ -112,9 +112,9 @@ export function remoteGenesis(
 }
 
 /**
- * Returns the client's state for the local chain's first header, which does not exist yet. The header's validators are test keys,
- * and its time is both chains' genesis time. Its app hash is that of an empty state, because the genesis only becomes part of the
- * state after block 1.
+ * Returns the local chain's first header, which does not exist yet, for the client on the remote chain. Its validators are test
+ * keys, and its time is both chains' genesis time. Its app hash is that of an empty state, because only block 1 adds the genesis
+ * to the state.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -132,9 +132,9 @@ function firstLocalHeader(
 }
 
 /**
- * Creates the local chain's genesis. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
- * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1 for alice's balance on
- * the remote chain.
+ * Creates the local chain's genesis, with the funded test accounts, a client `07-tendermint-0` that trusts the header `remote`,
+ * an open `connection-0`, and a funded consumer contract. The contract registers query 1, which reads alice's balance on the
+ * remote chain.
  */
 export function localGenesis(
   options: LocalnetGenesisOptions,
@@ -158,7 +158,7 @@ export function localGenesis(
   return options.hasOracle ? withOracle(chain, doc) : doc;
 }
 
-/** Returns the address of the chain's account with this name, or the text itself if it is an address. */
+/** Returns the address of the account with this name on the chain. An address is returned unchanged. */
 function addressOf(chain: ChainProfile, nameOrAddress: string): string {
   return chain.keys.some(({ name }) => name === nameOrAddress)
     ? accountNamed(chain, nameOrAddress).address
@@ -182,7 +182,7 @@ function withScenario(
   }
 }
 
-/** Adds the traffic contract's code and then the contracts from the options. A scenario's contracts keep their addresses. */
+/** Adds the traffic contract's code, then the contracts from the options. This keeps the addresses of scenario contracts. */
 function toJson(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmState,
@@ -197,7 +197,7 @@ function toJson(
   return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
-/** Replaces the balances, because the scenario uses more denominations. */
+/** Replaces all balances, because the scenario uses additional denominations. */
 function withDexDemo(
   chain: ChainProfile,
   state: ReturnType<typeof accountState>,
@@ -247,10 +247,10 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
   };
 }
 
-/** Genesis state of the wasm module: the codes, the consumer contract, and the message that registers query 1. */
+/** Returns the wasm module's genesis state: the codes, the consumer contract, and the message that registers query 1. */
 function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
   if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
-  // The first code's first instance has this address. `gen_msgs` creates the contract before the call.
+  // Address of the first instance of the first code. `gen_msgs` creates this contract before calling it.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
   return {
@@ -293,9 +293,9 @@ function registerFirstQuery(remote: ChainProfile): JsonObject {
 }
 
 /**
- * Adds the document's validators to the staking state, each with its operator's delegation. The chain's accounts
- * (`settings.operators`) operate the first validators; keyless accounts operate all others. The tokens are new coins in the
- * not-bonded pool, because all validators bond when the chain starts.
+ * Adds the validators to the staking state, each with a delegation from its operator. Accounts of the chain
+ * (`settings.operators`) operate the first validators, and accounts without keys operate all others. The tokens are new coins in
+ * the not-bonded pool, because all validators bond when the chain starts.
  */
 function withStake(chain: ChainProfile, options: LocalnetGenesisOptions, state: JsonObject): JsonObject {
   const params = {
@@ -354,7 +354,7 @@ function validatorOf(
   };
 }
 
-/** Returns the bech32 addresses of a chain's first validator, to which the sidecar belongs. */
+/** Returns the bech32 addresses of a chain's first validator, which uses the sidecar. */
 export function firstValidatorOf(chain: ChainProfile): Readonly<Record<"consensus" | "operator", string>> {
   const { address } = validatorKey(testValidatorSeed(chain.chainId, 0));
   return {

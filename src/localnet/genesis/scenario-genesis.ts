@@ -10,7 +10,7 @@ import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "../accounts/chains.ts";
 
-/** The hook types that the `voting-power` contract subscribes to. */
+/** Hook types to which the `voting-power` contract subscribes. */
 const POWER_HOOKS: readonly HookType[] = [
   HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED,
   HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED,
@@ -21,13 +21,12 @@ const POWER_HOOKS: readonly HookType[] = [
   HookType.HOOK_TYPE_BEFORE_VALIDATOR_SLASHED,
 ];
 
-/** Genesis state of the wasm module. */
 export interface WasmState {
   readonly codes: readonly { readonly name: string; readonly creator: string }[];
   readonly gen_msgs: readonly JsonObject[];
 }
 
-/** State for `hooks-demo`: `echo` returns every hook as an event, `voting-power` tracks stake. Both see the first validator. */
+/** Returns state for `hooks-demo`: `echo` emits hooks as events, `voting-power` tracks stake. Both see the first validator. */
 export function seedHooksDemo(
   chain: ChainProfile,
   wasm: WasmState,
@@ -42,7 +41,7 @@ export function seedHooksDemo(
   return { wasm: power.state, harpoon: { hook_subscriptions } };
 }
 
-/** Returns a `gen_msgs` entry that creates a contract. */
+/** Returns a `gen_msgs` entry that instantiates a contract. */
 export function instantiation(
   sender: string,
   { admin = sender, codeId, label, msg = {}, funds = [] }: Instantiation,
@@ -58,7 +57,7 @@ interface Instantiation {
   readonly funds?: JsonValue;
 }
 
-/** Adds an instance of a contract, and the contract's code if the state does not contain it. */
+/** Adds an instance of a contract, and the contract's code unless the state already contains it. */
 function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string) {
   const creator = accountNamed(chain, "operator").address;
   const all = codes.some((code) => code.name === name) ? codes : [...codes, { name, creator }];
@@ -71,15 +70,15 @@ function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: 
   };
 }
 
-/** The scenario's denominations in addition to the chain's own. */
+/** Denominations that the scenario adds to the chain's own. */
 const ATOM = "uibcatom";
 const USDC = "uibcusdc";
-/** Coins of each test account, in micro units. */
+/** Balance of each test account in each denomination, in micro units. */
 const BALANCE = 1_000_000_000_000_000n;
 const MICRO = 1_000_000n;
 const THIRTY_DAYS_S = 30n * 86_400n;
 
-/** Alice's pools, each with token0, token1, centre, fee and whole coins. 1 ATOM costs about 10 NTRN or 5 USDC. */
+/** Alice's pools: token0, token1, centre tick, fee, and whole coins of both tokens. 1 ATOM costs about 10 NTRN or 5 USDC. */
 const POOLS = [
   [ATOM, "untrn", -23_027n, 5n, 1_000n, 10_000n],
   [ATOM, "untrn", -23_027n, 20n, 5_000n, 50_000n],
@@ -88,7 +87,7 @@ const POOLS = [
   [ATOM, USDC, -16_095n, 10n, 10_000n, 50_000n],
 ] as const;
 
-/** Bob's orders, each with the token to sell, the token to buy, the tick from in to out, and whole coins. */
+/** Bob's orders: token to sell, token to buy, tick from in to out, whole coins, and order type. */
 const ORDERS = [
   ["untrn", ATOM, 22_900n, 3_000n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
   ["untrn", ATOM, 22_800n, 4_000n, wire.LimitOrderType.GOOD_TIL_TIME],
@@ -96,7 +95,7 @@ const ORDERS = [
   [USDC, "untrn", -7_200n, 1_500n, wire.LimitOrderType.GOOD_TIL_CANCELLED],
 ] as const;
 
-/** State for the scenario `dex-demo`: pools for three pairs, and limit orders on both sides of the market. */
+/** Returns the state for `dex-demo`: pools for three pairs, and limit orders on both sides of the market. */
 export function seedDexDemo(chain: ChainProfile, timeNs: bigint, profile?: ProfileName): SeededDex {
   const { chainName, bech32Prefix, denom } = chain;
   const coins = [ATOM, USDC, denom].map((each) => ({ denom: each, amount: BALANCE }));
@@ -157,9 +156,9 @@ function orderOf(
   };
 }
 
-/** A binary contract in a new local chain's genesis. */
+/** A binary contract in the genesis of a new local chain. */
 export interface GenesisContract {
-  /** WebAssembly, unpacked. */
+  /** Uncompressed WebAssembly. */
   readonly code: Uint8Array;
   /** Instantiation message. */
   readonly init: JsonValue;
@@ -168,7 +167,7 @@ export interface GenesisContract {
   readonly admin: string;
 }
 
-/** A genesis contract, with its code id and address. */
+/** The code id and address of a genesis contract. */
 export interface PlacedContract {
   readonly label: string;
   readonly codeId: bigint;
@@ -180,7 +179,7 @@ interface WasmGenesis {
   readonly gen_msgs: readonly JsonObject[];
 }
 
-/** Adds contracts after the existing ones. `operator` uploads and instantiates each, with a code of its own. */
+/** Adds contracts after the existing contracts. `operator` uploads a separate code for each contract and instantiates it. */
 export function addContracts(
   chain: ChainProfile,
   { codes, gen_msgs }: WasmGenesis,

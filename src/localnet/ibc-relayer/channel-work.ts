@@ -17,8 +17,8 @@ export interface BothEnds {
 }
 
 /**
- * Returns a chain's next handshake steps, which the other chain has proven and this chain lacks. They depend only on the state of
- * both chains, so that a killed IBC relayer continues where it left off.
+ * Returns the next handshake steps for a chain, i.e. steps that the other chain can prove and this chain has not taken. They
+ * depend only on the state of both chains, so an IBC relayer that was killed continues where it left off.
  */
 export function planChannels({ proven, latest, connectionId }: BothEnds): readonly Work[] {
   return proven.flatMap((theirs) => {
@@ -31,7 +31,7 @@ export function planChannels({ proven, latest, connectionId }: BothEnds): readon
   });
 }
 
-/** Returns a channel's next step. `own` is the end that `theirs` names; in its first state, it does not name `theirs` yet. */
+/** Returns a channel's next step. `own` is the counterparty of `theirs`; in state INIT, it does not name a counterparty yet. */
 function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   if (own.state === State.STATE_INIT)
     return theirs.state === State.STATE_TRYOPEN ? [openAck(own, theirs)] : [];
@@ -42,7 +42,7 @@ function nextStep(own: ChannelView, theirs: ChannelView): readonly Work[] {
   return isClosing ? [closeConfirm(own, theirs)] : [];
 }
 
-/** Returns the first step for a transfer channel, or nothing if either chain already has a transfer channel end. */
+/** Returns the first handshake step of a transfer channel. Empty if either chain already has an end of a transfer channel. */
 export function planTransferChannel(channels: readonly ChannelView[], connectionId: string): readonly Work[] {
   const { port, version } = TRANSFER_CHANNEL;
   if (channels.some((end) => isTransferChannel(end) && end.state !== State.STATE_CLOSED)) return [];
@@ -68,7 +68,7 @@ export function planTransferChannel(channels: readonly ChannelView[], connection
   ];
 }
 
-/** Returns whether both ends of a channel are for transfers, because a contract may also have a channel to the transfer port. */
+/** Returns true if both ends use the transfer port. A contract may also open a channel to the transfer port. */
 export function isTransferChannel({ portId, counterparty }: ChannelView): boolean {
   return portId === TRANSFER_CHANNEL.port && counterparty.portId === TRANSFER_CHANNEL.port;
 }

@@ -12,7 +12,7 @@ import { IbcRelayerError } from "./errors.ts";
 import type { IbcChain, Snapshot } from "./ibc-chain.ts";
 import { proveWork, type Work } from "./work.ts";
 
-/** The chain that receives messages, and the backoff for messages that it has rejected. */
+/** The chain to which messages are sent, and the backoff for messages that it has rejected. */
 export interface Target {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -31,9 +31,9 @@ interface Load {
 }
 
 /**
- * Sends the next part of the work in one transaction, which starts with the light-client update that its proofs need. Leaves out
- * a message that the chain rejects and retries it later. Returns the work that is now on the chain. Rejects with `ClientError`,
- * `RelayError` or `IbcRelayerError`.
+ * Sends as much of the work as fits in one transaction, preceded by the light-client update that the proofs need. If the chain
+ * rejects a message, leaves the message out and retries it later. Returns the work that is now on the chain. Rejects with
+ * `ClientError`, `RelayError` or `IbcRelayerError`.
  */
 export async function deliver(
   { chain, backoff }: Target,
@@ -57,7 +57,7 @@ export async function deliver(
   return sendLoads({ chain, backoff }, update === undefined ? [] : [update], withinBytes(loads), signal);
 }
 
-/** Builds the message that updates `chain`'s light client for `from` to the newest header; undefined if it is up to date. */
+/** Builds the message that updates `chain`'s client to the newest header of `from`. Undefined if the client is up to date. */
 async function clientUpdate(
   chain: IbcChain,
   from: Snapshot,
@@ -76,7 +76,7 @@ async function clientUpdate(
   return updateClientMessage(clientId, header, sender.address);
 }
 
-/** Takes messages up to {@link MAX_BYTES}, but at least one, so that the chain returns its own error if it is too large. */
+/** Limits the messages to {@link MAX_BYTES}. Always includes the first, so that the chain can report that it is too large. */
 function withinBytes(loads: readonly Load[]): readonly Load[] {
   let bytes = 0;
   return loads.filter(({ message }, index) => {
@@ -106,13 +106,13 @@ async function sendLoads(
   return [];
 }
 
-/** Why a transaction had no effect. `failedMessage` is the index of the message that made it fail. */
+/** Why a transaction had no effect. `failedMessage` is the index of the message that failed. */
 interface Refusal {
   readonly failedMessage: number | undefined;
   readonly log: string;
 }
 
-/** Simulates and sends the messages. Returns undefined once they are on the chain. */
+/** Simulates and sends the messages. Returns undefined once they are in a block. */
 async function sendOnce(
   { sender }: IbcChain,
   messages: readonly WireMessage[],
@@ -130,7 +130,7 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
       return undefined;
     case "failed":
     case "refused":
-      // This is ibc-go's ErrRedundantTx, because another relayer has already relayed all packets in the transaction.
+      // ErrRedundantTx from ibc-go: another relayer has already relayed all packets in the transaction.
       return confirmation.codespace === "channel" && confirmation.code === 22
         ? undefined
         : { failedMessage: failedMessageIndex(confirmation.log), log: confirmation.log };
@@ -139,19 +139,18 @@ function refusalOf({ confirmation }: SendOutcome): Refusal | undefined {
   }
 }
 
-/** An update takes about 200,000 gas, including the fee payment. */
+/** A client update uses about 200,000 gas, including the fee payment. */
 const UPDATE_GAS = 1_000_000n;
 
-/** Updates the light clients on two chains. Returns true if any client was updated. Rejects like `deliver`. */
+/** Updates both chains' light clients if necessary. Returns true if any client was updated. Rejects like {@link deliver}. */
 export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Updates light clients whose newest header is older than a third of their trusting period. Without packets, nothing else would
- * update them, and a connection is unusable once its client has expired. A newer client is not read again until it reaches that
- * age.
+ * Updates a light client whose newest header is older than a third of the trusting period. Without packets, nothing else updates
+ * the client, and a connection is unusable once its client has expired. A client is not read again before it can be due.
  */
 export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
-  /** For each chain, the other chain's header time from which this chain's client may be that old. */
+  /** For each chain, the header time of the other chain from which this chain's client may be due. */
   const dueNs = new Map<IbcChain, bigint>();
   const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
     const { timeNs } = from.moment;
@@ -196,7 +195,7 @@ export interface RefusedWork {
 const BACKOFF: BackoffOptions = { minMs: 1_000, baseMs: 2_000, maxMs: 60_000 };
 const MAX_REASON = 300;
 
-/** Delays retries of rejected work, so that it does not block other work. Each cycle calls `retain` to limit its size. */
+/** Delays retries of rejected work so that it does not block other work. Each cycle calls `retain` to discard old entries. */
 export type RetryBackoff = ReturnType<typeof createRetryBackoff>;
 
 export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => number) {
@@ -210,12 +209,12 @@ export function createRetryBackoff(clock: Pick<Clock, "nowMs">, random: () => nu
       const retryAtMs = clock.nowMs() + backoffMs(attempts - 1, BACKOFF, random);
       entries.set(name, { name, reason: reason.slice(0, MAX_REASON), attempts, retryAtMs });
     },
-    /** Removes all entries but these, because the chains no longer need the other work. */
+    /** Removes all entries except these, because the chains no longer need the other work. */
     retain: (names: ReadonlySet<string>) => {
       for (const name of entries.keys()) if (!names.has(name)) entries.delete(name);
     },
     list: (): readonly RefusedWork[] => [...entries.values()],
-    /** Returns the number of rejections since the start. */
+    /** Returns the number of rejections since startup. */
     refusals: () => refusals,
   };
 }

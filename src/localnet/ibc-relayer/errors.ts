@@ -4,19 +4,19 @@ import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 
 type IbcRelayerErrorFacts =
-  /** a list read from a chain never ends */
+  /** A list on the chain has too many pages. */
   | { readonly code: "too-many-pages"; readonly pages: number }
-  /** a value that exists on the chain was returned without its proof */
+  /** A node returned a value without its proof. */
   | { readonly code: "read-failed"; readonly key: string }
-  /** a transaction failed, but not because of one of its packets */
+  /** A transaction failed, but not because of one of its packets. */
   | { readonly code: "transaction-failed"; readonly chainId: string };
 
-/** Ends one cycle of the IBC relayer, which is retried after a backoff. */
+/** Ends a cycle of the IBC relayer. The next cycle starts after a backoff. */
 export class IbcRelayerError extends CodedError<IbcRelayerErrorFacts> {}
 
 /**
- * Why a cycle failed: a node does not respond or responds incorrectly, a light client cannot be updated, a transaction had no
- * effect, a value could not be read, or the cycle took too long.
+ * Why a cycle failed: a node did not respond or its response was invalid, a light client could not be updated, a transaction had
+ * no effect, a value could not be read, or the cycle took too long.
  */
 export const CYCLE_FAILURES = ["node", "light-client", "transaction", "read", "deadline", "other"] as const;
 

@@ -10,7 +10,7 @@ import type { Moment } from "./work.ts";
 /** One of the two chains between which packets are relayed. */
 export interface IbcChain {
   readonly chainId: string;
-  /** Connection to the other chain. Only channels on this connection are served. */
+  /** The connection to the other chain. Only channels on this connection are relayed. */
   readonly connectionId: string;
   readonly client: Pick<PooledChainClient, "readStore" | "lightBlock" | "status">;
   /** Reads the light client for the other chain. */
@@ -36,24 +36,24 @@ export function createIbcChain(
   return { ...names, ...parts, reads: createIbcReads(client), finder: createPacketFinder(client.comet) };
 }
 
-/** The chain state on which one cycle is based. */
+/** A chain's state at the start of a cycle. */
 export interface Snapshot {
   readonly chain: IbcChain;
-  /** The newest header, which contains the state root at the previous height. */
+  /** The newest header. It contains the state root of the previous height. */
   readonly block: LightBlockBytes;
   readonly moment: Moment;
-  /** The connection's channels at the height that the header proves. */
+  /** The connection's channels at the height proven by the header. */
   readonly proven: readonly ChannelView[];
   /** The connection's current channels. */
   readonly latest: readonly ChannelView[];
 }
 
-/** The first height whose header can prove state, because nodes serve proofs from height 2 on. */
+/** The first height whose header can prove state. Nodes serve proofs only from height 2 on. */
 const FIRST_PROVING_HEIGHT = 3n;
 
 /**
- * Reads a chain. Resolves with undefined if the chain is too young to prove anything, and with `previous` if its block is still
- * the newest, because channels change only in blocks. Rejects with `ClientError`.
+ * Reads a chain's state. Resolves with undefined if the chain is too young to prove anything. If there is no new block, resolves
+ * with `previous`, because channels change only in blocks. Rejects with `ClientError`.
  */
 export async function readSnapshot(
   chain: IbcChain,

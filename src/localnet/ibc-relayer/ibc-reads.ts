@@ -11,18 +11,18 @@ export interface ChannelEnd {
 
 /** A channel as one chain stores it. */
 export interface ChannelView extends ChannelEnd, Pick<Channel, "state" | "ordering" | "version"> {
-  /** `channelId` is empty while the channel is in its first state. */
+  /** `channelId` is empty while the channel is in state INIT. */
   readonly counterparty: ChannelEnd;
 }
 
-/** Some packets of one channel end. */
+/** Sequences of packets at one end of a channel. */
 type Packets = ChannelEnd & { readonly sequences: readonly bigint[] };
 
 const PAGE_LIMIT = 1_000n;
-/** More packets than a localnet ever has in flight. */
+/** Enough for more packets than a localnet ever has in flight. */
 const MAX_PAGES = 100;
 
-/** Reads one chain's channels and packets. Height 0 means the latest. All methods reject with `ClientError`. */
+/** Reads a chain's channels and packets. Height 0 is the latest height. All methods reject with `ClientError`. */
 export type IbcReads = ReturnType<typeof createIbcReads>;
 
 export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
@@ -35,17 +35,17 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
         const { channels, pagination } = await query("ConnectionChannels", request, signal, height);
         return { items: channels.map(viewOf), next: pagination?.nextKey };
       }),
-    /** Returns the sequences of packets that were sent but not acknowledged, in ascending order. Rejects like `channels`. */
+    /** Returns the sequences of sent, unacknowledged packets in ascending order. Rejects like `channels`. */
     commitments: async ({ portId, channelId }: ChannelEnd, height: bigint, signal: AbortSignal) => {
       const sequences = await allPages(async (key) => {
         const request = { portId, channelId, pagination: pageAt(key) };
         const { commitments, pagination } = await query("PacketCommitments", request, signal, height);
         return { items: commitments.map(({ sequence }) => sequence), next: pagination?.nextKey };
       });
-      // The chain sorts them as text, with 10 before 9.
+      // The chain sorts sequences as text, so that 10 precedes 9.
       return sequences.toSorted((one, other) => (one < other ? -1 : 1));
     },
-    /** Returns the `sequences` that this end has not received. */
+    /** Returns the subset of `sequences` that this end has not received. */
     unreceived: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,
@@ -54,7 +54,7 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       const request = { portId, channelId, packetCommitmentSequences: [...sequences] };
       return new Set((await query("UnreceivedPackets", request, signal, height)).sequences);
     },
-    /** Returns the `sequences` that this end sent and for which it has not received an acknowledgement. */
+    /** Returns the subset of `sequences` that this end has sent and that have not been acknowledged. */
     unacknowledged: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,
@@ -63,19 +63,19 @@ export function createIbcReads(client: Pick<ChainClient, "grpcQuery">) {
       const request = { portId, channelId, packetAckSequences: [...sequences] };
       return new Set((await query("UnreceivedAcks", request, signal, height)).sequences);
     },
-    /** Returns the `sequences` that this end has received and acknowledged. */
+    /** Returns the subset of `sequences` that this end has received and acknowledged. */
     acknowledged: async (
       { portId, channelId, sequences }: Packets,
       height: bigint,
       signal: AbortSignal,
     ): Promise<ReadonlySet<bigint>> => {
-      // Ask only if there are sequences, because the chain would otherwise list all.
+      // With an empty list, the chain would return all acknowledgements.
       if (sequences.length === 0) return new Set();
       const request = { portId, channelId, packetCommitmentSequences: [...sequences], pagination: undefined };
       const { acknowledgements } = await query("PacketAcknowledgements", request, signal, height);
       return new Set(acknowledgements.map(({ sequence }) => sequence));
     },
-    /** Returns the sequence of the next packet on an ordered channel. */
+    /** Returns the sequence of the next packet to receive on an ordered channel. */
     nextReceive: async ({ portId, channelId }: ChannelEnd, height: bigint, signal: AbortSignal) =>
       (await query("NextSequenceReceive", { portId, channelId }, signal, height)).nextSequenceReceive,
   };

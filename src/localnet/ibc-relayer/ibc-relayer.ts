@@ -19,7 +19,7 @@ import { type PacketPlan, planPackets } from "./packet-plan.ts";
 import type { IbcRelayerStatus } from "./status.ts";
 import { type Work, WORK_KINDS, type WorkKind } from "./work.ts";
 
-/** Relays one connection's packets between two chains. */
+/** Relays packets on one connection between two chains. */
 export interface IbcRelayer extends Service {
   readonly status: () => IbcRelayerStatus;
 }
@@ -31,15 +31,15 @@ export interface IbcRelayerDeps {
   readonly logger: Logger;
 }
 
-/** Deadline for a cycle. It sends a transaction to each chain, and the sender gives up on one after 30 s. */
+/** Deadline for a cycle. A cycle sends each chain a transaction, and the sender gives up on a transaction after 30 s. */
 const CYCLE_DEADLINE_MS = 120_000;
-/** Time between two polls of the chains' heights. */
+/** Time between polls of the chains' heights. */
 const POLL_MS = 200;
-/** Maximum time between two cycles if there is no new block. */
+/** Maximum time between cycles while there is no new block. */
 const IDLE_MS = 5_000;
 const ERROR_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 10_000 };
 
-/** A chain and its counters, which last for the lifetime of the IBC relayer. */
+/** A chain and its counters since startup. */
 interface Side {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
@@ -47,15 +47,15 @@ interface Side {
   snapshot: Snapshot | undefined;
   channels: Snapshot["latest"];
   pending: number;
-  /** When the IBC relayer first saw each of the oldest pending packets, by packet name. */
+  /** Time at which the IBC relayer first saw each of the oldest pending packets, keyed by packet name. */
   firstSeenMs: ReadonlyMap<string, number>;
   unreadable: number;
   lastDoneMs: number | undefined;
 }
 
 /**
- * Creates an IBC relayer between two chains. It is stateless: each cycle reads the pending packets from the chains. If neither
- * chain has a transfer channel, the first chain starts the handshake.
+ * Creates an IBC relayer between two chains. It stores no state, because each cycle reads the pending packets from the chains. If
+ * there is no transfer channel, it starts the handshake on the first chain.
  */
 export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
@@ -95,7 +95,7 @@ export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: Ib
   };
 }
 
-/** Returns the status of an IBC relayer that has not yet read these chains. */
+/** Returns the status of an IBC relayer that has not yet read the chains. */
 export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   return {
     lastCycleMs: undefined,
@@ -111,7 +111,7 @@ export function unstartedStatus(chainIds: readonly string[]): IbcRelayerStatus {
   };
 }
 
-/** Returns one counter per name, all starting at 0. */
+/** Returns a counter for each name, starting at 0. */
 function countersOf<Name extends string>(names: readonly Name[]): Record<Name, number>;
 function countersOf(names: readonly string[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, 0]));
@@ -155,7 +155,7 @@ interface CycleDeps extends IbcRelayerDeps {
   readonly refreshClients: ClientRefresh;
 }
 
-/** Reads both chains once and sends the messages they need. Returns the heights read, or undefined if a transaction was sent. */
+/** Reads both chains and sends the messages they need. Returns the heights read, or undefined if a transaction was sent. */
 async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
   const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);
@@ -231,7 +231,7 @@ async function serve(
   return sent;
 }
 
-/** Waits for both even if one rejects, because a pending transaction must not outlive its cycle. Throws the first error. */
+/** Waits for all promises, because a pending transaction must not outlive its cycle. Then throws the first error, if any. */
 async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
   const results = await Promise.allSettled(work);
   return results.map((result) => {
@@ -241,8 +241,8 @@ async function awaitBoth<T>(work: readonly Promise<T>[]): Promise<readonly T[]> 
 }
 
 /**
- * Waits until a chain has a block newer than `seen`, for at most {@link IDLE_MS}. It waits for at least {@link POLL_MS}, because
- * it also polls a chain that is too young to prove anything.
+ * Waits until either chain's height differs from `seen`, for {@link IDLE_MS} at most. Waits for {@link POLL_MS} at least, because
+ * a chain that is too young to prove anything is polled too.
  */
 async function untilNewBlock(sides: Sides, seen: Heights, clock: Clock, signal: AbortSignal): Promise<void> {
   const isNew = async (): Promise<boolean> => {

@@ -13,7 +13,7 @@ import { WORK_KINDS } from "./work.ts";
 
 interface Seen {
   readonly status: IbcRelayerStatus;
-  /** Wall-clock time, ms. */
+  /** Wall-clock time in ms. */
   readonly nowMs: number;
 }
 
@@ -67,7 +67,7 @@ const METRICS: StatusMetrics<Seen> = {
   ),
 };
 
-/** Registers an IBC relayer's metrics. Their values are read from its status on each scrape. */
+/** Registers the metrics of an IBC relayer. Each scrape reads their values from its status. */
 export function registerIbcRelayerMetrics(
   registry: Registry,
   status: () => IbcRelayerStatus,

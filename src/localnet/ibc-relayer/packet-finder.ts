@@ -7,22 +7,22 @@ import type { ChannelEnd } from "./ibc-reads.ts";
 /** Finds a chain's packets in its block events, because the state contains only their hashes. */
 export type PacketFinder = ReturnType<typeof createPacketFinder>;
 
-/** A search for packets that `end` sent or received. */
+/** A search for packets that a channel end sent or received. */
 interface PacketSearch {
   readonly type: PacketEventType;
   readonly end: ChannelEnd;
   readonly sequences: readonly bigint[];
 }
 
-/** Number of packets to cache, because a packet may be needed twice, to receive it and to time it out. */
+/** Number of packets to cache. A packet may be needed twice, first to receive it and later to time it out. */
 const CACHED_PACKETS = 2_000;
 const PAGE_SIZE = 100;
-/** Maximum number of pages to search from the first missing packet on. The next cycle continues the search. */
+/** Maximum number of pages to search, starting from the first missing packet. The next cycle continues the search. */
 const MAX_PAGES = 10;
-/** Maximum number of packets that one call searches for by sequence. */
+/** Maximum number of packets that a single call searches for individually. */
 const MAX_SEARCHES = 10;
 
-/** The CometBFT RPC searches, limited to the parts of the responses that the finder reads. */
+/** CometBFT's search methods, with only the response fields that the finder reads. */
 interface BlockSearches {
   readonly txSearch: (request: SearchRequest) => Promise<{
     readonly txs: readonly {
@@ -54,18 +54,18 @@ export function createPacketFinder(comet: BlockSearches) {
     sequences.filter((sequence) => cached(type, end, sequence) === undefined);
   const cached = (type: PacketEventType, end: ChannelEnd, sequence: bigint): PacketRecord | undefined =>
     cache.get(keyOf(type, end, { packet: { sequence } }), () => undefined);
-  /** Failed searches per packet. Packets with the fewest come first, so that pruned packets do not starve the others. */
+  /** Failed searches per packet. Packets with the fewest failures come first, so pruned packets do not starve other packets. */
   const misses = createRecentCache<string, number>(CACHED_PACKETS);
   const missesOf = ({ type, end }: PacketSearch, sequence: bigint): number =>
     misses.get(keyOf(type, end, { packet: { sequence } }), () => undefined) ?? 0;
-  /** Searches a page of transactions. Returns the first one's height and whether there are more pages. */
+  /** Searches a page of transactions. Returns the height of the first transaction, and whether more pages follow. */
   const searchTxs = async (query: string, page: number, type: PacketEventType, signal: AbortSignal) => {
     const request = { query, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const { txs, totalCount } = await raceAbort(comet.txSearch(request), signal);
     for (const { result } of txs) if (result.code === 0) cacheAll(result.events, type);
     return { height: txs[0]?.height, hasMore: page * PAGE_SIZE < totalCount };
   };
-  /** Searches blocks, because a contract can also send packets in a block's hooks, outside any transaction. */
+  /** Searches blocks, because contracts can also send packets outside transactions, in hooks at the start or end of a block. */
   const searchBlocks = async (query: string, type: PacketEventType, signal: AbortSignal): Promise<void> => {
     const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
     for (const { block } of blocks) {
@@ -73,7 +73,7 @@ export function createPacketFinder(comet: BlockSearches) {
       cacheAll(results.finalizeBlockEvents, type);
     }
   };
-  /** Searches for the first missing packet, then for all from its block on, because they are often in the next blocks. */
+  /** Searches for the first missing packet, then for all packets from its block on, because they are often in the next blocks. */
   const search = async (wanted: PacketSearch, first: bigint, signal: AbortSignal): Promise<void> => {
     const { type, end } = wanted;
     const one = queryOf(type, end, first);
@@ -84,14 +84,14 @@ export function createPacketFinder(comet: BlockSearches) {
       if (!(await searchTxs(all, page, type, signal)).hasMore) return;
   };
   return {
-    /** Discards everything found so far, because a reverted chain may have different packets with the same sequences. */
+    /** Discards all packets found so far, because a reverted chain may reuse their sequences for different packets. */
     forget: () => {
       cache.clear();
       misses.clear();
     },
     /**
-     * Returns the packets with these sequences that an end sent, or that it received and acknowledged. Omits a packet if the node
-     * no longer has its block. Rejects with `ClientError`.
+     * Returns the packets with these sequences that a channel end sent, or that it received and acknowledged. Omits packets whose
+     * block the node no longer has. Rejects with `ClientError`.
      */
     find: async (wanted: PacketSearch, signal: AbortSignal): Promise<ReadonlyMap<bigint, PacketRecord>> => {
       const { type, end, sequences } = wanted;
@@ -157,17 +157,17 @@ interface RpcEvent {
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** A packet that a chain sent, or that it received and acknowledged. */
+/** A packet that a chain has sent, or has received and acknowledged. */
 export interface PacketRecord {
   readonly packet: Packet;
-  /** Empty if the packet was sent. */
+  /** Empty for a sent packet. */
   readonly acknowledgement: Uint8Array;
 }
 
 /** Types of events that contain a complete packet. */
 type PacketEventType = "send_packet" | "write_acknowledgement";
 
-/** Reads the packets in events of one type. Skips incomplete events, because contracts can emit any event. */
+/** Reads the packets from events of one type. Skips incomplete events, because contracts can emit arbitrary events. */
 export function readPackets(events: readonly RpcEvent[], type: PacketEventType): readonly PacketRecord[] {
   return events.filter((event) => event.type === type).flatMap((event) => recordOf(event, type) ?? []);
 }

@@ -6,24 +6,24 @@ import type { ChannelEnd, ChannelView } from "./ibc-reads.ts";
 import type { PacketRecord } from "./packet-finder.ts";
 import { channelMessage, channelPath, type Moment, nextReceivePath, packetPath, type Work } from "./work.ts";
 
-/** The messages needed for the packets in one direction. */
+/** Messages needed for packets in one direction. */
 export interface PacketPlan {
   /** Messages for the chain that receives the packets. */
   readonly toDestination: readonly Work[];
   /** Messages for the chain that sent the packets. */
   readonly toSource: readonly Work[];
-  /** Number of packets that were sent but not acknowledged. */
+  /** Number of sent, unacknowledged packets. */
   readonly pending: number;
-  /** Names of the pending packets with the lowest sequences on each channel. */
+  /** Names of each channel's pending packets with the lowest sequences. */
   readonly oldest: readonly string[];
-  /** Number of pending packets that cannot be relayed, because the block with the packet or its acknowledgement is pruned. */
+  /** Number of pending packets that cannot be relayed because the block with the packet or its acknowledgement was pruned. */
   readonly unreadable: number;
 }
 
-/** Maximum number of packets per channel in one cycle. The next cycle handles the rest. */
+/** Maximum number of packets per channel in a cycle. Further packets are left to the next cycle. */
 const PACKETS_PER_CYCLE = 1_000;
 
-/** Plans the packets on all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
+/** Plans messages for the packets on all channels in one direction. Rejects with `ClientError` or `IbcRelayerError`. */
 export async function planPackets(
   source: Snapshot,
   destination: Snapshot,
@@ -73,13 +73,13 @@ async function planChannelPackets(pair: ChannelPair, signal: AbortSignal): Promi
   };
 }
 
-/** The state of a channel's packets. All sequences belong to packets that the source has proven to have sent. */
+/** State of the packets on one channel that the source has provably sent. */
 interface PacketState {
-  /** Packets that the destination has not received by now. */
+  /** Packets that the destination has not received, according to its latest state. */
   readonly missing: readonly bigint[];
-  /** Packets not received at the height that the destination can prove. */
+  /** Packets that the destination had not received at the proof height. */
   readonly provenMissing: ReadonlySet<bigint>;
-  /** Packets received at the height that the destination can prove. */
+  /** Packets that the destination had received at the proof height. */
   readonly received: readonly bigint[];
   readonly nextReceive: bigint;
 }
@@ -92,7 +92,7 @@ async function readPacketState(
   const { reads } = destination.chain;
   const at = destination.moment.height - 1n;
   const atEnd = { ...end, sequences };
-  // Check the current state too, because a packet may have been relayed since, and a node rejects redundant messages.
+  // Check the latest state too, because packets may have been relayed since, and a node rejects redundant messages.
   const [now, provenMissing, open, nextReceive] = await Promise.all([
     reads.unreceived(atEnd, 0n, signal),
     reads.unreceived(atEnd, at, signal),
@@ -107,7 +107,7 @@ async function readPacketState(
   };
 }
 
-/** Plans acknowledgements. An application may write one later; until then, its packet is unacknowledged, but not unreadable. */
+/** Plans acknowledgements. If an application acknowledges later, its packet is pending, not unreadable. */
 async function planAcknowledgements(
   { destination, end }: ChannelPair,
   { received }: PacketState,
@@ -122,7 +122,7 @@ async function planAcknowledgements(
   return { toSource: inOrder(received, found, end).map(acknowledge), unreadable: unreadable.size };
 }
 
-/** Returns the packets that were found. On an ordered channel, stops before the first packet that was not found. */
+/** Returns the packets that were found. On an ordered channel, stops at the first packet that was not found. */
 function inOrder(
   sequences: readonly bigint[],
   found: ReadonlyMap<bigint, PacketRecord>,
@@ -145,13 +145,13 @@ async function planMissing(
   const toSource: Work[] = [];
   for (const record of inOrder(missing, found, channel)) {
     const isReceived = planOne(record, at, provenMissing, { toDestination, toSource });
-    // On an ordered channel, a packet can be received only after all earlier packets.
+    // On an ordered channel, a packet can be received only after all earlier packets have been received.
     if (!isReceived && channel.ordering === Order.ORDER_ORDERED) break;
   }
   return { toDestination, toSource, unreadable: missing.length - found.size };
 }
 
-/** Adds the work for one packet. Returns whether this work receives the packet. */
+/** Adds the work for one packet. Returns true if this work delivers the packet. */
 function planOne(
   { packet }: PacketRecord,
   destination: Destination,
@@ -173,21 +173,21 @@ function planOne(
   }
 }
 
-/** The provable state of the packets' destination. */
+/** The state of the packets' destination that can be proven. */
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
-  /** Sequence of the next packet that an ordered channel receives. */
+  /** Sequence of the next packet to receive on an ordered channel. */
   readonly nextReceive: bigint;
 }
 
-/** The next step for a packet that its destination has not received. */
+/** The next action for a packet that its destination has not received. */
 export type PacketAction = "receive" | "time-out" | "time-out-on-close" | "wait";
 
 /**
  * Decides what to do with a packet that its destination has not received. `isProvenMissing` is true if the packet was also
- * missing at the proof height. From the timeout on, the destination rejects the packet. To prove the timeout, a header at or
- * after it is needed.
+ * missing at the proof height. Once the timeout has passed, the destination rejects the packet. Proving the timeout requires a
+ * header at or after the timeout.
  */
 export function packetAction(
   packet: Packet,
@@ -198,11 +198,11 @@ export function packetAction(
   if (hasElapsed(packet, moment)) return isProvenMissing ? "time-out" : "wait";
   if (end.state === State.STATE_CLOSED) return isProvenMissing ? "time-out-on-close" : "wait";
   if (end.state !== State.STATE_OPEN) return "wait";
-  // The next block is the first that can include the packet.
+  // The packet can be included in the next block at the earliest.
   return hasElapsed(packet, { ...moment, height: moment.height + 1n }) ? "wait" : "receive";
 }
 
-/** Returns whether a timeout has passed. A timeout of 0 never passes. */
+/** Returns true if the timeout has passed. A timeout of 0 never passes. */
 function hasElapsed(
   { timeoutHeight, timeoutTimestamp }: Packet,
   { revision, height, timeNs }: Moment,
@@ -214,7 +214,7 @@ function hasElapsed(
   return isHeightOver || (timeoutTimestamp !== 0n && timeNs >= timeoutTimestamp);
 }
 
-/** Work in which the destination receives a packet. The source proves that it sent the packet. */
+/** Returns the work that delivers a packet. The source proves that it sent the packet. */
 export function receive(packet: Packet): Work {
   return {
     kind: "receive",
@@ -228,7 +228,7 @@ export function receive(packet: Packet): Work {
   };
 }
 
-/** Work in which the source receives an acknowledgement. The destination proves that it wrote it. */
+/** Returns the work that delivers an acknowledgement. The destination proves that it wrote the acknowledgement. */
 export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   return {
     kind: "acknowledge",
@@ -243,7 +243,7 @@ export function acknowledge({ packet, acknowledgement }: PacketRecord): Work {
   };
 }
 
-/** Work in which the source takes a packet back. The destination proves that it did not receive it before the timeout. */
+/** Returns the work that times out a packet. The destination proves that it did not receive the packet before the timeout. */
 export function timeOut(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -258,7 +258,7 @@ export function timeOut(packet: Packet, destination: Destination): Work {
   };
 }
 
-/** Like {@link timeOut}, but the destination also proves that it has closed its end. */
+/** Like {@link timeOut}, but the destination also proves that its channel end is closed. */
 export function timeOutOnClose(packet: Packet, destination: Destination): Work {
   return {
     kind: "time_out",
@@ -281,7 +281,7 @@ function missingPath(packet: Packet, { end }: Destination): string {
     : packetPath("receipts", end, packet.sequence);
 }
 
-/** Returns the next sequence. The message needs one above 0 even for an unordered channel, which has none. */
+/** Returns the next sequence, or 1 for an unordered channel, which has none: the message requires a value above 0. */
 function nextReceiveOf({ nextReceive }: Destination): bigint {
   return nextReceive === 0n ? 1n : nextReceive;
 }

@@ -12,37 +12,37 @@ import { enumName } from "../../platform/base/text.ts";
 
 /** The IBC relayer's progress and its view of both chains. */
 export interface IbcRelayerStatus {
-  /** Wall-clock time at which the last successful cycle ended, in ms; undefined before the first such cycle. */
+  /** When the last successful cycle ended, in wall-clock ms. Undefined before the first successful cycle. */
   readonly lastCycleMs: number | undefined;
-  /** Why the last cycle failed; undefined if it succeeded. */
+  /** Why the last cycle failed. Undefined if it succeeded. */
   readonly error: string | undefined;
-  /** Number of failed cycles since the start, by reason. */
+  /** Number of failed cycles since startup, by reason. */
   readonly failures: Readonly<Record<CycleFailure, number>>;
   readonly chains: readonly IbcChainStatus[];
 }
 
-/** One chain and the packets that it sent. */
+/** A chain and the packets that it has sent. */
 interface IbcChainStatus {
   readonly chainId: string;
   /** The connection's current channels. */
   readonly channels: readonly ChannelView[];
-  /** Number of this chain's packets in flight: sent but not acknowledged. */
+  /** Number of packets in flight, i.e. packets that this chain has sent and that are not yet acknowledged. */
   readonly pending: number;
-  /** When the IBC relayer first saw the oldest packet in flight, in wall-clock ms; undefined if no packet is in flight. */
+  /** When the IBC relayer first saw the oldest packet in flight, in wall-clock ms. Undefined if no packet is in flight. */
   readonly oldestPendingMs: number | undefined;
-  /** Number of pending packets whose content or acknowledgement the nodes no longer have. */
+  /** Number of pending packets that cannot be read, because the nodes have pruned the packet or its acknowledgement. */
   readonly unreadable: number;
-  /** Number of IBC relayer messages included on this chain since the start, by kind. */
+  /** Number of the IBC relayer's messages included on this chain since startup, by kind. */
   readonly done: Readonly<Record<WorkKind, number>>;
-  /** When the IBC relayer last saw one of its messages in a block here, in wall-clock ms; undefined before the first. */
+  /** When the IBC relayer last saw one of its messages in a block here, in wall-clock ms. Undefined if it never has. */
   readonly lastDoneMs: number | undefined;
-  /** Number of messages that this chain has rejected since the IBC relayer started. */
+  /** Number of messages rejected by this chain since startup. */
   readonly refusals: number;
-  /** Work that this chain rejected and that will be retried. */
+  /** Work that this chain rejected and that is to be retried. */
   readonly refused: readonly RefusedWork[];
 }
 
-/** A cycle takes at most a few blocks, and an idle IBC relayer polls every five seconds. */
+/** A cycle takes at most a few blocks, and an idle IBC relayer starts one at least every five seconds. */
 const STALE_AFTER_MS = 30_000;
 
 /** Health states of an IBC relayer, as shown in the API and the metrics. */
@@ -50,7 +50,7 @@ export const IBC_RELAYER_STATES = ["starting", "carrying", "blocked", "failing"]
 
 export type IbcRelayerState = (typeof IBC_RELAYER_STATES)[number];
 
-/** Returns the health: failing after an error or half a minute without a cycle; blocked by a rejected or unreadable packet. */
+/** Returns the state: failing after an error or 30 s without a cycle, blocked if a packet is rejected or unreadable. */
 export function ibcRelayerHealth(
   { lastCycleMs, error, chains }: IbcRelayerStatus,
   nowMs: number,

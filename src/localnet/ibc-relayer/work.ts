@@ -12,29 +12,29 @@ export const WORK_KINDS = ["receive", "acknowledge", "time_out", "channel"] as c
 
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** One message that a chain needs, and the paths to prove on the other chain. */
+/** A message that a chain needs, and the paths to prove on the other chain. */
 export interface Work {
   readonly kind: WorkKind;
-  /** The work's name on its chain: `receive transfer/channel-0/7`. The same work keeps this name in the next cycle. */
+  /** Name of the work on its chain, e.g. `receive transfer/channel-0/7`. It is the same in every cycle. */
   readonly name: string;
-  /** Paths in the `ibc` store of the other chain. */
+  /** Paths in the other chain's `ibc` store. */
   readonly paths: readonly string[];
-  /** Builds the message. `proofs` is in the same order as `paths`. */
+  /** Builds the message. `proofs` and `paths` are in the same order. */
   readonly message: (proven: Proven) => WireMessage;
 }
 
-/** Proofs for a message, the proof height, and the message's signer. */
+/** Proofs for a message, with the proof height and the message's signer. */
 interface Proven {
-  /** Encoded `MerkleProof`s. */
+  /** Encoded as `MerkleProof`. */
   readonly proofs: readonly Uint8Array[];
   readonly height: Height;
   /** The IBC relayer's bech32 address on the chain that receives the message. */
   readonly signer: string;
 }
 
-/** What a channel-package message needs in addition to its subject. */
+/** The proof-related fields of a channel-package message. */
 interface Proof {
-  /** Encoded `MerkleProof`s of the first and the second path. */
+  /** Proofs for the first and the second path, encoded as `MerkleProof`. */
   readonly first: Uint8Array;
   readonly second: Uint8Array;
   readonly at: { readonly proofHeight: Height; readonly signer: string };
@@ -42,7 +42,7 @@ interface Proof {
 
 const NO_PROOF = new Uint8Array();
 
-/** Returns a function that builds a message of the channel package. */
+/** Returns a function that builds a message from the channel package. */
 export function channelMessage<Message>(
   name: string,
   type: { encode(message: Message): { finish(): Uint8Array } },
@@ -54,20 +54,20 @@ export function channelMessage<Message>(
   });
 }
 
-/** A height at which a chain's state can be proven. Its header contains the state root at `height` - 1. */
+/** A height at which a chain's state can be proven. The header at this height contains the state root of `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;
 }
 
-/** Height and time from a chain's header. */
+/** Height and time of a header. */
 export interface Moment extends ProofPoint {
   readonly timeNs: bigint;
 }
 
 const CONCURRENT_READS = 50;
 
-/** Reads the proofs for the work and builds its messages in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
+/** Reads proofs for the work and builds the messages, in the same order. Rejects with `ClientError` or `IbcRelayerError`. */
 export function proveWork(
   work: readonly Work[],
   from: { readonly client: Pick<ChainClient, "readStore">; readonly point: ProofPoint },
@@ -87,7 +87,7 @@ export function proveWork(
   });
 }
 
-/** Encodes the proof operators as `ibc.core.commitment.v1.MerkleProof`: field 1 contains the proofs for all levels. */
+/** Encodes the proof operators as an `ibc.core.commitment.v1.MerkleProof`, whose field 1 contains the proofs for all levels. */
 function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Array {
   if (code !== 0 || proof.length === 0) {
     const text = `cannot prove ibc/${path}: ${log === "" ? "the node returned no proof" : log}`;
@@ -98,21 +98,21 @@ function merkleProof(path: string, { code, log, proof }: StoreResponse): Uint8Ar
   return writer.finish();
 }
 
-/** Tag of field 1, length-delimited. */
+/** Protobuf tag of field 1 (length-delimited). */
 const FIRST_FIELD_TAG = 10;
 
-// ICS-24 paths, as stored by ibc-go.
+// ICS-24 paths, as ibc-go stores them.
 
 export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;
 }
 
-/** Returns the path of the sequence that an ordered channel receives next. */
+/** Returns the path of the next sequence to receive on an ordered channel. */
 export function nextReceivePath(end: ChannelEnd): string {
   return `nextSequenceRecv/${suffix(end)}`;
 }
 
-/** Returns the path of a sent packet's hash, a packet's receipt, or an acknowledgement's hash. */
+/** Returns the path of a packet commitment, a packet receipt or an acknowledgement commitment. */
 export function packetPath(
   name: "commitments" | "receipts" | "acks",
   end: ChannelEnd,

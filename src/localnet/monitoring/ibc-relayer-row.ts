@@ -18,7 +18,7 @@ const STATES: readonly StateSpec[] = [
   [4, "failing", "red"],
 ];
 
-/** Shows whether a localnet's IBC relayer relays packets, which packets are pending, and what fails. */
+/** Shows whether a localnet's IBC relayer is relaying packets, which packets are pending, and what is failing. */
 export const IBC_RELAYER_ROW: RowSpec = {
   title: "IBC relayer of a localnet",
   closed: true,

@@ -37,7 +37,7 @@ import {
 } from "../genesis/genesis.ts";
 import { fetchRemoteStart } from "./first-blocks.ts";
 
-/** What a new chain's genesis contains. Only the local chain has the scenario and the contracts. */
+/** Genesis options for a new chain. The scenario and the contracts apply only to the local chain. */
 type NewChainOptions = Pick<
   LocalnetGenesisOptions,
   "validatorPowers" | "profile" | "scenario" | "contracts" | "onContract"
@@ -46,32 +46,32 @@ type NewChainOptions = Pick<
 export interface LocalnetChainOptions extends NewChainOptions {
   readonly rpc: ServerAddress;
   readonly metrics?: ServerAddress;
-  /** For the remote chain: the local chain's validator powers. If absent, the remote chain has no client for the local chain. */
+  /** Validator powers of the local chain, for the remote chain. If absent, the remote chain has no client for the local chain. */
   readonly localPowers?: readonly bigint[];
-  /** Genesis document for a new chain, for instance an export. Default: the localnet's genesis. */
+  /** Genesis document for a new chain, e.g. an export. Default: the localnet's genesis. */
   readonly genesis?: GenesisDoc;
 }
 
 export interface LocalnetOptions {
   /** The chains to run in this process. The other chain may run in a different process. */
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
-  /** Both chains. Default: the default localnet's. */
+  /** Profiles of both chains. Default: the default localnet's. */
   readonly profiles?: LocalnetChains;
-  /** Parent directory of the homes `local-1` and `remote-1`. If absent, the chains are stored in memory. */
+  /** Parent directory of the homes `local-1` and `remote-1`. If absent, the chains' state is in memory. */
   readonly home?: string;
-  /** How many recent blocks a chain keeps; 0 means all. Default: the node's. */
+  /** Number of recent blocks that a chain retains; 0 retains all blocks. Default: the node's default. */
   readonly keepBlocks?: number;
   /** Time between the starts of consecutive blocks. */
   readonly blockTimeMs: number;
-  /** RPC URL of a remote chain in another process. A new local chain reads a header and the genesis time from it. */
+  /** RPC URL of a remote chain in another process, from which a new local chain reads a header and the genesis time. */
   readonly remoteRpcUrl: string;
   /** The local chain's price sidecar. */
   readonly oracle?: OracleOptions;
-  /** The control API. If absent, none is served. */
+  /** The control API. If absent, the localnet has no control API. */
   readonly control?: {
     readonly address: ServerAddress;
     readonly token: Secret;
-    /** Additional routes, for instance for the sidecar's fault injection. */
+    /** Additional routes, e.g. for the sidecar's faults. */
     readonly routes?: readonly ApiRoute[];
     /** The program's version, for `/openapi.json`. */
     readonly version?: string;
@@ -80,22 +80,22 @@ export interface LocalnetOptions {
 
 export interface LocalnetDeps {
   readonly clock: Clock;
-  /** The chains' clock. Default: a new one that starts at the time of `clock`. */
+  /** The chains' clock. Default: a new clock, set to the current time of `clock`. */
   readonly chainClock?: ChainClock;
   readonly logger: Logger;
   /** Returns a chain's servers other than RPC and metrics, i.e. REST and gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
-  /** Returns the parts that are added to a chain from outside the localnet. Default: none. */
+  /** Returns a chain's extension. Default: none. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
 }
 
 type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock };
 
-/** Parts that are added to a chain from outside the localnet. */
+/** Parts of a chain that are defined outside the localnet. */
 interface ChainExtension {
   readonly modules?: ModuleSet;
   readonly tracer?: GasTracer;
-  /** The node's `abci_query` paths. */
+  /** Additional `abci_query` paths of the node. */
   readonly queries?: NodeDeps["queries"];
 }
 
@@ -115,7 +115,7 @@ export interface Localnet extends Service {
 
 const REMOTE_WAIT_MS = 60_000;
 
-/** Creates a localnet: one or both chains, and the control API. The first error in any part stops all parts and rejects `run`. */
+/** Creates a localnet: one or both chains, and the control API. The first error stops all parts and rejects `run`. */
 export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): Localnet {
   const { chainClock: clock = createChainClock(given.clock) } = given;
   const deps: ChainDeps = { ...given, clock };
@@ -143,7 +143,7 @@ async function whenReady(
   return { chains: { ...(local && { local }), ...(remote && { remote }) }, controlPort: address?.port };
 }
 
-/** Creates a new chain's application with an empty state. */
+/** Creates the application of a new chain, with an empty state. */
 function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps): Application {
   return createApp({
     ...chain,
@@ -186,7 +186,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/** Returns an existing chain's genesis, i.e. the home's or the one to start from. Throws `NodeError` for another profile. */
+/** Returns the genesis in the home, or else the given one. Throws `NodeError` if the chosen profile differs from it. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,
@@ -201,7 +201,7 @@ function existingGenesis(
   );
 }
 
-/** Creates the local chain. Only its first start reads from the remote chain; later ones use the home's genesis document. */
+/** Creates the local chain. It reads from the remote chain on its first start only, and then uses the genesis in its home. */
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,
@@ -227,7 +227,7 @@ function createLocal(
             });
           return document;
         }
-        // With port 0, only `ready` of the remote chain knows the bound port.
+        // If the RPC port is 0, the bound port is only known once the remote chain is ready.
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: chains.remote.chainId, timeoutMs: REMOTE_WAIT_MS };

@@ -9,7 +9,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { parseRfc3339Ns } from "../../platform/base/time.ts";
 
-/** Thrown if the remote chain serves no header from which the local chain can start. */
+/** Thrown if the remote chain serves no header from which the local chain could start. */
 class RemoteChainError extends CodedError<
   | { readonly code: "remote-unreachable" }
   | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
@@ -27,7 +27,7 @@ const RESPONSE_TIMEOUT_MS = 2_000;
 const MAX_RESPONSE_BYTES = 4_194_304;
 
 /**
- * Reads the remote chain's newest signed header and genesis time, waiting for the first block if necessary. Rejects with {@link
+ * Reads the remote chain's newest signed header and its genesis time. Waits for the first block if necessary. Rejects with {@link
  * RemoteChainError} at the deadline or if the RPC server belongs to another chain, and with the signal's reason on abort.
  */
 export async function fetchRemoteStart(
@@ -44,7 +44,8 @@ export async function fetchRemoteStart(
           const header = checkChain(parseSignedHeader(commit["signed_header"]), remote.chainId);
           return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
         } catch (error) {
-          // The RPC of a wrong chain is a configuration error. Any other error may go away once the remote chain has started.
+          // If the RPC server belongs to another chain, the configuration is wrong. Other errors may go away once the remote
+          // chain is up.
           if (error instanceof RemoteChainError || inner.aborted) throw error;
           lastError = error;
         }
@@ -90,10 +91,10 @@ function checkChain(signed: SignedHeader, expected: string): SignedHeader {
   );
 }
 
-/** The first proof takes three blocks, because nodes serve proofs from height 2 on, whose root is in block 3's header. */
+/** Nodes serve proofs from height 2 on, and the state root of height 2 is in the header of block 3. */
 const FIRST_PROVING_BLOCK = 3n;
 
-/** Makes a new chain's first blocks without pausing, so that relayers can prove its state immediately. */
+/** Makes a new chain's first blocks without pauses, so that relayers can prove its state right away. */
 export function makeProvable({ view, control }: RunningNode): void {
   const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
   if (missing > 0n && !control.isHalted()) control.produce(Number(missing));

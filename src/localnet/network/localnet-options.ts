@@ -7,7 +7,7 @@ import type { ServerAddress } from "../node/base/node-server.ts";
 import type { LocalnetChainOptions, LocalnetOptions } from "./create-localnet.ts";
 import { CHAINS, type LocalnetChains, type LocalnetRoles } from "../accounts/chains.ts";
 
-/** The parts of a localnet, which may run in separate processes. */
+/** Parts of a localnet, which may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar", "ibc-relayer"] as const;
 
 export type LocalnetPart = (typeof LOCALNET_PARTS)[number];
@@ -18,23 +18,23 @@ export interface LocalnetDaemonOptions
   /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
-  /** Both chains. Default: the default localnet's. */
+  /** Profiles of both chains. Default: the default localnet's. */
   readonly chains?: LocalnetChains;
-  /** The accounts that the relayers use. Default: the default localnet's. */
+  /** Accounts of the relayers. Default: the default localnet's. */
   readonly roles?: LocalnetRoles;
-  /** Parent directory of the chains' homes. If undefined, the chains are stored in memory. */
+  /** Parent directory of the chains' homes. If undefined, the chains' state is in memory. */
   readonly home: string | undefined;
-  /** Number of recent blocks that a chain keeps; 0 keeps all. Undefined: the node's default. */
+  /** Number of recent blocks that a chain retains; 0 retains all blocks. Undefined for the node's default. */
   readonly keepBlocks: number | undefined;
-  /** Voting powers of the validators in the genesis documents. */
+  /** Voting powers of the genesis validators. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Gas that other users' transactions use per block of the local chain, which must run in this process. Default: none. */
+  /** Gas that simulated users consume per local block. Requires the local chain in this process. Default: none. */
   readonly trafficGas?: bigint | undefined;
-  /** Who may access the chains' HTTP servers. `origins` applies only to RPC and REST. */
+  /** Access to the chains' HTTP servers. `origins` applies only to RPC and REST. */
   readonly access: Required<HttpAccess>;
-  /** The control API's token. If undefined, there is no control API. */
+  /** The control API's token. If undefined, the localnet has no control API. */
   readonly controlToken: Secret | undefined;
-  /** Pages of neighbouring daemons, to which the localnet's own page links. If absent, they are unknown. */
+  /** Pages of neighbouring daemons, to which the localnet's own page links. If absent, the page has no such links. */
   readonly links?: PublicLinks;
 }
 
@@ -45,7 +45,7 @@ export function localnetAddress(port: number): ServerAddress {
   return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
 }
 
-/** Returns the options for the chains that run in this process; undefined if no chain does. */
+/** Returns options for the chains in this process. Undefined if neither chain runs in this process. */
 export function chainOptions({
   parts,
   ports,

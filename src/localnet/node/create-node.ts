@@ -40,48 +40,48 @@ import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
 
 export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
-  /** First part of the type URLs of the chain's own modules: "neutron". */
+  /** First part of the type URLs of the chain's own modules, e.g. "neutron". */
   readonly chainName: string;
-  /** Directory of the database. If absent, the chain is only in memory. */
+  /** Directory of the database. If absent, the chain is in memory only. */
   readonly home?: string;
-  /** How many recent blocks stay readable; 0 means all. Default: 100,000 with a home, 10,000 in memory. */
+  /** Number of recent blocks to retain; 0 retains all. Default: 100,000 with a home, 10,000 in memory. */
   readonly keepBlocks?: number;
-  /** Time from the start of a block to the start of the next. Default: 1 s. */
+  /** Time between the starts of consecutive blocks. Default: 1 s. */
   readonly blockTimeMs?: number;
-  /** Processor time after which a query or simulation fails. Default: 500 ms. */
+  /** Processor time limit for a query or simulation. Default: 500 ms. */
   readonly queryTimeMs?: number | undefined;
   /** If true, the node makes no blocks until `resume` is called. */
   readonly startHalted?: boolean;
-  /** 32-byte seeds of the validators that sign on this node. */
+  /** 32-byte seeds of the validators that sign blocks on this node. */
   readonly validatorSeeds: readonly Uint8Array[];
-  /** Bech32 prefix of consensus addresses: "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses, e.g. "neutronvalcons". */
   readonly consensusPrefix: string;
   readonly metrics?: ServerAddress;
   readonly oracle?: OracleOptions;
-  /** Deadline for `broadcast_tx_commit`. Default 10 s. */
+  /** Deadline for `broadcast_tx_commit`. Default: 10 s. */
   readonly commitTimeoutMs?: number;
 }
 
 export interface NodeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Creates the application for a genesis document's chain, with the document's profile. */
+  /** Creates the application for a chain, with the profile in its genesis document. */
   readonly createApp: (storage: StateStorage, genesis: GenesisDoc) => Application;
-  /** Returns the chain's genesis document. If it differs from `stored` in the home, the node fails with `other-genesis`. */
+  /** Returns the chain's genesis document. If the home has stored a different document, the node fails with `other-genesis`. */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
-  /** Called before the first new block with the time of the last block or, on a new chain, the genesis time. */
+  /** Called before the first new block, with the time of the last block or, on a new chain, with the genesis time. */
   readonly onLoad?: (lastTimeNs: bigint) => void;
   /** Servers in addition to RPC and metrics, e.g. REST and gRPC. */
   readonly servers?: readonly ServerFactory[];
-  /** Returns `abci_query` paths in addition to the application's. Default: none. */
+  /** Returns additional `abci_query` paths. Default: only the application's paths. */
   readonly queries?: ((parts: QueriedParts) => NodeQueries) | undefined;
 }
 
-/** What the node's own `abci_query` paths can read. */
+/** Parts that the node's own `abci_query` paths can read. */
 interface QueriedParts {
   readonly app: Application;
   readonly store: BlockStore;
-  /** Processor time allowed for a query or simulation. */
+  /** Processor time limit for a query or simulation. */
   readonly queryTimeMs: number;
 }
 
@@ -91,11 +91,11 @@ export interface RunningNode {
   readonly control: NodeControl;
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
-  /** Bound ports by server name: "rpc", "metrics", and the names in `NodeDeps.servers`. */
+  /** Bound ports by server name: "rpc", "metrics", and the names from `NodeDeps.servers`. */
   readonly ports: ReadonlyMap<string, number>;
 }
 
-/** A chain in one process. `run` may be called only once. */
+/** A chain in this process. `run` may be called only once. */
 export interface Node extends Service {
   /** Resolves once all servers are listening, before the first block. Rejects if the node fails to start. */
   readonly ready: Promise<RunningNode>;
@@ -103,15 +103,15 @@ export interface Node extends Service {
 
 const DEFAULT_BLOCK_TIME_MS = 1_000;
 const DEFAULT_COMMIT_TIMEOUT_MS = 10_000;
-/** About 1.4 GB at 14 kB per block. */
+/** About 1.4 GB, at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_ON_DISK = 100_000;
-/** About 140 MB at 14 kB per block. */
+/** About 140 MB, at 14 kB per block. */
 const DEFAULT_KEEP_BLOCKS_IN_MEMORY = 10_000;
 
 /**
  * Creates a node. It runs the application as a chain, signs blocks with real validator keys, and serves CometBFT RPC, metrics and
- * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start, and later with the error from a
- * failed block.
+ * `deps.servers`. `run` rejects with `NodeError` or `ListenError` if the node cannot start, and later with the error if a block
+ * fails.
  */
 export function createNode(options: NodeOptions, deps: NodeDeps): Node {
   const ready = createDeferred<RunningNode>();
@@ -141,7 +141,7 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     const router = createCallRouter(context, deps.logger);
     const servers = createServers(options, deps, { ...parts, router, rpcAddress }, signal);
     try {
-      // All servers start listening before the first block, so that a subscriber can receive every block.
+      // All servers must listen before the first block, so that subscribers can receive every block.
       for (const server of servers) ports.set(server.name, await server.listen());
       ready.resolve({
         view: parts.view,
@@ -152,14 +152,14 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
       });
       await parts.production.run(signal);
     } finally {
-      // If a server's `listen` failed, only the servers before it are open.
+      // If a server failed to listen, only the servers before it are open.
       await Promise.all(servers.filter((server) => ports.has(server.name)).map((server) => server.close()));
     }
   };
   return { name: options.moniker, run, ready: ready.promise };
 }
 
-/** Returns the genesis document to run, after comparing it with the stored one, if any. */
+/** Returns the genesis document to run, which must match any stored document. */
 async function chooseGenesis(store: BlockStore, deps: NodeDeps, signal: AbortSignal): Promise<GenesisDoc> {
   const stored = store.genesis();
   const genesis = await deps.genesis(stored === undefined ? undefined : decodeGenesis(stored), signal);
@@ -226,7 +226,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     clock: deps.clock,
     logger: deps.logger,
     beforeBlock,
-    // Resolves after the currently pending I/O events, so that one pause handles all requests that have arrived.
+    // Resolves after all pending I/O events, so that a single pause handles all requests that have arrived.
     pause: () => setImmediate(),
     onBlock,
   });
@@ -259,12 +259,12 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     production,
     metrics,
     view,
-    /** Continues from an earlier height. The store must already be at that height. */
+    /** Continues from an earlier height, to which the store must already have been truncated. */
     goBack,
   };
 }
 
-/** Returns true if the chain can continue without a validator, i.e. if the others have more than two thirds of the power. */
+/** Returns true if the chain can continue without this validator, i.e. if the others have more than two thirds of the power. */
 function hasQuorumWithout(address: Uint8Array | undefined, { validators }: ChainState): boolean {
   const all = validators.validators;
   const total = all.reduce((sum, { power }) => sum + power, 0n);
@@ -272,7 +272,7 @@ function hasQuorumWithout(address: Uint8Array | undefined, { validators }: Chain
   return own * 3n < total;
 }
 
-/** Wraps a mempool to record the sizes of accepted transactions. */
+/** Wraps a mempool to record the size of each accepted transaction. */
 function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   const add: Mempool["add"] = (tx) => {
     const outcome = mempool.add(tx);
@@ -282,9 +282,9 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   return { ...mempool, add };
 }
 
-/** The validators whose votes the metrics count. */
+/** Validators whose votes are counted in the metrics. */
 interface Voters {
-  /** The first validator, or undefined if the chain has no validators. */
+  /** Address of the first validator. Undefined if the chain has no validators. */
   readonly own: Uint8Array | undefined;
   readonly commits: ExtendedCommits | undefined;
   readonly set: () => readonly Uint8Array[];
@@ -292,8 +292,8 @@ interface Voters {
 }
 
 /**
- * Returns the step before a block, which requests prices from the sidecar and counts the result. Does nothing without an oracle.
- * The sidecar belongs to the first validator, because a real node has only one.
+ * Returns the step that runs before a block: it requests prices from the sidecar and counts the result. Without an oracle, the
+ * step does nothing. The sidecar belongs to the first validator, because a real node has only one validator.
  */
 function createOracleVote(
   options: NodeOptions,

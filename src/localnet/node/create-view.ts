@@ -27,13 +27,13 @@ interface ViewDeps {
   readonly sets: RecentCache<bigint, ValidatorSet>;
   readonly genesis: GenesisDoc;
   readonly moniker: string;
-  /** Processor time allowed for a query or simulation. */
+  /** Processor time limit for a query or simulation. */
   readonly queryTimeMs: number;
   /** The node's own `abci_query` paths. */
   readonly queries: NodeQueries;
 }
 
-/** How many validator sets to cache, because computing one takes up to 64 rotations and light clients repeat requests. */
+/** Number of validator sets to cache. Computing a set takes up to 64 rotations, and light clients repeat requests. */
 const CACHED_SETS = 256;
 
 export function createSetCache(): ViewDeps["sets"] {
@@ -42,7 +42,7 @@ export function createSetCache(): ViewDeps["sets"] {
 
 export function createView(deps: ViewDeps): NodeView {
   const { app, store, mempool, engine, sets, queryTimeMs } = deps;
-  // Don't read below the earliest height either, because the caches may contain pruned blocks.
+  // Do not read below the earliest height either, because the caches may still contain pruned blocks.
   const inRange = (height: bigint): boolean =>
     height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
@@ -63,7 +63,7 @@ export function createView(deps: ViewDeps): NodeView {
     results: (height) => (inRange(height) ? store.results(height) : undefined),
     commit: (height) => {
       if (!inRange(height)) return undefined;
-      // The block after the latest does not exist yet, so use the commit that the engine signed.
+      // The next block does not exist yet, so use the commit that the engine signed.
       return height === engine.state().height ? engine.state().lastCommit : block(height + 1n)?.lastCommit;
     },
     validators: (height) => {
@@ -104,18 +104,18 @@ function status({ app, engine, genesis, moniker, store }: ViewDeps): NodeStatus 
 
 type BlockListener = (block: StoredBlock, results: StoredResults) => void;
 
-/** The functions to call after each new block. */
+/** Functions to call after each new block. */
 type BlockListeners = ReturnType<typeof createBlockListeners>;
 
 export function createBlockListeners(logger: Logger) {
   const listeners = new Set<BlockListener>();
   return {
-    /** Adds a listener. Returns a function that removes it. */
+    /** Adds a listener, and returns a function that removes it. */
     add: (listener: BlockListener): (() => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    /** Calls all listeners in the order in which they were added. If one throws, logs the error and continues with the next. */
+    /** Calls all listeners in the order in which they were added. If a listener throws, logs the error and continues. */
     notify: (block: StoredBlock, results: StoredResults) => {
       for (const listener of listeners) {
         try {
@@ -128,7 +128,7 @@ export function createBlockListeners(logger: Logger) {
   };
 }
 
-/** Commands for a running local chain. A real network has no such commands. */
+/** Commands for a running local chain. Real networks have no such commands. */
 export type NodeControl = ReturnType<typeof createNodeControl>;
 
 export function createNodeControl(deps: {
@@ -142,7 +142,7 @@ export function createNodeControl(deps: {
   return {
     halt: production.halt,
     resume: production.resume,
-    /** Requests the prices for the next block's votes, as before each timed block. Rejects only on abort. */
+    /** Requests prices for the votes in the next block, as before each timed block. Rejects only on abort. */
     vote: production.vote,
     isHalted: production.isHalted,
     /** Makes `count` blocks immediately, even on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
@@ -150,9 +150,9 @@ export function createNodeControl(deps: {
       for (let made = 0; made < count; made++) production.produceNow();
       return engine.state().height;
     },
-    /** Snapshots ordered by id. A snapshot ends when its block is pruned. */
+    /** Snapshots, ordered by id. A snapshot is lost when its block is pruned. */
     snapshots: store.snapshots,
-    /** Takes a snapshot of the last block. Throws `NodeError` `bad-snapshot` before the first block. */
+    /** Takes a snapshot of the last block. Throws `NodeError` `bad-snapshot` if there is no block yet. */
     takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => {
       const { height, initialHeight } = engine.state();
       if (height < initialHeight)
@@ -163,25 +163,25 @@ export function createNodeControl(deps: {
       store.saveSnapshot({ ...snapshot, height });
     },
     removeSnapshots: store.removeSnapshots,
-    /** Goes back to a snapshot's block. Any error is final: the node stops. */
+    /** Reverts to a snapshot's block. Any error is final and stops the node. */
     revert: (height: bigint): void =>
       production.between(() => {
         store.truncate(height);
         goBack();
       }),
-    /** Replaces the list of absent validators (20-byte addresses). From now on, they do not sign; all others do. */
+    /** Replaces the list of absent validators (20-byte addresses). From now on, these do not sign, and all others do. */
     setAbsent: validators.setAbsent,
-    /** Returns the absent validators' addresses in lower-case hex. */
+    /** Returns the addresses of absent validators, in lower-case hex. */
     absent: validators.absent,
     /**
      * Adds evidence to the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-     * `bad-evidence` if the validator was not in the last block's set or is the only one not accused.
+     * `bad-evidence` if the validator was not in the last block's set or is the only validator not accused.
      */
     reportDoubleSign: (address: Uint8Array): void =>
       validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
     /**
-     * Sets the power of the validator with this 32-byte seed in the next block; 0 removes the validator. Returns the 20-byte
-     * address. Throws `NodeError` `bad-validator-update`.
+     * Schedules a new power for the validator with this 32-byte seed; 0 removes the validator. The next block contains the
+     * change. Returns the 20-byte address. Throws `NodeError` `bad-validator-update`.
      */
     setValidator: (seed: Uint8Array, power: bigint): Uint8Array =>
       validators.schedule(seed, power, engine.state().nextValidators).address,

@@ -11,24 +11,24 @@ import type { ProducedBlock } from "./consensus/engine.ts";
 import { signersOf } from "./consensus/make-block.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 
-/** A node's metrics, with the names, types and help texts of a CometBFT node. */
+/** Metrics of a node, with the same names, types and help texts as a CometBFT node. */
 export type NodeMetrics = ReturnType<typeof createNodeMetrics>;
 
-/** What a node's metrics need to know about the chain and the process. */
+/** Facts about the chain and the process that a node's metrics need. */
 export interface NodeMetricsOptions {
   readonly chainId: string;
   readonly startTimeMs: number;
-  /** Height of the last block at startup; 0 before the first block. */
+  /** Height of the last block at startup. 0 before the first block. */
   readonly height: bigint;
 }
 
-/** Creates a node's metrics in a separate registry, so that each node has its own endpoint. */
+/** Creates a node's metrics in a separate registry, so that each node can have its own endpoint. */
 export function createNodeMetrics(options: NodeMetricsOptions) {
   const registry = new Registry();
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
   families.startTime.set(options.startTimeMs / 1000);
-  // CometBFT counts the height in consensus, which is the next block.
+  // CometBFT reports the height in consensus, i.e. the height of the next block.
   families.height.set(chain, Number(options.height) + 1);
   families.mempoolFailed.inc(chain, 0);
   families.mempoolRechecked.inc(chain, 0);
@@ -39,7 +39,7 @@ export function createNodeMetrics(options: NodeMetricsOptions) {
     chainId: options.chainId,
     /** Counts a transaction that the mempool accepted. */
     observeMempoolTx: (bytes: number): void => families.txSize.observe(chain, bytes),
-    /** Counts a committed block. `mempool` is the mempool after the block. */
+    /** Records a committed block. `mempool` is the mempool after the block. */
     observeBlock: (produced: ProducedBlock, mempool: Mempool) => {
       observeHeader(families, chain, produced);
       observeSigners(families, chain, produced);
@@ -88,7 +88,7 @@ function observeSigners(families: Families, chain: ChainLabel, { commit, state }
   families.missingPower.set(chain, Number(totalPower(missing)));
   families.byzantine.set(chain, 0);
   families.byzantinePower.set(chain, 0);
-  // CometBFT shows these three only for the node's own validator. Here, the node signs for all of them.
+  // CometBFT exports these three metrics only for the node's own validator. Here, the node signs for all validators.
   for (const { address, power } of validators) {
     const labels = { ...chain, validator_address: upperHex(address) };
     families.validatorPower.set(labels, Number(power));
@@ -190,10 +190,10 @@ function createFamilies(registry: Registry) {
   };
 }
 
-/** Maximum number of concurrent scrapes, equal to CometBFT's default for its metrics' `max_open_connections`. */
+/** Maximum number of concurrent scrapes. Same as the default `max_open_connections` for CometBFT's metrics. */
 const MAX_SCRAPES = 3;
 
-/** Creates the metrics endpoint. It serves the registry in Prometheus text format on every path, as CometBFT does. */
+/** Creates the metrics endpoint. Like CometBFT, it serves the registry in Prometheus text format on every path. */
 export function createMetricsServer(
   { host, port, portOption, access }: ServerAddress,
   deps: { readonly registry: Registry; readonly logger: Logger; readonly clock: Pick<Clock, "nowMs"> },

@@ -1,4 +1,4 @@
-/** Faults that can be injected into a sidecar, and what users see. */
+/** Faults that can be injected into a sidecar, and their visible effects. */
 export const SIDECAR_FAULTS = {
   "sidecar-down":
     "the process is stopped: it drains for 7.75 s with malformed responses, then all ports refuse connections; it starts again with new counters when the fault is switched off",
@@ -28,12 +28,12 @@ export const SIDECAR_FAULTS = {
 
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
-/** The faults that are currently on. */
+/** Faults that are currently on. */
 export interface FaultSet {
   readonly has: (name: FaultName) => boolean;
 }
 
-/** All fault names, in table order. */
+/** Names of all faults, in table order. */
 export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
 
 function isFaultName(name: string): name is FaultName {

@@ -1,25 +1,25 @@
 export interface Feed {
   readonly provider: string;
   readonly kind: "websockets" | "api";
-  /** The provider's name for the market, in lower case. */
+  /** The market's name at the provider, in lower case. */
   readonly offChainTicker: string;
 }
 
 export interface Market {
-  /** `BASE/QUOTE` in upper case. */
+  /** `BASE/QUOTE`, in upper case. */
   readonly pair: string;
-  /** The API encodes a price p as the integer p · 10^decimals. */
+  /** Number of decimals. The API encodes a price p as the integer p · 10^decimals. */
   readonly decimals: number;
-  /** Number of feeds that must have a current price for the market to have one. */
+  /** Minimum number of feeds with a current price. With fewer, the market has no price. */
   readonly minProviders: number;
-  /** Initial price as an integer, scaled by `decimals`. */
+  /** Initial price, as an integer scaled by `decimals`. */
   readonly startPrice: bigint;
   readonly feeds: readonly Feed[];
 }
 
 /**
- * Markets with the decimals and prices of a recorded sidecar. Each market has three WebSocket providers and one REST provider. As
- * in the deployed market map, the REST provider alone is not sufficient, so without WebSockets no market has a price.
+ * Markets with a recorded sidecar's decimals and prices. Each market has three WebSocket providers and one REST provider. As in
+ * the deployed market map, a REST provider alone is not sufficient, so no market has a price if the WebSockets are down.
  */
 export const DEFAULT_MARKETS: readonly Market[] = [
   market("ATOM/USD", 9, 3, 6_789_000_000n),

@@ -8,26 +8,25 @@ export interface PriceLoopOptions {
   readonly seed: number;
   /** Maximum age of a feed's price. Older prices are ignored. */
   readonly maxPriceAgeMs: number;
-  /** Pairs without a price during the fault `pair-missing`. */
+  /** Pairs that have no price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
   readonly families: SidecarFamilies;
 }
 
-/** The current prices. */
 export interface PriceSnapshot {
-  /** Prices by pair as scaled integers, sorted by pair. Pairs without a price are omitted. */
+  /** Prices by pair, as scaled integers, sorted by pair. Pairs without a price are omitted. */
   readonly prices: ReadonlyMap<string, bigint>;
-  /** Time of the last tick; undefined before the first. */
+  /** Time of the last tick. Undefined before the first tick. */
   readonly tickedAtMs: number | undefined;
 }
 
 interface LoopState {
   readonly walk: PriceWalk;
-  /** The markets, sorted by pair. */
+  /** Markets, sorted by pair. */
   readonly markets: readonly Market[];
-  /** Each provider's feeds, in market order. */
+  /** Feeds by provider, in market order. */
   readonly feedsByProvider: ReadonlyMap<string, readonly Feed[]>;
-  /** Time of the last price for each feed key. */
+  /** Time of the last price, by feed key. */
   readonly feedUpdatedMs: Map<string, number>;
   readonly sockets: Map<string, SocketState>;
   /** Time of the last failed market-map request. */
@@ -36,7 +35,7 @@ interface LoopState {
   tickedAtMs: number | undefined;
 }
 
-/** Creates a loop that has not ticked yet. The same seed and the same ticks produce the same prices. */
+/** Creates a loop that has not ticked yet. The same seed and ticks produce the same prices. */
 export function createPriceLoop(options: PriceLoopOptions) {
   const state: LoopState = {
     walk: createPriceWalk(options.markets, options.seed),
@@ -49,7 +48,7 @@ export function createPriceLoop(options: PriceLoopOptions) {
     tickedAtMs: undefined,
   };
   return {
-    /** Moves the prices, queries every provider, and aggregates. Does nothing during the faults `timestamp-stale` and `startup`. */
+    /** Moves prices, queries all providers, and aggregates. Does nothing during the faults `timestamp-stale` and `startup`. */
     tick: (nowMs: number, faults: FaultSet) => {
       if (faults.has("timestamp-stale") || faults.has("startup")) return;
       if (faults.has("market-map-empty")) {
@@ -67,10 +66,10 @@ export function createPriceLoop(options: PriceLoopOptions) {
   };
 }
 
-/** How often a sidecar asks the node for the market map. */
+/** Time between a sidecar's requests to the node for the market map. */
 const MARKET_MAP_MS = 10_000;
 
-/** Records a failed market-map request if one is due. */
+/** Records a failed request for the market map, if one is due. */
 function recordMissingMap(families: SidecarFamilies, state: LoopState, nowMs: number): void {
   if (nowMs - state.failedMapMs < MARKET_MAP_MS) return;
   state.failedMapMs = nowMs;
@@ -94,7 +93,7 @@ function byProvider(feeds: readonly Feed[]): LoopState["feedsByProvider"] {
   return groups;
 }
 
-/** Records one exchange with a provider. Returns whether there was one. */
+/** Records an exchange with a provider. Returns false if there was none. */
 function recordProvider(
   { families }: PriceLoopOptions,
   { walk, sockets }: LoopState,
@@ -105,7 +104,7 @@ function recordProvider(
     readonly nowMs: number;
   },
 ): boolean {
-  // Square the value, so that most latencies are short and a few are long.
+  // Square the random number, so that most latencies are short and a few are long.
   const event = { ...exchange, latencyMs: 5 + 295 * walk.random() ** 2 };
   if (first?.kind === "api") {
     recordApiProvider(families, { ...event, id: first.offChainTicker });
@@ -119,7 +118,7 @@ function recordProvider(
   return recordWebSocketProvider(families, event, socket);
 }
 
-/** Records one provider's responses for its feeds, which must all be of the same kind. */
+/** Records a provider's responses for its feeds, which must all be of the same kind. */
 function recordFeeds(
   families: SidecarFamilies,
   feeds: readonly Feed[],
@@ -156,7 +155,7 @@ function aggregate(options: PriceLoopOptions, state: LoopState, nowMs: number, f
   state.prices = prices;
 }
 
-/** Pairs that lose their price during the fault `major-pairs-missing`. */
+/** Pairs that have no price during the fault `major-pairs-missing`. */
 const MAJOR_PAIRS: readonly string[] = ["BTC/USD", "ETH/USD", "NTRN/USD"];
 
 function isWithoutPrice({ missingPairs }: PriceLoopOptions, pair: string, faults: FaultSet): boolean {
@@ -193,12 +192,12 @@ function feedKey(feed: Feed): string {
   return `${feed.provider} ${feed.offChainTicker}`;
 }
 
-/** Random prices. The same seed produces the same prices. */
+/** A random walk of prices. The same seed produces the same prices. */
 type PriceWalk = ReturnType<typeof createPriceWalk>;
 
 const STEP_PARTS_PER_MILLION = 200;
 
-/** Creates the prices of the markets from a 32-bit seed. */
+/** Creates the markets' prices from a 32-bit seed. */
 export function createPriceWalk(markets: readonly Market[], seed: number) {
   const random = createRandom(seed);
   const prices = new Map(markets.map(({ pair, startPrice }) => [pair, startPrice]));
@@ -210,21 +209,21 @@ export function createPriceWalk(markets: readonly Market[], seed: number) {
     }
   };
   return {
-    /** Moves every price by at most 0.02 %. Prices stay within 10 % of their initial value. */
+    /** Moves each price by at most 0.02 %. Each price stays within 10 % of its initial value. */
     step,
-    /** Returns the current price as a scaled integer, or undefined for an unknown pair. */
+    /** Returns the current price as a scaled integer. Undefined if the pair is unknown. */
     price: (pair: string): bigint | undefined => prices.get(pair),
-    /** The random number generator for the walk, uniform in [0, 1). */
+    /** The walk's random number generator, uniform in [0, 1). */
     random,
   };
 }
 
-/** Limits a price to within 10 % of its initial value, so that long runs do not produce absurd prices. */
+/** Limits a price to within 10 % of its initial value, so that prices stay plausible in long runs. */
 function clamp(price: bigint, start: bigint): bigint {
   return minInt(maxInt(price, (start * 9n) / 10n), (start * 11n) / 10n);
 }
 
-/** The mulberry32 generator. Its 32 bits of state are enough for simulated prices. */
+/** The mulberry32 generator, whose 32 bits of state are enough for simulated prices. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -260,13 +259,13 @@ interface SocketState {
   failedDialMs: number;
 }
 
-/** Time from a failed dial to the next attempt. */
+/** Time between a failed dial and the next attempt. */
 const RECONNECT_MS = 10_000;
 
-/** How often a deployed sidecar reads from a lost connection before it gives up (`MaxReadErrorCount`). */
+/** Number of failed reads after which a deployed sidecar gives up on a lost connection (`MaxReadErrorCount`). */
 const READ_ERRORS = 100;
 
-/** Records a WebSocket provider's message, or a failed dial if its connection is lost. Returns false if neither occurred. */
+/** Records a WebSocket provider's message, or a failed dial if its connection is lost. Returns false if there was neither. */
 function recordWebSocketProvider(
   families: SidecarFamilies,
   event: ProviderEvent & { readonly nowMs: number },
@@ -298,17 +297,17 @@ function recordWebSocketProvider(
 }
 
 interface ProviderFailure {
-  /** Value of the `code` label: a deployed sidecar's error code, or the HTTP status. */
+  /** Value of the `code` label: the error code of a deployed sidecar, or the HTTP status. */
   readonly code: string;
   /** Value of the `internal_status` label for REST providers. */
   readonly text: string;
-  /** A REST provider's HTTP status. A missing response is recorded as 500. */
+  /** HTTP status from a REST provider. A missing response is recorded as 500. */
   readonly httpStatus?: number;
-  /** True if the WebSocket provider's connection is lost. Otherwise, its messages arrive but cannot be used. */
+  /** True if the connection to the WebSocket provider is lost. Otherwise, its messages arrive but are unusable. */
   readonly disconnected?: true;
 }
 
-/** The failures that affect a single provider, with the faults that cause them. */
+/** Failures of a single provider, with the faults that cause them. */
 const SINGLE: readonly (readonly [FaultName, string, ProviderFailure])[] = [
   ["provider-rate-limited", "kraken_api", { code: "1", text: "rate limit exceeded", httpStatus: 429 }],
   ["provider-blocked", "kraken_api", { code: "451", text: "unknown error", httpStatus: 451 }],
@@ -323,10 +322,10 @@ const LOST: ProviderFailure = {
   disconnected: true,
 };
 
-/** Duration of each half of a flap: connected, then disconnected. */
+/** Duration of each phase while a connection flaps: connected, then disconnected. */
 const FLAP_MS = 15_000;
 
-/** Returns how a provider fails at a given time, or undefined if it works. */
+/** Returns how a provider fails at this time. Undefined if it works. */
 function failureOf({ provider, kind }: Feed, faults: FaultSet, nowMs: number): ProviderFailure | undefined {
   if (kind === "websockets" && faults.has("websocket-providers-down")) return LOST;
   if (provider === "binance_ws" && faults.has("websocket-flap") && Math.floor(nowMs / FLAP_MS) % 2 === 1)

@@ -1,13 +1,13 @@
 import { formatGoFloat as formatFiniteGoFloat } from "../../platform/base/go-json.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** Prefix of the metric names: `connect` in the specification, `side_car` in deployed sidecars. */
+/** Prefix of metric names: `connect` in the specification, `side_car` in deployed sidecars. */
 export type MetricNames = "connect" | "side_car";
 
 const RESPONSE_MS = [50, 100, 250, 500, 1000, 2000] as const;
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Metric families on the sidecar metrics page (port 8002), with the help texts and types of a deployed sidecar. */
+/** Families on the sidecar metrics page (port 8002), with a deployed sidecar's help texts and types. */
 const CATALOGUE = {
   aggregatedPrice: gauge("aggregated_price", "Aggregate price for a given currency pair"),
   apiHttpStatus: counter(
@@ -54,10 +54,10 @@ const CATALOGUE = {
   webSocketLatency: histogram("web_socket_response_time", "Response time per web socket provider."),
 } as const satisfies Readonly<Record<string, FamilyOptions>>;
 
-/** Version 2 of the sidecar is called connect, and the specification uses its names. */
+/** Version 2 of the sidecar is named connect. The specification uses its metric names. */
 const CONNECT_BUILD = gauge("build_info", "Information about the connect build");
 
-/** All metric families. `queryDuration` comes from the specification; deployed sidecars do not export it. */
+/** All metric families. `queryDuration` is defined in the specification, but deployed sidecars do not export it. */
 export type SidecarFamilies = Readonly<Record<keyof typeof CATALOGUE | "queryDuration", Family>>;
 
 export function createSidecarFamilies(names: MetricNames): SidecarFamilies {
@@ -85,7 +85,7 @@ function createAll(
   return Object.fromEntries(Object.entries(catalogue).map(([key, options]) => [key, create(options)]));
 }
 
-/** Returns the families for the page, i.e. whose names start with the prefix. */
+/** Returns the families whose names start with the prefix, which are the families on the page. */
 export function pageFamilies(families: SidecarFamilies, names: MetricNames): readonly Family[] {
   return Object.values(families).filter((family) => family.name.startsWith(`${names}_`));
 }
@@ -102,10 +102,10 @@ function histogram(name: string, help: string): FamilyOptions {
   return { name, help, type: "histogram", bounds: RESPONSE_MS };
 }
 
-/** Metric families on the oracle metrics page (port 8001). */
+/** Families on the oracle metrics page (port 8001). */
 export type OracleFamilies = ReturnType<typeof createOracleFamilies>;
 
-/** Creates empty families with the same names, help texts and types as on a node with oracle metrics. */
+/** Creates empty families, with the same names, help texts and types as on a node with oracle metrics. */
 export function createOracleFamilies() {
   return {
     latency: createFamily({
@@ -119,17 +119,17 @@ export function createOracleFamilies() {
 
 type SeriesLabels = Readonly<Record<string, string>>;
 
-/** A metric family and all of its series. */
+/** A metric family, with all of its series. */
 export interface Family {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
-  /** Adds an amount to a series, 1 by default. The first event creates the series. */
+  /** Adds an amount (default: 1) to a series. The series is created by its first event. */
   readonly add: (labels: SeriesLabels, amount?: number) => void;
   readonly set: (labels: SeriesLabels, value: number) => void;
   readonly delete: (labels: SeriesLabels) => void;
   readonly observe: (labels: SeriesLabels, value: number) => void;
-  /** Returns the HELP, TYPE and sample lines in the order a Go program uses; empty if there are no series. */
+  /** Returns the HELP, TYPE and sample lines in a Go program's order. Empty if there are no series. */
   readonly write: () => string;
 }
 
@@ -137,7 +137,7 @@ interface FamilyOptions {
   readonly name: string;
   readonly help: string;
   readonly type: Family["type"];
-  /** A histogram's upper bounds in ascending order, excluding infinity. */
+  /** Upper bounds of a histogram's buckets in ascending order, without infinity. */
   readonly bounds?: readonly number[];
 }
 
@@ -151,7 +151,7 @@ interface Series {
 export function createFamily(options: FamilyOptions): Family {
   const bounds = options.bounds ?? [];
   const series = new Map<string, Series>();
-  // Sorting and escaping each event's labels would take up most of a sidecar tick.
+  // Cache keys, because sorting and escaping the labels of each event would take most of a sidecar tick.
   const keys = new Map<string, string>();
   const keyOf = (labels: SeriesLabels): string => {
     const given = JSON.stringify(labels);
@@ -181,7 +181,7 @@ export function createFamily(options: FamilyOptions): Family {
   };
 }
 
-/** Writes a metrics page. Families are sorted by name, and families without series are omitted. */
+/** Formats a metrics page, with families sorted by name. Families without series are omitted. */
 export function writeExposition(families: readonly Family[]): string {
   return families
     .toSorted((a, b) => ascending(a.name, b.name))
@@ -189,7 +189,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join("");
 }
 
-/** Formats a number as Go does: with the fewest digits, and with an exponent from 1e6 upwards and below 1e-4. */
+/** Formats a number like Go, with the fewest digits, and with an exponent from 1e6 upwards and below 1e-4. */
 export function formatGoFloat(value: number): string {
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return value > 0 ? "+Inf" : "-Inf";
   return value === 0 ? "0" : formatFiniteGoFloat(value);

@@ -9,19 +9,19 @@ import type { FaultSet } from "./faults.ts";
 import type { Market } from "./markets.ts";
 import type { PriceSnapshot } from "./price-loop.ts";
 
-/** Both API versions return the same responses. */
+/** Prefixes of the two API versions, whose responses are identical. */
 const PREFIXES = ["/connect/oracle/v2", "/slinky/oracle/v1"] as const;
 
-/** Go's zero time, used as the timestamp before the first tick. */
+/** Go's zero time, which is the timestamp before the first tick. */
 const ZERO_TIME = "0001-01-01T00:00:00Z";
 
 /** The fault that hides the paths under each prefix. */
 const ONLY_OTHER = { "/connect/oracle/v2": "v1-only", "/slinky/oracle/v1": "v2-only" } as const;
 
-/** Response sent by a draining sidecar. A node reports it as "malformed header: missing HTTP content-type". */
+/** A draining sidecar's response. Nodes report it as "malformed header: missing HTTP content-type". */
 const DRAINING: HttpReply = { status: 503, body: "" };
 
-/** Response for any other path, identical to the deployed gRPC gateway's. */
+/** Response for unknown paths, identical to the response of the deployed gRPC gateway. */
 export const NOT_FOUND: HttpReply = {
   status: 404,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
@@ -37,24 +37,24 @@ export interface SidecarAddresses {
 export interface PriceRoutesDeps {
   readonly snapshot: () => PriceSnapshot;
   readonly faults: FaultSet;
-  /** Returns true if the process is about to end and no longer serves requests. */
+  /** Returns true if the process is shutting down and no longer serves requests. */
   readonly isDraining: () => boolean;
   readonly markets: readonly Market[];
   readonly oracle: () => OracleFamilies;
   readonly clock: Clock;
   readonly chainId: string;
   readonly version: string;
-  /** Response delay during the fault `slow`. */
+  /** Delay of responses during the fault `slow`. */
   readonly slowMs: number;
 }
 
-/** Content of the metrics pages. Each request calls the function for its page. */
+/** Contents of the metrics pages. Each request for a page calls the page's function. */
 interface MetricsPages {
   readonly oracleFamilies: () => readonly Family[];
   readonly sidecarFamilies: () => readonly Family[];
 }
 
-/** A sidecar's listeners, which open and close together. Calls to `open` and `close` must not overlap. */
+/** A sidecar's listeners, which are opened and closed together. Calls to `open` and `close` must not overlap. */
 export function createSidecarListeners(
   listen: SidecarAddresses,
   deps: { readonly logger: Logger },
@@ -64,8 +64,8 @@ export function createSidecarListeners(
   const options = { portOption: "--port-offset", dateMs: prices.clock.nowMs, limits: { closeGraceMs: 0 } };
   const priceRoutes = createPriceRoutes(prices);
   let servers: readonly OpenHttpServer[] = [];
-  // With port 0, the system chooses the port. After a restart, the sidecar needs the same port so that clients find it again, so
-  // later openings use the bound address.
+  // With port 0, the system chooses the port. Later openings use the bound address, because clients expect the same port after a
+  // restart.
   let bound = listen;
   const close = async (): Promise<void> => {
     const closing = servers;
@@ -100,14 +100,14 @@ export function createSidecarListeners(
     return bound;
   };
   return {
-    /** Opens all listeners and returns their addresses. If one fails, none is opened. No effect if already open. */
+    /** Opens all listeners and returns their addresses. If any fails, all are closed again. No effect if already open. */
     open,
-    /** Closes all listeners and their connections. No effect if already closed. */
+    /** Closes all listeners and connections. No effect if already closed. */
     close,
   };
 }
 
-/** Serves a metrics page on every path, as deployed sidecars do. */
+/** Serves a metrics page on all paths, like deployed sidecars. */
 function pageRoute(families: () => readonly Family[]): HttpRoute {
   const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
   return {
@@ -147,7 +147,7 @@ async function replyPrices(request: RouteRequest, deps: PriceRoutesDeps): Promis
   try {
     if (deps.faults.has("slow")) await deps.clock.sleep(deps.slowMs, request.signal);
   } catch (error) {
-    // The client cancelled its request, as a node does at its timeout. A node records this as a failure.
+    // The client has cancelled its request, as a node does at its timeout. Nodes record this as a failure.
     record("Failure");
     throw error;
   }
@@ -196,7 +196,7 @@ function marketEntry(market: Market): unknown {
   };
 }
 
-/** Creates a response with the same headers as the deployed gRPC gateway's, which announce the gRPC trailers. */
+/** Creates a response with the headers of the deployed gRPC gateway, which announce gRPC trailers. */
 function gatewayReply(status: number, value: unknown): HttpReply {
   return {
     status,

@@ -16,17 +16,17 @@ import { createSidecarListeners, type SidecarAddresses } from "./sidecar-listene
 
 interface SidecarOptions {
   readonly listen: SidecarAddresses;
-  /** Value of the `chain_id` label in the oracle metrics. */
+  /** Value of the `chain_id` label on oracle metrics. */
   readonly chainId: string;
-  /** Seed for the prices. The same seed produces the same prices. */
+  /** Seed for prices. The same seed produces the same prices. */
   readonly seed: number;
-  /** Default `connect`. */
+  /** Default: `connect`. */
   readonly metricNames?: MetricNames;
-  /** Time between ticks. Default 250 ms. */
+  /** Time between ticks. Default: 250 ms. */
   readonly updateIntervalMs?: number;
-  /** Response delay during the fault `slow`. Default 3 s. */
+  /** Delay of responses during the fault `slow`. Default: 3 s. */
   readonly slowMs?: number;
-  /** Time from when the process is stopped until it ends. Default 7.75 s, as measured on a deployed sidecar. */
+  /** Time between stopping the process and its end. Default: 7.75 s, as measured on a deployed sidecar. */
   readonly drainMs?: number;
 }
 
@@ -34,7 +34,7 @@ const SETTINGS = {
   markets: DEFAULT_MARKETS,
   maxPriceAgeMs: 120_000,
   missingPairs: ["TIA/USD"],
-  // As in a deployed build without a tag.
+  // Same as in a deployed build without a tag.
   version: "",
 };
 
@@ -43,26 +43,26 @@ interface SidecarDeps {
   readonly logger: Logger;
 }
 
-/** A real sidecar was measured to fail for eight one-second blocks from when it was stopped until it ended. */
+/** A real sidecar was measured to fail for eight one-second blocks between being stopped and ending. */
 const DRAIN_MS = 7_750;
 
 /** A simulated sidecar with controllable faults. */
 export interface Sidecar extends Service {
-  /** Resolves once all listeners are open; rejects if one cannot listen. */
+  /** Resolves once all listeners are open. Rejects if any listener fails to open. */
   readonly ready: Promise<SidecarAddresses>;
-  /** Returns all faults and whether they are on. */
+  /** Returns all faults and whether each is on. */
   readonly faults: () => readonly FaultState[];
-  /** Switches a fault on or off; with `forMs`, only for that time. Resolves once the switch has taken effect. */
+  /** Switches a fault on or off. With `forMs`, only for this time. Resolves once the switch has taken effect. */
   readonly setFault: (name: FaultName, on: boolean, forMs?: number) => Promise<void>;
 }
 
-/** Creates the sidecar. While running, it listens and ticks unless a fault has ended its simulated process. */
+/** Creates the sidecar. While running, it listens and ticks, unless a fault has stopped its simulated process. */
 export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidecar {
   const { listen, chainId, seed, metricNames = "connect", updateIntervalMs = 250 } = options;
   const { slowMs = 3_000, drainMs = DRAIN_MS } = options;
   const { markets, version } = SETTINGS;
   const process = createSidecarProcess({ ...SETTINGS, chainId, seed, metricNames, drainMs }, deps);
-  // A restart replaces the process's state, so each request reads it again.
+  // A restart replaces the state of the process, so read the state for each request.
   const prices = {
     snapshot: () => process.state().loop.snapshot(),
     oracle: () => process.state().oracle,
@@ -81,15 +81,15 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   const ready = createDeferred<SidecarAddresses>();
   let isRunning = false;
   let lastChange: Promise<unknown> = Promise.resolve();
-  /** Runs `change` after the change in progress, if any. */
+  /** Runs `change` once any change in progress has ended. */
   const inOrder = <T>(change: () => Promise<T>): Promise<T> => {
-    // Fault switches, ticks and the end of `run` change the listeners at any time, and two changes must not overlap. An error goes
-    // only to the caller of that change; the next change runs nevertheless.
+    // Fault switches, ticks and the end of `run` can change the listeners at any time, but changes must not overlap. An error
+    // only affects the caller of the failed change; the next change still runs.
     const result = lastChange.then(change);
     lastChange = result.catch(() => {});
     return result;
   };
-  /** Opens or closes the listeners, depending on the process's state and on whether the sidecar is running. */
+  /** Opens or closes the listeners, depending on the stage of the process and on whether the sidecar is running. */
   const updateListeners = (): Promise<void> =>
     inOrder(async () => {
       if (isRunning && process.isUp()) await listeners.open();
@@ -97,7 +97,7 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
     });
   const tick = async (): Promise<void> => {
     process.tick();
-    // Another process may have taken a port while the sidecar was down, so each tick tries again to open the listeners.
+    // Another process may have taken a port while the sidecar was down, so try to open the listeners on each tick.
     await updateListeners().catch((error: unknown) =>
       deps.logger.warn("sidecar cannot listen, retrying", { error }),
     );
@@ -132,13 +132,12 @@ export function createSidecar(options: SidecarOptions, deps: SidecarDeps): Sidec
   };
 }
 
-/** A process's stages. */
 type Stage = { readonly kind: "up" | "down" } | { readonly kind: "draining"; readonly endsAtMs: number };
 
-/** Faults that begin by starting a new process. */
+/** Faults that start a new process. */
 const RESTARTING_FAULTS: readonly FaultName[] = ["startup", "market-map-empty"];
 
-/** Creates a process that is up. `drainMs` is the time from a stop to the process's end. */
+/** Creates a process that is up. `drainMs` is the time between stopping the process and its end. */
 export function createSidecarProcess(
   options: ProcessOptions & { readonly drainMs: number },
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
@@ -156,7 +155,7 @@ export function createSidecarProcess(
   return {
     faults: switches,
     listFaults: switches.list,
-    /** Switches a fault on or off. With `forMs`, the fault is switched off again after that time. */
+    /** Switches a fault on or off. With `forMs`, the fault switches off again after that time. */
     setFault: (name: FaultName, on: boolean, forMs?: number) => {
       const changed = switches.has(name) !== on;
       switches.set(name, on, forMs);
@@ -164,13 +163,13 @@ export function createSidecarProcess(
       if (changed && on && RESTARTING_FAULTS.includes(name)) state = createProcessState(options);
       follow();
     },
-    /** Returns the process's memory. Each new process starts with an initial one. */
+    /** Returns the memory of the process. A new process starts with initial values. */
     state: (): ProcessState => state,
-    /** Returns true while the process responds, and false while it is down. */
+    /** Returns true while the process is listening, i.e. unless it is down. */
     isUp: (): boolean => stage.kind !== "down",
-    /** Returns true if the process was stopped but has not ended yet. */
+    /** Returns true if the process has been stopped but has not yet ended. */
     isDraining: (): boolean => stage.kind === "draining",
-    /** Applies the faults, and runs one tick of the price loop if the process is up. */
+    /** Applies the faults. If the process is up, also runs a tick of the price loop. */
     tick: () => {
       follow();
       if (stage.kind === "up") state.tick(clock.nowMs(), switches);
@@ -178,7 +177,7 @@ export function createSidecarProcess(
   };
 }
 
-/** Returns the next stage, or the current one. A stopped process drains until it ends, even if its fault is switched off. */
+/** Returns the next stage, or the current stage. A stopped process drains until it ends, even if its fault is switched off. */
 function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: number): Stage {
   const isKilled = faults.has("sidecar-killed");
   if (isKilled) return stage.kind === "down" ? stage : { kind: "down" };
@@ -188,23 +187,22 @@ function nextStage(stage: Stage, faults: FaultSet, nowMs: number, drainMs: numbe
   return isStopped ? stage : { kind: "up" };
 }
 
-/** The memory of a simulated sidecar process. A restart replaces it. */
+/** The memory of a simulated sidecar process, which a restart replaces. */
 export type ProcessState = ReturnType<typeof createProcessState>;
 
-/** Options for {@link createProcessState}. */
 interface ProcessOptions {
   readonly chainId: string;
   readonly markets: readonly Market[];
   readonly seed: number;
-  /** Maximum age of a provider's price. Older prices are not used. */
+  /** Maximum age of a provider's price. Older prices are ignored. */
   readonly maxPriceAgeMs: number;
-  /** Pairs without a price during the fault `pair-missing`. */
+  /** Pairs that have no price during the fault `pair-missing`. */
   readonly missingPairs: readonly string[];
   readonly metricNames: MetricNames;
   readonly version: string;
 }
 
-/** Creates the state of a process that has just started, with counters at zero and prices at their initial values. */
+/** Creates the state of a newly started process, with counters at zero and initial prices. */
 export function createProcessState(options: ProcessOptions) {
   const sidecar = createSidecarFamilies(options.metricNames);
   const oracle = createOracleFamilies();
@@ -220,7 +218,7 @@ export function createProcessState(options: ProcessOptions) {
     sidecar,
     oracle,
     loop,
-    /** Runs one tick of the price loop and records its metrics. */
+    /** Runs a tick of the price loop and records its metrics. */
     tick,
   };
 }

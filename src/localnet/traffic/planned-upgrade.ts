@@ -11,20 +11,20 @@ import { MODULE_NAME as AUTHORITY } from "../chain/modules/adminmodule/module.ts
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 
-/** How many blocks ahead the upgrade is planned, i.e. two hours at one block per second. */
+/** Number of blocks from planning an upgrade to its height: two hours at one block per second. */
 const AHEAD = 7_200n;
-/** Start of the plans' names. Each plan gets a new one, because a name can be used only once. */
+/** Prefix of plan names. Each plan has a new name, because a name can be used only once. */
 const NAME_PREFIX = "fault-";
 const GAS_LIMIT = 400_000n;
-/** The fee offered, which is enough even when the fee market is full. */
+/** Fee of the proposal, which is enough even if the fee market is full. */
 const FEE_AMOUNT = 1_000_000n;
-/** After this many blocks, a transaction has been either included or lost. */
+/** Number of blocks after which a transaction has been either included or lost. */
 const WAIT_BLOCKS = 5n;
 
-/** Keeps the chain's upgrade plan in step with the fault. Call it after each block. */
+/** Plans an upgrade while `isWanted` is true, and cancels it afterwards. Call this after each block. */
 export type PlannedUpgrade = (view: NodeView, isWanted: boolean) => Promise<void>;
 
-/** Creates the upgrade plan, which the chain's first admin proposes and cancels. Other accounts' plans are left unchanged. */
+/** Creates the planner. The chain's first admin proposes and cancels upgrades. Plans from other accounts are left unchanged. */
 export function createPlannedUpgrade(chain: ChainProfile, logger: Logger): PlannedUpgrade {
   const [admin] = chain.settings.admins;
   const authority = formatAddress(chain.bech32Prefix, moduleAddress(AUTHORITY));

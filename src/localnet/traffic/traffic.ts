@@ -33,10 +33,10 @@ type TrafficErrorFacts =
   | { readonly code: "traffic-without-contract" }
   | { readonly code: "traffic-unreadable"; readonly path: string };
 
-/** Thrown if this traffic is impossible on the chain. */
+/** Thrown if the chain does not support this traffic. */
 class TrafficError extends CodedError<TrafficErrorFacts> {}
 
-/** Faults in other users' transactions, and their visible effects. */
+/** Faults in simulated users' transactions, and their visible effects. */
 export const TRAFFIC_FAULTS = {
   "busy-market":
     "others use up the fee market's target in each local-1 block: the price does not change, and nothing is left for the relayer",
@@ -47,51 +47,51 @@ export const TRAFFIC_FAULTS = {
 export type TrafficFaultName = keyof typeof TRAFFIC_FAULTS;
 
 export interface TrafficOptions {
-  /** Traffic gas per block, as counted by the fee market; at most `max_block_utilization`. 0: no traffic unless a fault is on. */
+  /** Gas per block as the fee market counts it, at most `max_block_utilization`. With 0, traffic is sent only during a fault. */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
-  /** Default: the default localnet's local chain. */
+  /** The chain to use. Default: the default localnet's local chain. */
   readonly chain?: ChainProfile;
 }
 
 export interface TrafficDeps {
-  /** Resolves once the local chain is running. */
+  /** Resolves once the local chain has started. */
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly clock: Pick<Clock, "sleep">;
   readonly logger: Logger;
 }
 
-/** Other users' transactions on the local chain. */
+/** Simulates other users' transactions on the local chain. */
 export interface Traffic extends Service {
-  /** Traffic gas that the fee market has counted since the start. */
+  /** Returns the traffic's gas since startup, as counted by the fee market. */
   readonly gas: () => bigint;
 }
 
 export const TRAFFIC_ACCOUNT = "traffic";
-/** Maximum number of pending transactions. With two, the block after a full block can catch up. */
+/** Maximum number of pending transactions. A second one lets the block after a full block catch up. */
 const MAX_PENDING = 2;
-/** The price may rise by an eighth twice before a pending transaction pays too little. The excess is the proposer's tip. */
+/** Covers two price increases by an eighth while a transaction is pending. The proposer gets the excess as a tip. */
 const PRICE_MARGIN = parseDec18("1.3");
-/** Maximum price that the traffic pays, as a multiple of the minimum gas price. */
+/** Maximum price for traffic, as a multiple of the minimum gas price. */
 const MAX_PRICE_RATIO = 1_000n;
-/** Gas used to pay out the fee, after the fee market has counted the transaction's gas. */
+/** Gas for paying out the fee, which is used after the fee market has counted the transaction's gas. */
 const PAYOUT_GAS = 37_300n;
-/** Initial value for the transaction's counted gas, excluding the work of its contract call. Each transaction updates it. */
+/** Initial estimate of a transaction's counted gas without its contract call's work. Updated by each transaction. */
 const FIRST_OVERHEAD = 133_000n;
-/** Part of the gas limit that covers changes in the overhead. */
+/** Part of the gas limit that allows for changes in the overhead. */
 const LIMIT_MARGIN = 20_000n;
-/** Even the heaviest traffic stays below a block's maximum by more than the overhead can change, as a block above it fails. */
+/** Even heavy traffic stays this far below the block maximum, because the overhead may change and a fuller block would fail. */
 const ROOM_BELOW_MAXIMUM = 50_000n;
 const INSTANTIATE_GAS = 400_000n;
-/** Without a block, e.g. while the chain is halted, the loop runs after this time. */
+/** Maximum time to wait for the next block, e.g. while the chain is halted. */
 const MAX_WAIT_MS = 10_000;
-/** After this many blocks, a transaction that is neither in a block nor in the mempool is considered lost. */
+/** Number of blocks after which a transaction that is neither in a block nor in the mempool is considered lost. */
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates the traffic: after each block, one transaction whose contract call uses the next block's gas. It passes through the
- * mempool like any user's transaction. `run` rejects with {@link TrafficError} if this traffic is impossible on the chain; a
- * rejected transaction is replaced after the next block.
+ * Creates the traffic. After each block, it sends a transaction whose contract call uses the next block's gas, through the
+ * mempool like any user's transaction. A rejected transaction is replaced after the next block. `run` rejects with {@link
+ * TrafficError} if the chain does not support this traffic.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {
   const { node, clock } = deps;
@@ -122,7 +122,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
   };
 }
 
-/** Registers the counter for the gas that the traffic uses. Its value is read on each scrape. */
+/** Registers the counter for the traffic's gas. Each scrape reads its value. */
 export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic, "gas">): void {
   const counter: Counter = new Counter({
     name: "relaywatch_localnet_traffic_gas_total",
@@ -135,12 +135,12 @@ export function registerTrafficMetrics(registry: Registry, traffic: Pick<Traffic
   });
 }
 
-/** A transaction that was added to the mempool. */
+/** A transaction that has been added to the mempool. */
 interface Sent {
   readonly bytes: Uint8Array;
-  /** Height of the latest block when the transaction was sent. */
+  /** Latest height when the transaction was sent. */
   readonly height: bigint;
-  /** Gas used by the contract call's work. Undefined for the transaction that instantiates the contract. */
+  /** Gas for the work of the contract call. Undefined for the transaction that instantiates the contract. */
   readonly burned: bigint | undefined;
 }
 
@@ -154,7 +154,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
   let overhead = FIRST_OVERHEAD;
   let gas = 0n;
   let state: "sending" | "rejected" | "too-expensive" | "impossible" = "sending";
-  /** Logs only changes, because the state may stay the same for thousands of blocks. */
+  /** Logs changes of state only, because a state may last for thousands of blocks. */
   const enter = (next: typeof state, message: string, fields: Readonly<Record<string, unknown>>): void => {
     if (next !== state) logger.warn(message, fields);
     state = next;
@@ -173,7 +173,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       enter("rejected", "transaction rejected", { error: error.message });
     }
   };
-  /** Without the contract, the fault has no effect, because a fault must not stop the localnet. */
+  /** Reads the chain's values. If only a fault needs traffic, an unsupported chain is no error, and the fault has no effect. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
       return readChain(view, gasPerBlock, profile.chainId);
@@ -202,7 +202,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
   };
   const sendFor = async (view: NodeView): Promise<void> => {
     const { latestHeight } = view.status();
-    // Before the first block there is no state to read.
+    // Before the first block, there is no state to read.
     if (latestHeight <= sentAt || view.block(latestHeight) === undefined) return;
     sentAt = latestHeight;
     const isBusy = faults?.has("busy-market") === true;
@@ -231,7 +231,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
       const fee = feeOf(INSTANTIATE_GAS);
       return broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit: INSTANTIATE_GAS, fee }, undefined);
     }
-    // The market's target is half of its maximum.
+    // The fee market's target is half of its maximum.
     const wanted = isBusy ? maxInt(gasPerBlock, params.maxBlockUtilization / 2n) : gasPerBlock;
     const counted = minInt(wanted, params.maxBlockUtilization - ROOM_BELOW_MAXIMUM);
     const burned = maxInt(counted - overhead, 0n);
@@ -240,9 +240,9 @@ function createSender(options: TrafficOptions, logger: Logger) {
     await broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
   };
   return {
-    /** Sends the transaction for the next block; call it once per block. */
+    /** Sends the transaction for the next block. Call this once per block. */
     sendFor,
-    /** Finds the traffic's own transactions in a block. */
+    /** Records the traffic's own transactions in a block. */
     record,
     gas: (): bigint => gas,
   };
@@ -250,7 +250,7 @@ function createSender(options: TrafficOptions, logger: Logger) {
 
 function pendingOf(view: NodeView, sent: readonly Sent[]): ReadonlySet<Sent> {
   if (sent.length === 0) return new Set();
-  // Compare by identity, because the mempool is in this process and holds the arrays that were added to it.
+  // Compare by identity, because the mempool is in this process and contains the same arrays.
   const inMempool = new Set(view.unconfirmed(Number.POSITIVE_INFINITY).txs);
   return new Set(sent.filter(({ bytes }) => inMempool.has(bytes)));
 }
@@ -271,7 +271,7 @@ function instantiateMessage(sender: string, codeId: bigint): LocalDraft["message
   };
 }
 
-/** Reads values that do not change while the chain runs. Throws {@link TrafficError}. */
+/** Reads values that are constant while the chain runs. Throws {@link TrafficError}. */
 function readChain(
   view: NodeView,
   gasPerBlock: bigint,

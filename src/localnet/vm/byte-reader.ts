@@ -1,11 +1,11 @@
 import { moduleError, type VmError } from "./errors.ts";
 
-/** Maximum length of a name in a module, in bytes. */
+/** Maximum length in bytes of a name in a module. */
 const MAX_STRING_LENGTH = 100_000;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads the binary format between two offsets. Errors have the deployed parser's texts and offsets. */
+/** Reads the binary format between two offsets. Errors have the deployed parser's messages and offsets. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   position: number;
@@ -21,7 +21,7 @@ export class ByteReader {
     return this.position >= this.end;
   }
 
-  /** Returns the error for a problem in the byte just read. */
+  /** Returns an error about the byte that was just read. */
   errorAtLast(message: string): VmError {
     return moduleError(message, this.position - 1);
   }
@@ -38,7 +38,7 @@ export class ByteReader {
     return byte;
   }
 
-  /** Skips `length` bytes and returns the offset at which they start. */
+  /** Skips `length` bytes. Returns the offset of the first skipped byte. */
   skip(length: number): number {
     if (length > this.end - this.position) throw moduleError("unexpected end-of-file", this.position);
     const start = this.position;
@@ -61,7 +61,7 @@ export class ByteReader {
     }
   }
 
-  /** Checks a signed integer of `bits` bits (32, 33 or 64). Does not compute its value, because no check needs it. */
+  /** Checks a signed integer of 32, 33 or 64 bits. Does not compute the value, because no check needs it. */
   skipSigned(bits: 32 | 33 | 64): void {
     const last = bits === 64 ? 63 : 28;
     for (let shift = 0; ; shift += 7) {
@@ -89,7 +89,7 @@ export class ByteReader {
     return shift < 32 ? (result << (32 - shift)) >> (32 - shift) : result;
   }
 
-  /** Reads a count or a size, which must not exceed `limit`. */
+  /** Reads a count or size of at most `limit`. */
   size(limit: number, description: string): number {
     const position = this.position;
     const size = this.varU32();
@@ -109,7 +109,7 @@ export class ByteReader {
   }
 }
 
-/** A growing buffer for the binary format. */
+/** A growable buffer for the binary format. */
 export class ByteWriter {
   private buffer: Uint8Array;
   length = 0;
@@ -133,7 +133,7 @@ export class ByteWriter {
   /** Appends the bytes of `source` from `start` to `end`. */
   copy(source: Uint8Array, start = 0, end = source.length): void {
     this.reserve(end - start);
-    // A loop is faster than a view for the few bytes between two accounting operators.
+    // For the few bytes between two accounting operators, a loop is faster than a view.
     if (end - start > 32) this.buffer.set(source.subarray(start, end), this.length);
     else for (let at = start; at < end; at++) this.buffer[this.length + at - start] = source[at] ?? 0;
     this.length += end - start;
@@ -145,7 +145,7 @@ export class ByteWriter {
     this.u8(rest);
   }
 
-  /** Appends a signed integer of at most 53 bits. */
+  /** Appends a signed integer with up to 53 bits. */
   varSigned(value: number): void {
     let rest = value;
     for (;;) {
@@ -157,7 +157,7 @@ export class ByteWriter {
     }
   }
 
-  /** Appends the length of another writer's content, followed by the content. */
+  /** Appends another writer's content, preceded by its length. */
   nested(content: ByteWriter): void {
     this.varU32(content.length);
     this.copy(content.bytes());

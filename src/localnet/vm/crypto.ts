@@ -7,7 +7,7 @@ import { concat } from "../../platform/base/bytes.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { type SignedMessage, verifyFast, verifyZip215 } from "../../cosmos/comet/validator-key.ts";
 
-/** Codes that the crypto functions return to a contract (cosmwasm-crypto 2.3, `errors.rs`). */
+/** Codes returned to a contract by the crypto functions (cosmwasm-crypto 2.3, `errors.rs`). */
 export const CRYPTO_CODE = {
   valid: 0,
   invalid: 1,
@@ -44,7 +44,7 @@ export interface EcdsaSignature {
   readonly signature: Uint8Array;
 }
 
-/** Verifies a signature of a hash. Accepts a high or a low s. Returns a code. */
+/** Verifies a signature of a hash. Accepts both high and low s. Returns a code. */
 export function verifyEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -67,7 +67,7 @@ export function verifyEcdsa(
     : CRYPTO_CODE.invalid;
 }
 
-/** Recovers the uncompressed public key for a signature. Parameters 2 and 3 exist only for secp256r1. */
+/** Recovers the uncompressed public key of a signature. Recovery parameters 2 and 3 are valid only for secp256r1. */
 export function recoverEcdsa(
   curve: EcdsaCurve,
   { hash, signature }: EcdsaSignature,
@@ -93,7 +93,7 @@ export function verifyEd25519(message: Uint8Array, signature: Uint8Array, public
   return isValid({ message, signature, publicKey }) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 
-/** Verifies signatures, all of the same message or one each, and all by the same key or one each. Returns a code. */
+/** Verifies signatures. Either all share one message, or all share one key, or each has its own. Returns a code. */
 export function verifyEd25519Batch(
   messages: readonly Uint8Array[],
   signatures: readonly Uint8Array[],
@@ -109,7 +109,7 @@ export function verifyEd25519Batch(
     message: (hasAll || hasOneKey ? messages[at] : messages[0]) ?? NOTHING,
     publicKey: (hasAll || hasOneMessage ? publicKeys[at] : publicKeys[0]) ?? NOTHING,
   }));
-  // Check all items first, because a malformed item is an error before any signature is verified.
+  // Check all items first, because a malformed item is reported before any signature is verified.
   for (const { signature, publicKey } of signed) {
     if (signature.length !== 64) return CRYPTO_CODE.signatureFormat;
     if (publicKey.length !== 32) return CRYPTO_CODE.publicKeyFormat;
@@ -129,7 +129,7 @@ type G2Point = typeof G2.Point.BASE;
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
-/** Decodes a compressed point. With the infinity flag, ignores other bytes. Undefined for a point outside the subgroup. */
+/** Decodes a compressed point. With the infinity flag, other bytes are ignored. Undefined if it is not in the subgroup. */
 function decodePoint<P extends { assertValidity(): void }>(
   bytes: Uint8Array,
   length: number,
@@ -153,7 +153,7 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
-/** Called before each point in a long list. It can throw to end the work. */
+/** Called before each point in a long list. May throw to stop the computation. */
 type BeforePoint = () => void;
 
 function addPoints<
@@ -190,10 +190,10 @@ export interface PairingEquality {
   readonly s: Uint8Array;
 }
 
-/** How many pairings are computed together. */
+/** Number of pairings to compute together. */
 const PAIRS = 16;
 
-/** Checks whether the product of the pairings (ps, qs) equals the pairing (r, s). Returns a code. */
+/** Checks that the product of the pairings (ps, qs) equals the pairing (r, s). Returns a code. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % POINT_LENGTH.G1 !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % POINT_LENGTH.G2 !== 0) return CRYPTO_CODE.pairingG2;
@@ -210,7 +210,7 @@ export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: Befor
   for (const [at, g1] of g1s.entries()) {
     const g2 = g2s[at];
     if (g1 === undefined || g2 === undefined) return CRYPTO_CODE.point;
-    // A pairing with infinity equals one.
+    // A pairing with the point at infinity equals one.
     if (!g1.is0() && !g2.is0()) pairs.push({ g1: at === g1s.length - 1 ? g1.negate() : g1, g2 });
   }
   if (pairs.length === 0) return CRYPTO_CODE.valid;
@@ -230,7 +230,7 @@ function sha256(...parts: readonly Uint8Array[]): Uint8Array {
 
 const OVERSIZE_DST = Buffer.from("H2C-OVERSIZE-DST-");
 
-/** RFC 9380's `expand_message_xmd` with SHA-256. Unlike the RFC, the deployed chain accepts an empty domain separation tag. */
+/** `expand_message_xmd` of RFC 9380 with SHA-256. Like the deployed chain, accepts an empty domain separation tag. */
 function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Uint8Array {
   const dst = tag.length > 255 ? sha256(OVERSIZE_DST, tag) : tag;
   const suffix = concat(dst, Uint8Array.of(dst.length));
@@ -244,21 +244,21 @@ function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Ui
   return concat(...blocks).subarray(0, length);
 }
 
-/** Returns `count` field elements, each reduced from 64 uniform bytes. */
+/** Returns `count` field elements, each of which is reduced from 64 uniform bytes. */
 function hashToField(message: Uint8Array, tag: Uint8Array, count: number): bigint[] {
   return chunks(expandMessage(message, tag, count * 64), 64).map(
     (bytes) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`) % fields.Fp.ORDER,
   );
 }
 
-/** Returns the mapped point. The library's types call it affine, but its code returns a point object. */
+/** Returns the mapped point. The library declares an affine point, but returns a point object. */
 function mappedPoint<P>(mapped: unknown, group: new (...coordinates: never[]) => P): P {
   return mapped instanceof group ? mapped : unreachable("a mapped element is not a point");
 }
 
 /** Hashes a message to a compressed point in G1 (RFC 9380, BLS12381G1_XMD:SHA-256_SSWU_RO_). */
 export function hashToG1(message: Uint8Array, tag: Uint8Array): Uint8Array {
-  // The library's types require a list here, but its code expects the prime field's only element as a number.
+  // The library declares a list of elements, but expects the single element of the prime field as a number.
   const map: (element: never) => unknown = G1.mapToCurve;
   const points = hashToField(message, tag, 2).map((element) =>
     mappedPoint<G1Point>(Reflect.apply(map, G1, [element]), G1.Point),

@@ -3,7 +3,7 @@ import { moduleError, type VmError } from "./errors.ts";
 import * as wasm from "./module.ts";
 import { I32, newOperator, OP, readOperator } from "./operators.ts";
 
-/** Maximum number of items per kind in a module. */
+/** Maximum number of items of each kind in a module. */
 export const MAX_ITEMS = {
   types: 1_000_000,
   functions: 1_000_000,
@@ -34,7 +34,7 @@ export function typeOfFunction(module: wasm.WasmModule, index: number, offset: n
   return type;
 }
 
-/** Reads a value type. A disabled feature's type is an error at `offset`, where the item starts. */
+/** Reads a value type. Errors about types of disabled features have the `offset` at which the item starts. */
 function readValueType(reader: ByteReader, offset: number): number {
   const byte = reader.peek();
   if (byte === 0x7b) throw moduleError("SIMD support is not enabled", offset);
@@ -139,7 +139,7 @@ export function readGlobalType(reader: ByteReader, offset: number): wasm.GlobalT
   return { type, isMutable: flag === 1 };
 }
 
-/** Checks a constant expression of type `expected`. For an `i32.const`, returns its unsigned value. */
+/** Checks a constant expression of type `expected`. Returns the unsigned value of an `i32.const`. */
 export function readConstant(
   reader: ByteReader,
   module: wasm.WasmModule,
@@ -221,6 +221,6 @@ export function readDataSegment(reader: ByteReader, module: wasm.WasmModule, off
       reader.end,
     );
   reader.skip(length);
-  // A passive segment is accepted, but nothing can use it, because bulk memory is disabled.
+  // A passive segment is valid, but cannot be used because bulk memory is disabled.
   module.dataSegments.push({ offset: address ?? 0, length: flags === 1 ? 0 : length });
 }

@@ -5,7 +5,7 @@ import { moduleError, vmError } from "./errors.ts";
 import { SECTION, WasmModule } from "./module.ts";
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d];
-/** The required order of the sections. Custom sections may occur anywhere. */
+/** Required order of sections. Custom sections may be anywhere. */
 const SECTION_ORDER: readonly number[] = [
   SECTION.type,
   SECTION.import,
@@ -23,8 +23,8 @@ const SECTION_ORDER: readonly number[] = [
 ];
 
 /**
- * Decodes a module and checks everything except function bodies and the chain's own rules. Checks and texts match the deployed VM
- * (wasmparser 0.121 with the deployed features). Takes linear time, and checks counts before it allocates memory.
+ * Decodes a module and checks everything except function bodies and the chain's own rules. Checks and messages match the deployed
+ * VM (wasmparser 0.121 with the deployed features). Takes linear time. Counts are checked before memory is allocated.
  */
 export function decodeModule(bytes: Uint8Array): WasmModule {
   const module = new WasmModule(bytes);
@@ -71,7 +71,7 @@ function readHeader(reader: ByteReader): void {
   if (version !== 1) throw moduleError(`unknown binary version: 0x${version.toString(16)}`, 0);
 }
 
-/** Formats bytes as Rust's `{:#x?}` does. */
+/** Formats bytes like Rust's `{:#x?}`. */
 function debugBytes(bytes: readonly number[]): string {
   return `[\n${bytes.map((byte) => `    0x${byte.toString(16)},\n`).join("")}]`;
 }
@@ -145,7 +145,7 @@ function readCustomSection(content: ByteReader, module: WasmModule): void {
   module.migrateVersion = parseU64(text);
 }
 
-/** Parses a number as Rust's `str::parse::<u64>` does. */
+/** Parses a number like Rust's `str::parse::<u64>`. */
 function parseU64(text: string): bigint {
   if (text === "") throw vmError("static-validation", "cannot parse integer from empty string");
   if (!/^\+?[0-9]+$/.test(text)) throw vmError("static-validation", "invalid digit found in string");
@@ -271,13 +271,13 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
   state.module.sections.set(SECTION.code, { start, end });
 }
 
-/** Maximum size of a name section that is read for the function names in error stacks. */
+/** Maximum size of a name section. Function names for error stacks are not read from larger sections. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
-/** Returns a function that looks up function names in the custom section `name`, which is read on first use. */
+/** Returns a function that looks up function names in the custom section `name`. The section is decoded on first use. */
 export function createNames({ customSections, bytes }: WasmModule): (index: number) => string | undefined {
   const range = customSections.find(({ name }) => name === "name")?.range;
-  // Copy the section instead of referencing the module's bytes, so that only the names stay in memory.
+  // Copy the section, so that the rest of the module's bytes need not stay in memory.
   const content =
     range === undefined || range.end - range.start > MAX_NAMES
       ? new Uint8Array()
@@ -289,7 +289,7 @@ export function createNames({ customSections, bytes }: WasmModule): (index: numb
   };
 }
 
-/** Reads the function names. No check depends on them, so a malformed section yields the names before the error. */
+/** Reads function names. If the section is malformed, returns the names before the error, because no check depends on names. */
 function readNames(content: Uint8Array): Map<number, string> {
   const names = new Map<number, string>();
   const reader = new ByteReader(content);

@@ -1,6 +1,6 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** The deployed VM's kinds of errors, each with the words that precede its detail. */
+/** Kinds of errors in the deployed VM, with the text that precedes the detail. */
 const PREFIXES = {
   aborted: "Aborted: ",
   backend: "Error calling into the VM's backend: ",
@@ -21,7 +21,7 @@ const PREFIXES = {
 
 export type VmErrorCode = keyof typeof PREFIXES;
 
-/** One frame of a WebAssembly stack, which starts with the innermost: the function's index, and its name if there is one. */
+/** A frame of a WebAssembly stack: the function's index and, if known, its name. Stacks start with the innermost frame. */
 export interface WasmFrame {
   readonly index: number;
   readonly name: string | undefined;
@@ -32,21 +32,21 @@ export interface VmErrorFacts {
   readonly stack?: readonly WasmFrame[];
 }
 
-/** An error in the virtual machine. Its message is the same as the deployed VM's (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
+/** An error in the virtual machine, with the same message as in the deployed VM (cosmwasm-vm 2.1.6, `errors/vm_error.rs`). */
 export class VmError extends CodedError<VmErrorFacts> {}
 
 export function vmError(code: VmErrorCode, detail = "", stack?: readonly WasmFrame[]): VmError {
   return new VmError({ code, ...(stack !== undefined && { stack }) }, `${PREFIXES[code]}${detail}`);
 }
 
-/** Returns an error as the chain reports it (wasmvm 2.1.5): "Out of gas", or the VM's message with its prefix. */
+/** Formats an error as the chain reports it (wasmvm 2.1.5): "Out of gas", or the VM's message with its prefix. */
 export function reportedText(error: VmError): string {
   const { code } = error.facts;
   if (code === "gas") return "Out of gas";
   return code === "result-gas" ? error.message : `Error calling the VM: ${error.message}`;
 }
 
-/** Creates the error for a malformed or invalid module at a byte offset, in the deployed parser's words (wasmparser 0.121). */
+/** Creates an error about a malformed or invalid module at a byte offset, with the deployed message (wasmparser 0.121). */
 export function moduleError(message: string, offset: number): VmError {
   return vmError(
     "static-validation",
@@ -54,7 +54,7 @@ export function moduleError(message: string, offset: number): VmError {
   );
 }
 
-/** Failures that a host reports to the VM. They end the call, except for an address failure, which the contract receives. */
+/** Failures that a host reports to the VM. Each of them ends the call, except address failures, which the contract receives. */
 export type HostFailure =
   | { readonly kind: "out-of-gas" }
   | { readonly kind: "panic" }
@@ -62,7 +62,7 @@ export type HostFailure =
   | { readonly kind: "user"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string };
 
-/** Thrown by a host. The VM does not charge the gas for the failed access. */
+/** Thrown by a host. The VM charges no gas for the failed access. */
 export class HostError extends Error {
   readonly problem: HostFailure;
 
@@ -72,7 +72,7 @@ export class HostError extends Error {
   }
 }
 
-/** Maps an exception thrown by a host to the VM's error. Anything except a `HostError` is a bug and is rethrown. */
+/** Converts an exception from a host to a VM error. Any exception other than `HostError` is a bug and is rethrown. */
 export function fromHostError(thrown: unknown): VmError {
   if (!(thrown instanceof HostError)) throw thrown;
   const { problem } = thrown;

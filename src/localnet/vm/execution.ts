@@ -6,13 +6,13 @@ import type { Instance, StartState, WasmExports } from "./instances.ts";
 import { readRegion, regionAt, writeRegion } from "./regions.ts";
 import { EXPORTS } from "./rewrite.ts";
 
-/** Maximum nesting depth of calls to exported functions, because a host function in an entry point can call `allocate`. */
+/** Maximum nesting depth of calls to exported functions. A host function called by an entry point may itself call `allocate`. */
 const MAX_CALL_DEPTH = 2;
 
 /** Maximum size of a result, in bytes. */
 const MAX_RESULT = 64 * 1024 * 1024;
 
-/** V8's error texts (Node 20 to 24), and the deployed VM's texts that replace them. */
+/** Messages of V8 traps (Node 20 to 24), with the deployed VM's messages. */
 const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["unreachable", "unreachable"],
   ["memory access out of bounds", "out of bounds memory access"],
@@ -24,40 +24,40 @@ const TRAPS: readonly (readonly [text: string, deployed: string])[] = [
   ["Maximum call stack size exceeded", "call stack exhausted"],
 ];
 
-/** What error texts need to know about a module. */
+/** Facts about a module that error messages need. */
 export interface ResolvedExports {
   readonly otherExports: ReadonlySet<string>;
-  /** Exported functions with a parameter other than i32. Nothing calls them. */
+  /** Exported functions with a parameter that is not an i32. They are never called. */
   readonly mistypedFunctions: ReadonlySet<string>;
-  /** Returns the name of a function in the module, if it has one. */
+  /** Returns the name of a function in the module, if any. */
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** VM gas between two interrupt calls. A loop uses it up in a tenth of a millisecond, host functions in a few milliseconds. */
+/** VM gas between calls to `interrupt`. A loop uses it in a tenth of a millisecond, host functions in a few milliseconds. */
 const SLICE = 100_000_000n;
 
-/** Thrown by a call whose code V8 has not optimized yet. The call then runs again from its beginning. */
+/** Thrown if a call runs long in code that V8 has not optimized yet. The call is then started again. */
 export class ColdCode extends Error {}
 
-/** The pointer that a call's first allocation returned, and the VM gas that it used. */
+/** The pointer returned by a call's first allocation, and the VM gas that the allocation used. */
 type Allocation = Pick<StartState, "pointer" | "gas">;
 
-/** One contract call, with its instance, its gas, and the host behind it. */
+/** A contract call, with its instance, its gas and its host. */
 export class Execution {
   readonly host: Host;
   readonly costs: GasCosts;
   readonly isReadOnly: boolean;
-  /** VM gas used outside the VM, by storage and queries. */
+  /** VM gas used outside the VM, for storage and queries. */
   external = 0n;
-  /** The call's trace; undefined if it is not traced. */
+  /** Trace of the call. Undefined if the call is not traced. */
   trace: CallTrace | undefined;
   private readonly instance: Instance;
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;
   private readonly interrupt: (() => void) | undefined;
-  /** Maximum VM gas in the module's counter. */
+  /** Maximum amount of VM gas in the module's counter. */
   private readonly slice: bigint;
-  /** VM gas that will be moved to the module's counter. */
+  /** VM gas not yet moved to the module's counter. */
   private reserve: bigint;
   private callDepth = 0;
   private hasCalledHost = false;
@@ -69,10 +69,10 @@ export class Execution {
       readonly host: Host;
       readonly costs: GasCosts;
       readonly isReadOnly: boolean;
-      /** VM gas. */
+      /** VM gas limit. */
       readonly limit: bigint;
       readonly interrupt: (() => void) | undefined;
-      /** VM gas after which operators throw `ColdCode`; undefined means never. */
+      /** VM gas after which operators throw `ColdCode`. If undefined, operators never throw it. */
       readonly coldGas: bigint | undefined;
     },
   ) {
@@ -91,7 +91,7 @@ export class Execution {
 
   /**
    * Writes the arguments, calls the entry point, reads the result and frees the result's region. `onStart` receives the first
-   * allocation if this run made it and it depended only on its length.
+   * allocation if it was made in this run and depends only on its length.
    */
   run(
     entryPoint: string,
@@ -129,7 +129,7 @@ export class Execution {
     return left < 0n ? 0n : left;
   }
 
-  /** Called when the module's gas counter is below zero. Refills it from the reserve or ends the call. */
+  /** Called when the module's gas counter is below zero. Either refills the counter from the reserve or ends the call. */
   refill(): void {
     if (this.exports.gas.value + this.reserve < 0n) throw vmError("gas");
     this.moveReserve();
@@ -147,12 +147,12 @@ export class Execution {
     return this.exports.stack.value;
   }
 
-  /** Called by a host function that takes a long time relative to its gas. */
+  /** Called by host functions that take long relative to their gas. */
   checkInterrupt(): void {
     this.interrupt?.();
   }
 
-  /** Charges VM gas. If too little is left, takes all of it and ends the call. */
+  /** Charges VM gas. If there is not enough gas left, uses it up and ends the call. */
   charge(cost: bigint): void {
     const { gas } = this.exports;
     const left = gas.value - cost;
@@ -165,7 +165,7 @@ export class Execution {
     if (left < 0n) this.refill();
   }
 
-  /** Charges the gas that every host function costs. */
+  /** Charges the gas that each host function costs. */
   enterHost(): void {
     this.hasCalledHost = true;
     this.charge(this.costs.hostCall);
@@ -176,7 +176,7 @@ export class Execution {
     this.charge(used);
   }
 
-  /** Asks the host and charges the gas that it used. */
+  /** Calls the host, and charges the gas that the host used. */
   ask<T>(question: (host: Host) => Metered<T>): T {
     let reply: Metered<T>;
     try {
@@ -188,7 +188,7 @@ export class Execution {
     return reply.value;
   }
 
-  /** Reads a region. Charges the gas before checking the region's length. */
+  /** Reads a region. Gas is charged before the region's length is checked. */
   read(pointer: number, maxLength: number): Uint8Array {
     const buffer = this.buffer();
     const region = regionAt(buffer, pointer);
@@ -198,7 +198,7 @@ export class Execution {
     return readRegion(buffer, region);
   }
 
-  /** Reads a region; returns undefined for a null pointer. */
+  /** Reads a region. Returns undefined if the pointer is null. */
   readOptional(pointer: number, maxLength: number): Uint8Array | undefined {
     return pointer === 0 ? undefined : this.read(pointer, maxLength);
   }
@@ -207,7 +207,7 @@ export class Execution {
     writeRegion(this.buffer(), pointer, data);
   }
 
-  /** Writes `data` to a new region that the contract allocates. Returns the region's pointer. */
+  /** Writes `data` to a new region, which the contract allocates. Returns a pointer to the region. */
   allocate(data: Uint8Array): number {
     return this.writeNew(this.callWithResult("allocate", [data.length]), data);
   }
@@ -257,7 +257,7 @@ export class Execution {
     }
   }
 
-  /** Maps an exception from a contract call to the VM's error. */
+  /** Converts an exception from a contract call to a VM error. */
   private trapOf(thrown: unknown): Error {
     const { gas } = this.exports;
     if (gas.value < 0n) return gas.value + this.reserve < 0n ? vmError("gas") : new ColdCode();
@@ -288,7 +288,7 @@ function mismatch(name: string, expected: number, actual: number): VmError {
   return vmError("result-mismatch", `'${name}'. Expected: ${expected}, actual: ${actual}.`);
 }
 
-/** Reads the WebAssembly frames from V8's stack text. */
+/** Parses the WebAssembly frames in a V8 stack. */
 function framesOf({ stack }: Error, module: ResolvedExports): WasmFrame[] {
   return [...(stack ?? "").matchAll(/wasm-function\[(\d+)\]/g)].map(([, digits = "0"]) => {
     const index = Number(digits);

@@ -1,11 +1,11 @@
 import { OP } from "./operators.ts";
 
-/** VM gas per unit of chain gas. */
+/** VM gas per unit of the chain's gas. */
 export const GAS_MULTIPLIER = 140_000n;
 
-/** VM gas charged per operator. */
+/** VM gas per operator. */
 export const OPERATOR_COST = 115;
-/** VM gas charged per operator that ends a basic block. */
+/** VM gas per operator that ends a basic block. */
 export const ACCOUNTING_COST = 14 * OPERATOR_COST;
 
 const ACCOUNTING: ReadonlySet<number> = new Set([
@@ -23,17 +23,17 @@ const ACCOUNTING: ReadonlySet<number> = new Set([
 
 const IS_ACCOUNTING = Uint8Array.from({ length: 256 }, (_, opcode) => (ACCOUNTING.has(opcode) ? 1 : 0));
 
-/** Returns true if an operator is a branch source or target, and therefore ends a basic block. */
+/** Returns true if an operator is a branch source or target, and thus ends a basic block. */
 export function isAccounting(opcode: number): boolean {
   return IS_ACCOUNTING[opcode] === 1;
 }
 
-/** VM gas costs for the host's work on behalf of a contract (cosmwasm-vm 2.1.6, `GasConfig`; addresses: wasmd 0.53). */
+/** VM gas for work that the host does for a contract (cosmwasm-vm 2.1.6, `GasConfig`; addresses: wasmd 0.53). */
 export const GAS_COSTS = {
   hostCall: 18_000n,
   regionBase: 200_000n,
   regionByte: 115n,
-  /** Replaces the two costs above for a region larger than 8,000,000 bytes. Per byte. */
+  /** Per byte of a region larger than 8,000,000 bytes, instead of the two costs above. */
   largeRegionByte: 520n,
   stringBase: 28_700n,
   stringByte: 1_400n,
@@ -47,7 +47,7 @@ export const GAS_COSTS = {
   ed25519Verify: 35_000_000n,
   ed25519BatchBase: 24_000_000n,
   ed25519BatchItem: 21_000_000n,
-  /** The base cost if there is exactly one public key. */
+  /** Base cost for exactly one public key. */
   ed25519OneKeyBase: 36_000_000n,
   ed25519OneKeyItem: 10_000_000n,
   blsG1Base: 68_000_000n,
@@ -58,16 +58,16 @@ export const GAS_COSTS = {
   blsPairingPair: 163_000_000n,
   blsHashG1: 563_000_000n,
   blsHashG2: 871_000_000n,
-  /** Per byte of the result, which the chain decodes. */
+  /** Per byte of the result, for decoding by the chain. */
   resultByte: GAS_MULTIPLIER,
 };
 
 export type GasCosts = Readonly<typeof GAS_COSTS>;
 
-/** Up to this size, reading a region costs a base cost and a small cost per byte. */
+/** Maximum size of regions that cost a base cost plus a small cost per byte. */
 const LARGE_REGION = 8_000_000;
 
-/** Returns the VM gas charged for reading a region of `length` bytes. */
+/** Returns the VM gas for reading a region of `length` bytes. */
 export function regionCost(costs: GasCosts, length: number): bigint {
   return length <= LARGE_REGION
     ? costs.regionBase + costs.regionByte * BigInt(length)

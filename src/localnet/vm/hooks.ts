@@ -3,32 +3,32 @@ import { ByteWriter } from "./byte-reader.ts";
 import { SECTION } from "./module.ts";
 import { I32, OP } from "./operators.ts";
 
-/** The source from which the VM gas of a running call is read. */
+/** Source of a running call's VM gas. */
 interface GasSource {
   /** VM gas used outside the VM. */
   readonly external: bigint;
   gasLeft(): bigint;
 }
 
-/** Information about a call when its tracing starts. */
+/** Facts about a call when its trace starts. */
 export interface TracedCall {
   readonly gas: GasSource;
-  /** VM gas available to the call. */
+  /** VM gas limit of the call. */
   readonly limit: bigint;
-  /** Returns the name of a function in the module, if it has one. */
+  /** Returns the name of a function in the module, if any. */
   readonly functionName: (index: number) => string | undefined;
 }
 
-/** Records where one contract call uses its gas, without changing the gas or the result. */
+/** Records where a contract call uses its gas, without affecting gas or result. */
 export interface CallTrace {
-  /** Called when a function in the module begins. */
+  /** Called when a function in the module starts. */
   enter(functionIndex: number): void;
   /** Called when the innermost function ends. */
   leave(): void;
   host<T>(name: string, run: () => T): T;
-  /** Called when the call has ended. `error`: text of the error that ended it, if any. */
+  /** Called when the call has ended. `error` is the message if the call failed. */
   end(error: string | undefined): void;
-  /** Called with the VM gas used, after the end of the call, to decode the result. */
+  /** Called after the end of the call, with the VM gas for decoding the result. */
   decode(gas: bigint): void;
 }
 
@@ -41,13 +41,13 @@ declare const WebAssembly: {
 };
 
 /**
- * What a module is compiled for. `plain` code has no hooks, because a small loop takes half as long again with them, which is too
- * slow in a block. In `interruptible` code, a gas counter below zero calls a hook, which may refill it. `traced` code also calls
- * the other hooks.
+ * How a module is compiled. `plain` code has no hooks, because with hooks a small loop takes 50 % longer, which is too slow in a
+ * block. In `interruptible` code, a hook is called when the gas counter falls below zero, and may refill it. `traced` code also
+ * calls the other hooks.
  */
 export type Variant = "plain" | "interruptible" | "traced";
 
-/** JavaScript functions that the rewritten code calls. */
+/** JavaScript functions called by rewritten code. */
 export interface Hooks {
   /** Called when the gas counter is below zero. Ends the call or refills the counter. */
   readonly refill: () => void;
@@ -58,7 +58,7 @@ export interface Hooks {
 /** Names of the hooks, in table order. */
 const NAMES = ["refill", "enter", "leave"] as const;
 
-/** Hook types, as encoded in a type section: the first takes a function index, the second no parameters. */
+/** Hook types, as encoded in a type section. The first takes a function index, the second takes no parameters. */
 export const HOOK_TYPES = [Uint8Array.of(0x60, 1, I32, 0), Uint8Array.of(0x60, 0, 0)] as const;
 /** The hook table, as encoded in a table section. */
 export const HOOK_TABLE = Uint8Array.of(0x70, 0x01, NAMES.length, NAMES.length);
@@ -72,8 +72,8 @@ function named(name: string, ...rest: readonly number[]): Uint8Array {
 }
 
 /**
- * Returns a module that exports the hooks that it imports. It is needed because a table accepts only WebAssembly functions, and
- * an import in the contract would change all function indices.
+ * Returns a module that imports the hooks and exports them again, because a table accepts only WebAssembly functions. Importing
+ * the hooks into the contract would change all function indices.
  */
 function bridge(): Uint8Array {
   const out = new ByteWriter(128);
@@ -97,7 +97,7 @@ function bridge(): Uint8Array {
   return out.bytes().slice();
 }
 
-/** The object to which the hooks report. */
+/** The object that receives calls from the hooks. */
 interface Hooked {
   refill(): void;
   readonly trace: Pick<CallTrace, "enter" | "leave"> | undefined;
@@ -114,13 +114,13 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** Where a rewritten module has its hooks: the hook table's index, and the index of the first of the two hook types. */
+/** Where to find the hooks in a rewritten module: index of the hook table, and index of the first of the two hook types. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;
 }
 
-/** Appends a call to the hook that marks the beginning of a function. */
+/** Appends a call to the hook for the start of a function. */
 export function writeEnter(writer: ByteWriter, places: HookPlaces, functionIndex: number): void {
   writer.u8(OP.i32Const);
   writer.varSigned(functionIndex);
@@ -136,7 +136,7 @@ export function writeHookCall(writer: ByteWriter, name: keyof Hooks, { table, ty
   writer.varU32(table);
 }
 
-/** Puts the hooks into an instance's table, if it has one. */
+/** Writes the hooks to an instance's table, if it has a hook table. */
 export function installHooks(
   table: { set(index: number, value: unknown): void } | undefined,
   hooks: Hooks,

@@ -29,12 +29,12 @@ const MAX = {
   blsTag: 5 * KIB,
 } as const;
 
-/** How many native stack bytes the host's own frames may use before it calls another contract. */
+/** Native stack bytes reserved for the host's own frames when it calls another contract. */
 const QUERY_STACK = 24 * KIB;
 
 type HostFunction = (execution: Execution, args: readonly number[]) => number | bigint | undefined;
 
-/** Writes the chain's error for an address to a new region; returns 0 if there is none. */
+/** Passes an address string to `use`. If it is empty or not UTF-8, returns the pointer to a new region with the error instead. */
 function addressText(execution: Execution, pointer: number, use: (text: string) => number): number {
   const source = execution.read(pointer, MAX.humanAddress);
   if (source.length === 0) return execution.allocate(utf8("Input is empty"));
@@ -52,7 +52,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to store. Throws a dedicated error if it is too long. */
+/** Reads a key or value to be stored. If it is too long, throws a dedicated error. */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {
@@ -69,7 +69,7 @@ function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value
   }
 }
 
-/** Writes a result to the contract's region and returns 0, or returns an error code. */
+/** If given a result, writes it to the contract's region and returns 0. If given an error code, returns the code. */
 function writeOrCode(execution: Execution, pointer: number, result: crypto.BytesOrCode): number {
   if (typeof result === "number") return result;
   execution.write(pointer, result);
@@ -125,7 +125,7 @@ function aggregateWith(group: crypto.BlsGroup): HostFunction {
   };
 }
 
-/** Returns the key or value of an iterator's next entry, or 0 after the last entry. */
+/** Returns the key or value of the next entry of an iterator, or 0 after the last entry. */
 function nextPart(part: 0 | 1): HostFunction {
   return (execution, [iterator = 0]) => {
     const entry = execution.ask((host) => host.next(iterator >>> 0));
@@ -230,7 +230,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     return crypto.verifyEd25519Batch(messages, signatures, keys);
   },
 
-  // Do not read the region, because the deployed chain has no handler for debug texts.
+  // Do not even read the region, because the deployed chain has no handler for debug messages.
   debug: () => undefined,
 
   query_chain: (execution, [pointer = 0]) => {
@@ -268,7 +268,7 @@ export function hostFunctionType(name: HostFunctionName): FunctionType {
   };
 }
 
-/** Creates the imports of a contract. They act on the execution that `current` returns. Each call first charges gas. */
+/** Creates a contract's imports, which act on the execution returned by `current`. Each call first charges gas. */
 export function createImports(
   current: () => Execution,
 ): Readonly<Record<string, (...args: number[]) => number | bigint | undefined>> {

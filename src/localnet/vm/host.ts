@@ -1,6 +1,6 @@
 import type { Result } from "../../platform/base/errors.ts";
 
-/** Entry points that a chain calls, with their number of arguments: env, info and message; or env and message. */
+/** Entry points that a chain calls, with their number of arguments: env, info and message, or only env and message. */
 export const ENTRY_POINTS = {
   instantiate: 3,
   execute: 3,
@@ -18,51 +18,51 @@ export const ENTRY_POINTS = {
 
 export type EntryPoint = keyof typeof ENTRY_POINTS;
 
-/** A value from the host, and the VM gas that it cost outside the VM. The contract pays for this gas. */
+/** A value from the host, and the VM gas that was used outside the VM to produce it. The contract pays for this gas. */
 export interface Metered<T> {
   readonly value: T;
   readonly gas: bigint;
 }
 
-/** An entry in a contract's storage. */
+/** An entry in the storage of a contract. */
 export type StorageEntry = readonly [key: Uint8Array, value: Uint8Array];
 
-/** The gas and stack that remain to a contract's query. */
+/** Gas and stack left for a query from a contract. */
 export interface QueryLimits {
-  /** The remaining VM gas. */
+  /** Remaining VM gas. */
   readonly gas: bigint;
   /** Native stack bytes available for calls to other contracts on the same stack. */
   readonly stack: number;
 }
 
 /**
- * The VM's requests to the chain during one call. All methods are synchronous and depend only on the chain's state. They throw
- * `HostError` for failures that end the call; any other exception is a bug and passes through the VM.
+ * Requests from the VM to the chain during a call. All methods are synchronous and depend only on the chain's state. They throw
+ * `HostError` for failures that end the call. Any other exception is a bug and propagates through the VM.
  */
 export interface Host {
   get(key: Uint8Array): Metered<Uint8Array | undefined>;
-  /** Changes the storage. Returns the VM gas used. */
+  /** Stores a value. Returns the VM gas used. */
   set(key: Uint8Array, value: Uint8Array): bigint;
-  /** Changes the storage. Returns the VM gas used. */
+  /** Removes a key. Returns the VM gas used. */
   remove(key: Uint8Array): bigint;
-  /** Opens an iterator over keys from `start` to `end` (exclusive). Returns the id that contracts see, from 0 in each call. */
+  /** Opens an iterator over keys from `start` to `end` (exclusive). Returns its id, which counts from 0 in each call. */
   scan(start: Uint8Array | undefined, end: Uint8Array | undefined, isDescending: boolean): Metered<number>;
-  /** Advances an iterator and returns the entry that it leaves, or undefined after the last entry. */
+  /** Advances an iterator. Returns the next entry, or undefined after the last entry. */
   next(iterator: number): Metered<StorageEntry | undefined>;
-  /** Returns the encoded response to an encoded query, as the contract receives it. */
+  /** Returns the encoded response to an encoded query, in the format that contracts receive. */
   query(request: Uint8Array, limits: QueryLimits): Metered<Uint8Array>;
-  /** Returns why a string is not an address, or undefined if it is one. */
+  /** Returns the reason why a string is not an address. Undefined if it is an address. */
   validateAddress(text: string): string | undefined;
   canonicalizeAddress(text: string): Result<Uint8Array, string>;
   humanizeAddress(canonical: Uint8Array): Result<string, string>;
 }
 
-/** One host method's recorded replies, in order. */
+/** Recorded replies of one host method, in order. */
 class Replies<T> {
   private list: T[] | undefined;
   private at = 0;
 
-  /** Returns the next recorded reply, or undefined if the host must be called. */
+  /** Returns the next recorded reply. Undefined if the host must be called. */
   next(): T | undefined {
     return this.list?.[this.at++];
   }
@@ -78,7 +78,7 @@ class Replies<T> {
   }
 }
 
-/** A host that records its replies and repeats them after `rewind`, so that a second run does not access the chain again. */
+/** Records a host's replies and repeats them after `rewind`, so that a second run does not access the chain again. */
 export class RecordedHost implements Host {
   private readonly host: Host;
   private readonly gets = new Replies<Metered<Uint8Array | undefined>>();

@@ -7,20 +7,20 @@ declare const WebAssembly: {
   Instance: new (module: object, imports: object) => { readonly exports: WasmExports };
 };
 
-/** Maximum memory of a reusable instance, in bytes. Restoring a larger memory takes longer than creating it. */
+/** Maximum memory of a reusable instance, in bytes. Restoring more memory takes longer than creating an instance. */
 const MAX_MEMORY = 4 * 1024 * 1024;
-/** Maximum number of start states per module. A few are enough, because the lengths of first arguments differ little. */
+/** Maximum number of start states per module. A few suffice, because first arguments vary little in length. */
 const MAX_STARTS = 8;
-/** Maximum number of idle instances per module. Several are needed when a contract's calls are nested in its own calls. */
+/** Maximum number of idle instances per module. A module needs several if contracts with its code call each other. */
 const MAX_IDLE = 4;
 
-/** What a call needs from its instance: the length of its first argument, and its native stack bytes. */
+/** Requirements of a call: the length of its first argument, and its native stack limit in bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;
 }
 
-/** A module's start states by length, and its idle instances. */
+/** A module's start states, by length, and its idle instances. */
 interface Reusable {
   readonly starts: Map<number, StartState>;
   readonly idle: Instance[];
@@ -28,9 +28,9 @@ interface Reusable {
 }
 
 /**
- * Gives each call an instance that is as good as new. Creating an instance takes longer than most calls, so it restores the
- * memory and globals of used ones instead. Nothing else in an instance can change, because no operator writes to a table or drops
- * a segment. It discards an instance if its call failed or grew the memory beyond the start state.
+ * Provides each call with an instance that is as good as new. Creating an instance takes longer than most calls, so used
+ * instances are restored instead: their memory and globals are reset. Nothing else in an instance can change, because no operator
+ * writes to a table or drops a segment. An instance is discarded if its call failed or grew the memory beyond the start state.
  */
 export class Instances {
   private readonly imports: object;
@@ -40,7 +40,7 @@ export class Instances {
   private readonly reusable = new Map<Instantiable, Reusable>();
   private total = 0;
 
-  /** Keeps at most `maxBytes` of idle memories and start states. */
+  /** Retains at most `maxBytes` of idle memories and start states. */
   constructor(imports: object, hooks: Hooks, maxBytes: number) {
     this.imports = imports;
     this.hooks = hooks;
@@ -52,7 +52,7 @@ export class Instances {
     return this.total;
   }
 
-  /** Returns an instance for a call. Its counters are not set yet. */
+  /** Returns an instance for a call. The caller must still set the counters. */
   take(module: Instantiable, { length, stackLimit }: InstanceRequest): Instance {
     const start = this.reusable.get(module)?.starts.get(length);
     const idle =
@@ -74,7 +74,7 @@ export class Instances {
     return reusable.idle.splice(at, 1)[0];
   }
 
-  /** Records the state after a new instance's first call, an `allocate` that called no host function. */
+  /** Records a new instance's state after its first call. This must be a call to `allocate` that has called no host function. */
   recordStart(
     instance: Instance,
     { length, stackLimit }: InstanceRequest,
@@ -99,7 +99,7 @@ export class Instances {
     reusable.starts.delete(length);
   }
 
-  /** Takes back an instance after a successful call. */
+  /** Makes an instance available again after a successful call. */
   release(instance: Instance): void {
     const reusable = this.reusable.get(instance.module);
     if (reusable === undefined || reusable.idle.length === MAX_IDLE) return;
@@ -110,7 +110,7 @@ export class Instances {
     this.evict();
   }
 
-  /** Forgets a module that has been removed from the cache. */
+  /** Discards everything for a module that has been removed from the cache. */
   remove(module: Instantiable): void {
     this.total -= this.reusable.get(module)?.bytes ?? 0;
     this.reusable.delete(module);
@@ -136,12 +136,12 @@ export class Instances {
   }
 }
 
-/** A global of a rewritten module. */
+/** A global in a rewritten module. */
 interface WasmGlobal<T> {
   value: T;
 }
 
-/** A rewritten module's exports, as V8 returns them. */
+/** Exports of a rewritten module, as V8 returns them. */
 export interface WasmExports {
   readonly [EXPORTS.memory]: { readonly buffer: ArrayBuffer };
   readonly [EXPORTS.table]?: { readonly length: number; get(index: number): unknown };
@@ -154,34 +154,34 @@ export interface WasmExports {
   readonly [name: `${typeof EXPORTS.functionPrefix}${string}`]: ((...args: number[]) => unknown) | undefined;
 }
 
-/** The source of instances. */
+/** A module from which instances are created. */
 export interface Instantiable {
   readonly compiled: object;
-  /** Indices of the mutable globals to restore. Undefined if the contract's instances cannot be reused. */
+  /** Indices of the mutable globals to restore. Undefined if instances cannot be reused. */
   readonly restoredGlobals: readonly number[] | undefined;
 }
 
-/** Size in bytes of the block next to the image that is always cleared. */
+/** Size in bytes of the first block to check on either side of the image. */
 const CLEARED = 16 * 1024;
 const ZEROS = Buffer.alloc(256 * 1024);
 
 /**
- * The state of a fresh instance after its first call, `allocate(length)`. If this call uses no host function, the state depends
- * only on the length. Instances are restored to this state because a memory cannot shrink, and nearly every contract grows its
+ * The state of a new instance after its first call, `allocate(length)`. If this call uses no host function, the state depends
+ * only on the length. Instances are restored to this state because memory cannot shrink, and nearly every contract grows its
  * memory during this call but not later.
  */
 export interface StartState {
-  /** What `allocate` returned. */
+  /** Result of `allocate`. */
   readonly pointer: number;
-  /** VM gas that `allocate` used. */
+  /** VM gas used by `allocate`. */
   readonly gas: bigint;
-  /** How many native stack bytes were enough for `allocate`. */
+  /** A native stack limit, in bytes, that was sufficient for `allocate`. */
   readonly stackLimit: number;
   readonly memoryLength: number;
-  /** The memory without the zeros at its start and end, and the address at which this part begins. */
+  /** The memory without zeros at its start and end, and the address of its first byte. */
   readonly image: Uint8Array;
   readonly imageStart: number;
-  /** Values of the mutable globals. */
+  /** Values of the contract's mutable globals. */
   readonly globals: readonly (number | bigint)[];
 }
 
@@ -191,11 +191,11 @@ export interface Instance {
   readonly exports: WasmExports;
   /** The contract's mutable globals. */
   readonly globals: readonly WasmGlobal<number | bigint>[];
-  /** The call's first allocation, if it has already happened. */
+  /** The state after the call's first allocation, if the instance has been restored to it. */
   start: StartState | undefined;
 }
 
-/** Restores a used instance to the start state. Its memory must have the same size. */
+/** Restores a used instance to a start state. Both must have the same memory size. */
 function restore(instance: Instance, start: StartState): Instance {
   const { image, imageStart, globals } = start;
   const memory = new Uint8Array(instance.exports.memory.buffer);
@@ -210,12 +210,12 @@ function restore(instance: Instance, start: StartState): Instance {
   return instance;
 }
 
-/** Returns the size of the next part to check. Parts grow with their distance from the image, because calls write near it. */
+/** Returns the size of the next block to check. Blocks grow with distance from the image, because most writes are near it. */
 function nextSize(size: number): number {
   return Math.min(size * 2, ZEROS.length);
 }
 
-/** Clears a part of a memory. Compares first, because most of it was never written to and comparing is faster than filling. */
+/** Clears part of a memory. Compares first, which is faster than filling, because most memory has never been written to. */
 function clear(memory: Uint8Array, from: number, to: number): void {
   if (ZEROS.compare(memory, from, to, 0, to - from) !== 0) memory.fill(0, from, to);
 }
@@ -233,7 +233,7 @@ function startStateOf(
   };
 }
 
-/** Trims zeros from both ends of a memory, in 4-byte words. */
+/** Trims zeros from both ends of a memory, in units of 4 bytes. */
 function imageOf(buffer: ArrayBuffer): Pick<StartState, "image" | "imageStart"> {
   const words = new Uint32Array(buffer);
   let start = 0;

@@ -1,6 +1,6 @@
 import { F64, I32 } from "./operators.ts";
 
-/** A function type. Value types are stored as encoded (`I32` and so on in operators.ts). */
+/** A function type. Value types are as encoded (`I32` etc. in operators.ts). */
 export interface FunctionType {
   readonly params: readonly number[];
   readonly results: readonly number[];
@@ -24,7 +24,7 @@ interface ModuleImport {
   readonly module: string;
   readonly name: string;
   readonly kind: Kind;
-  /** Index of the function's type. Only functions have one. */
+  /** Index of the function's type, for functions only. */
   readonly type: number;
 }
 
@@ -41,30 +41,30 @@ export interface ByteRange {
 
 /** An active segment of a table or memory. */
 interface Segment {
-  /** The segment's first index or address. Undefined if an imported global determines it. */
+  /** First index or address of the segment. Undefined if it depends on an imported global. */
   readonly offset: number | undefined;
   readonly length: number;
 }
 
-/** A table segment, which contains functions. */
+/** A segment of functions for a table. */
 interface ElementSegment extends Segment {
-  /** Offset, within the module, of the first function's index. */
+  /** Offset in the module of the first function's index. */
   readonly items: number;
 }
 
-/** A decoded module, with everything that the checks and the rewriter need. Parts that are only copied are byte ranges. */
+/** A decoded module, with everything needed for checks and rewriting. Parts that are only copied are byte ranges. */
 export class WasmModule {
   readonly bytes: Uint8Array;
   readonly types: FunctionType[] = [];
   readonly imports: ModuleImport[] = [];
-  /** Type index of every function, imported functions first. */
+  /** Type index of each function, imported functions first. */
   readonly functions: number[] = [];
   importedFunctions = 0;
   readonly tables: Limits[] = [];
   readonly memories: Limits[] = [];
-  /** Memories, excluding imported ones. */
+  /** Memories that are not imported. */
   readonly ownMemories: Limits[] = [];
-  /** Tables, excluding imported ones. */
+  /** Tables that are not imported. */
   readonly ownTables: Limits[] = [];
   readonly globals: GlobalType[] = [];
   importedGlobals = 0;
@@ -73,9 +73,9 @@ export class WasmModule {
   readonly elementSegments: ElementSegment[] = [];
   readonly dataSegments: Segment[] = [];
   readonly bodies: ByteRange[] = [];
-  /** Content of each section, by id, excluding custom sections. */
+  /** Content of each section by id, without custom sections. */
   readonly sections = new Map<number, ByteRange>();
-  /** Content of each custom section, excluding its name. */
+  /** Content of each custom section, without its name. */
   readonly customSections: { readonly name: string; readonly range: ByteRange }[] = [];
   migrateVersion: bigint | undefined;
 
@@ -101,7 +101,7 @@ export const SECTION = {
   tag: 13,
 } as const;
 
-/** Returns a function's type, or undefined if the function does not exist. */
+/** Returns a function's type. Undefined if the function does not exist. */
 export function functionType(module: WasmModule, index: number): FunctionType | undefined {
   const type = module.functions[index];
   return type === undefined ? undefined : module.types[type];
@@ -113,7 +113,7 @@ export function typeName(type: number): string {
   return TYPE_NAMES[type] ?? "unknown";
 }
 
-/** Returns true if a byte encodes a WebAssembly 1.0 value type. */
+/** Returns true if a byte is the encoding of a WebAssembly 1.0 value type. */
 export function isValueType(byte: number): boolean {
   return byte >= F64 && byte <= I32;
 }

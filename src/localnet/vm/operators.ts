@@ -1,17 +1,17 @@
 import type { ByteReader } from "./byte-reader.ts";
 import { moduleError } from "./errors.ts";
 
-/** Value types, as encoded. In unreachable code, a value popped from an empty stack has the type `UNKNOWN`. */
+/** Value types, as encoded. `UNKNOWN` is the type of a value popped from an empty stack in unreachable code. */
 export const I32 = 0x7f;
 export const I64 = 0x7e;
 export const F32 = 0x7d;
 export const F64 = 0x7c;
 export const UNKNOWN = 0;
 
-/** Block type of a block without values. */
+/** Type of a block without parameters and results. */
 export const EMPTY_BLOCK = 0x40;
 
-/** Opcodes to which the validator or rewriter refers by name. Opcodes with the prefix 0xfc are `SATURATING` plus their number. */
+/** Opcodes used by name in the validator and rewriter. For an opcode with prefix 0xfc, `SATURATING` is added to its number. */
 export const OP = {
   unreachable: 0x00,
   nop: 0x01,
@@ -41,10 +41,10 @@ export const OP = {
   f64Const: 0x44,
 } as const;
 
-/** Offset of the saturating conversions in the tables below. */
+/** Offset of saturating conversions in the tables below. */
 const SATURATING = 0x100;
 
-/** Operators with a fixed signature: parameters and result. i and I are 32-bit and 64-bit integers; f and F are floats. */
+/** Operators with a fixed signature, with parameters and result. i and I are 32-bit and 64-bit integers; f and F are floats. */
 const SIGNATURES: readonly (readonly [from: number, to: number, params: string, result: string])[] = [
   ...loadsAndStores(),
   [0x41, 0x41, "", "i"],
@@ -106,7 +106,7 @@ export interface Signature {
   readonly result: number | undefined;
 }
 
-/** Signature of each operator that has a fixed one, indexed by opcode. */
+/** Signatures of operators with a fixed signature, by opcode. */
 export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
   const table: (Signature | undefined)[] = Array.from({ length: SATURATING + 8 });
   for (const [from, to, params, result] of SIGNATURES) {
@@ -119,11 +119,11 @@ export const SIGNATURE_OF: readonly (Signature | undefined)[] = (() => {
   return table;
 })();
 
-/** Maximum alignment exponents for the loads and stores 0x28 to 0x3e. */
+/** Maximum alignment exponents of loads and stores, for opcodes 0x28 to 0x3e. */
 const MAX_ALIGNMENTS = [2, 3, 2, 3, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 2, 3, 2, 3, 0, 1, 0, 1, 2];
 const MAX_BR_TABLE_SIZE = 128 * 1024;
 
-/** Returns the feature to which an opcode belongs, if the deployed VM disables it. */
+/** Returns the feature of an opcode if the feature is disabled in the deployed VM. */
 function disabledFeature(opcode: number): string | undefined {
   if ((opcode >= 0x06 && opcode <= 0x0a) || opcode === 0x18 || opcode === 0x19 || opcode === 0x1f)
     return "exceptions";
@@ -137,16 +137,16 @@ function disabledFeature(opcode: number): string | undefined {
   return undefined;
 }
 
-/** A decoded operator: its opcode (saturating conversions from 0x100), and the immediates on which checks depend. */
+/** A decoded operator: its opcode (saturating conversions start at 0x100), and all immediates that checks depend on. */
 export interface Operator {
   opcode: number;
-  /** Offset of the opcode. */
+  /** Offset of the operator's opcode. */
   start: number;
-  /** The operator's index or depth. A `br_table` has its default depth here, a block its type index or -1 (see `blockType`). */
+  /** Index or depth: the default depth of a `br_table`; the type index of a block, or -1 if it has none (see `blockType`). */
   index: number;
-  /** Result type of a block without a type index, or `EMPTY_BLOCK`. */
+  /** Result type of a block that has no type index, or `EMPTY_BLOCK`. */
   blockType: number;
-  /** Depths in a `br_table`, excluding the default. */
+  /** Depths in a `br_table`, without the default. */
   targets: number[];
 }
 
@@ -154,7 +154,7 @@ export function newOperator(): Operator {
   return { opcode: 0, start: 0, index: 0, blockType: 0, targets: [] };
 }
 
-/** Reads one operator into `into`, which is reused for speed. Throws for malformed, unknown and disabled operators. */
+/** Reads an operator into `into`, which is reused for speed. Throws if the operator is malformed, unknown or disabled. */
 export function readOperator(reader: ByteReader, into: Operator): void {
   const start = reader.position;
   const opcode = reader.u8();
@@ -250,7 +250,7 @@ function readBlockType(reader: ByteReader, into: Operator): void {
   else into.index = readTypeIndex(reader);
 }
 
-/** Reads a type index. It is a signed 33-bit integer, to distinguish it from the value types. */
+/** Reads a type index. It is encoded as a signed 33-bit integer, to distinguish it from value types. */
 function readTypeIndex(reader: ByteReader): number {
   const start = reader.position;
   reader.skipSigned(33);

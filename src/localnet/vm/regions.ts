@@ -1,6 +1,6 @@
 import { vmError, type VmError } from "./errors.ts";
 
-/** Bytes in a contract's memory that it exchanges with the host. A pointer leads to the region's offset, capacity and length. */
+/** Bytes in a contract's memory, for exchange with the host. A pointer refers to a description: offset, capacity and length. */
 export interface Region {
   readonly offset: number;
   readonly capacity: number;
@@ -11,7 +11,7 @@ const REGION_SIZE = 12;
 
 /**
  * Returns a view of a region's description. `pointer` may be signed or unsigned, because V8 passes an i32 as a signed number
- * while addresses are unsigned. Sums of addresses and lengths stay far below 2^53.
+ * although addresses are unsigned. Sums of addresses and lengths stay far below 2^53.
  */
 function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   const address = pointer >>> 0;
@@ -23,7 +23,7 @@ function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
   return new DataView(buffer, address, REGION_SIZE);
 }
 
-/** Reads and validates the region at a pointer. `buffer` must be the current one, because growing the memory replaces it. */
+/** Reads and validates the region at a pointer. `buffer` must be current, because growing the memory replaces the buffer. */
 export function regionAt(buffer: ArrayBuffer, pointer: number): Region {
   const view = descriptionAt(buffer, pointer);
   const region = {
@@ -49,14 +49,14 @@ export function readRegion(buffer: ArrayBuffer, region: Region): Uint8Array {
   return new Uint8Array(buffer, region.offset, region.length).slice();
 }
 
-/** Copies `data` to the region at a pointer and sets the region's length. */
+/** Copies `data` to the region at a pointer, and sets the region's length. */
 export function writeRegion(buffer: ArrayBuffer, pointer: number, data: Uint8Array): void {
   const region = regionAt(buffer, pointer);
   if (data.length > region.capacity)
     throw vmError("communication", `Region too small. Got ${region.capacity}, required ${data.length}`);
   if (region.offset + data.length > buffer.byteLength) throw accessError(region, buffer);
   new Uint8Array(buffer, region.offset, data.length).set(data);
-  // Write this last, because the contract may have placed the region over its own description.
+  // Write the length last, because a contract may have placed the region over its own description.
   const view = descriptionAt(buffer, pointer);
   view.setUint32(0, region.offset, true);
   view.setUint32(4, region.capacity, true);
@@ -70,7 +70,7 @@ function accessError({ offset, capacity, length }: Region, buffer: ArrayBuffer):
   );
 }
 
-/** Joins sections, each followed by its length (4 bytes, big endian). */
+/** Joins sections. Each section is followed by its length (4 bytes, big-endian). */
 export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   const total = sections.reduce((sum, section) => sum + section.length + 4, 0);
   const bytes = new Uint8Array(total);
@@ -84,7 +84,7 @@ export function encodeSections(sections: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Splits sections that {@link encodeSections} joined. */
+/** Splits the output of {@link encodeSections}. */
 export function decodeSections(bytes: Uint8Array): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const sections: Uint8Array[] = [];

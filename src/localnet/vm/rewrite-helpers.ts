@@ -6,7 +6,7 @@ import { type ByteRange, functionType, type WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
-/** Names of the helper functions that the rewriter appends. A helper that replaces an operator is named after its opcode. */
+/** Names of helper functions that the rewriter appends. A helper that replaces an operator is named by its opcode. */
 const CANONICAL_F32 = "canonical f32";
 const CANONICAL_F64 = "canonical f64";
 export const CHARGE = "charge";
@@ -18,9 +18,9 @@ export interface Helper {
   readonly code: (writer: ByteWriter, globals: Globals) => void;
 }
 
-/** Indices of the globals and hooks appended by the rewriter. */
+/** Indices of globals and hooks that the rewriter appends. */
 export interface Globals {
-  /** Where the hooks are. If undefined, a gas counter below zero ends the call. */
+  /** Location of the hooks. If undefined, the call ends when the gas counter falls below zero. */
   readonly hooks: HookPlaces | undefined;
   readonly gas: number;
   readonly stack: number;
@@ -36,7 +36,7 @@ const OP_I32_GT_U = 0x4b;
 const OP_I64_LT_S = 0x53;
 const OP_F32_PROMOTE = 0xbb;
 const OP_F64_DEMOTE = 0xb6;
-/** Truncations from f32 and f64 to integers, which can trap. */
+/** Truncations from f32 and f64 to integers, which may trap. */
 const TRUNCATIONS = [
   [0xa8, 0xa9, 0xae, 0xaf],
   [0xaa, 0xab, 0xb0, 0xb1],
@@ -54,7 +54,7 @@ export function trapWithoutStack(writer: ByteWriter, { stack }: Globals): void {
   writeBytes(writer, OP.i32Const, 0x00, OP_I32_LT_S, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end);
 }
 
-/** If the gas counter is below zero, ends the call or calls the hook. */
+/** If the gas counter is below zero, ends the call or calls a hook. */
 export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): void {
   globalAccess(writer, OP.globalGet, gas);
   writeBytes(writer, OP.i64Const, 0x00, OP_I64_LT_S, OP.if, EMPTY_BLOCK);
@@ -63,7 +63,7 @@ export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): voi
   writer.u8(OP.end);
 }
 
-/** Operators with arithmetic results produce canonical NaNs; `neg`, `abs`, `copysign` and reinterpretations only change bits. */
+/** Only arithmetic operators produce canonical NaNs. `neg`, `abs`, `copysign` and reinterpretations only change bits. */
 function canonicalHelper(opcode: number): string | undefined {
   if (opcode >= 0x8d && opcode <= 0x97) return CANONICAL_F32;
   return opcode >= 0x9b && opcode <= 0xa5 ? CANONICAL_F64 : undefined;
@@ -99,8 +99,8 @@ function writeCharge(writer: ByteWriter, globals: Globals): void {
 }
 
 /**
- * Keeps two cases of `memory.grow` away from V8, because they take thousands of times as long as their gas pays for. Even for
- * zero pages, V8 creates a new buffer in JavaScript. Beyond the maximum, it still requests memory from the system.
+ * Handles two cases of `memory.grow` without V8, because V8 takes thousands of times as long for them as their gas pays for. To
+ * grow by zero pages, V8 creates a new buffer in JavaScript; beyond the maximum, it still requests memory from the system.
  */
 function writeGrow(writer: ByteWriter): void {
   const size = [OP.memorySize, 0] as const;
@@ -121,7 +121,7 @@ function writeCanonicalF64(writer: ByteWriter): void {
   writeBytes(writer, ...LOCAL_0, ...LOCAL_0, 0x61, OP.select);
 }
 
-/** Writes a truncation with separate errors for a NaN and an out-of-range number, because V8 does not distinguish them. */
+/** Writes a truncation that distinguishes NaNs from out-of-range numbers, because V8 reports the same error for both. */
 function writeTruncate(
   writer: ByteWriter,
   { notANumber }: Globals,
@@ -133,8 +133,8 @@ function writeTruncate(
 }
 
 /**
- * `promote` and `demote` keep a NaN's sign and the upper bits of its payload, and set its quiet bit. They compute the bits with
- * integers, because WebAssembly leaves the payload unspecified.
+ * `promote` and `demote` preserve the sign and the upper payload bits of a NaN, and set its quiet bit. The bits are computed with
+ * integers, because WebAssembly does not specify the payload.
  */
 function writePromote(writer: ByteWriter): void {
   const bits = [...LOCAL_0, 0xbc, 0xad] as const; // i32.reinterpret_f32, i64.extend_i32_u
@@ -162,7 +162,7 @@ function writeDemote(writer: ByteWriter): void {
   writeBytes(writer, 0x72, 0xbe, OP.end); // f32.reinterpret_i32
 }
 
-/** Returns the helper that makes an operator with an undetermined NaN exact. It runs after the operator or instead of it. */
+/** Returns the helper that makes an operator's NaNs deterministic. It runs after the operator, or replaces it. */
 export function floatHelper(
   opcode: number,
 ): { readonly name: string; readonly isInstead: boolean } | undefined {
@@ -171,13 +171,13 @@ export function floatHelper(
   return REPLACED.has(opcode) ? { name: `operator ${opcode}`, isInstead: true } : undefined;
 }
 
-/** Maximum number of mutable globals in a contract with reusable instances. */
+/** Maximum number of mutable globals in a contract whose instances are reused. */
 const MAX_RESTORED_GLOBALS = 32;
 
 /**
- * Returns the indices of a contract's mutable globals, which must be restored before an instance is reused. Returns undefined if
- * there are too many, or if they cannot be restored exactly because JavaScript does not preserve the bits of a float's NaN. Rust
- * contracts have one mutable global, their stack pointer.
+ * Returns the indices of a contract's mutable globals, which must be restored before an instance is reused. Undefined if there
+ * are too many, or if any of them is a float, because JavaScript does not preserve the bits of a NaN. Rust contracts have one
+ * mutable global, the stack pointer.
  */
 export function restoredGlobals({ globals }: WasmModule): readonly number[] | undefined {
   const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
@@ -185,7 +185,7 @@ export function restoredGlobals({ globals }: WasmModule): readonly number[] | un
   return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
 }
 
-/** Returns the non-empty ranges of a table. */
+/** Returns the ranges of a table that are not empty. */
 export function segmentsOf(table: Int32Array): ByteRange[] {
   const segments: { start: number; end: number }[] = [];
   for (const [at, index] of table.entries()) {
@@ -199,7 +199,7 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
 
 /**
  * Returns the index of the import `debug`. Calls to it are skipped, because a call to JavaScript would take twenty times as long
- * as its gas pays for. Undefined if the import has a different type, because no instance is created then.
+ * as its gas pays for. Undefined if the import has the wrong type, because the module then cannot be instantiated.
  */
 export function indexOfDebug(module: WasmModule): number | undefined {
   const index = module.imports
@@ -209,7 +209,7 @@ export function indexOfDebug(module: WasmModule): number | undefined {
   return params.length === 1 && params[0] === I32 && results.length === 0 ? index : undefined;
 }
 
-/** Returns true if the virtual machine calls a function with this name. Any other export would only slow down an instance. */
+/** Returns true if the virtual machine calls functions with this name. Other exports would only slow down instances. */
 export function isCallable(name: string): boolean {
   return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
 }

@@ -8,40 +8,40 @@ import * as rewriteHelpers from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { frameSize, type FunctionShape } from "./validate-function.ts";
 
-/** Changes whenever the rewriter's output changes, so that modules compiled from older output are not used. */
+/** Must change whenever the rewriter's output changes, so that modules compiled from older output are not used. */
 export const REWRITER_VERSION = 5;
 
-/** Exports of a rewritten module. A slash precedes the names of the contract's own functions. */
+/** Exports of a rewritten module. The contract's own functions have names that start with a slash. */
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** The table of hooks, which plain modules lack. */
+  /** The hook table, which plain modules lack. */
   hooks: "hooks",
   gas: "gas",
   stack: "stack",
   tableIndex: "table index",
   notANumber: "not a number",
-  /** Comes before a mutable global's index in a contract with reusable instances. */
+  /** Prefix of a mutable global's index, in a contract whose instances are reused. */
   globalPrefix: "global ",
   functionPrefix: "/",
 } as const;
 
-/** From this length in bytes, a body pays for its gas by calling a function, so that it grows at most fourfold. */
+/** Minimum length, in bytes, of bodies that call a function to pay for gas, so that they grow at most fourfold. */
 const LARGE_BODY = 64 * 1024;
-/** A function without calls is not counted if its frame is smaller than this, because any recursion ends there. */
+/** A frame up to this size is not counted if its function makes no calls, because any recursion ends there. */
 const UNCOUNTED_FRAME = 2048;
 
 export interface RewriteOptions {
   readonly variant?: Variant;
-  /** VM gas charged per host call. */
+  /** VM gas for each host call. */
   readonly hostCall?: bigint;
 }
 
 /**
- * Returns a module for Node's own `WebAssembly` that does the same but also counts gas and stack bytes. Like wasmer's metering,
- * it counts a basic block's gas just before the block's accounting operator. It produces canonical NaNs and has at most 512 pages
- * of memory. Function, type, global and table indices do not change. `shapes` contains each body's validation results. All
- * variants use the same gas.
+ * Returns a module for Node's `WebAssembly` that is equivalent but counts gas and stack bytes. Like wasmer's metering, it counts
+ * a basic block's gas just before the block's accounting operator. NaNs are canonical, and memory is limited to 512 pages.
+ * Indices of functions, types, globals and tables do not change. `shapes` contains each body's validation result. All variants
+ * use the same gas.
  */
 export function rewriteModule(
   module: WasmModule,
@@ -56,9 +56,9 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: rewriteHelpers.Globals;
   private readonly helpers = new Map<string, number>();
-  /** Hooks to which functions report their beginning and end, for a trace. */
+  /** For a trace, the hooks to call at the start and end of each function. */
   private readonly reportTo: HookPlaces | undefined;
-  /** Index of the import `debug` if calls to it do not leave the module. They do in a trace, which shows them. */
+  /** Index of the import `debug` if calls to it are skipped. They are not skipped in a trace, which shows them. */
   private readonly silent: number | undefined;
   private readonly hostCall: number;
 
@@ -110,7 +110,7 @@ class Rewriter {
     this.output.copy(this.module.bytes, range.start, range.end);
   }
 
-  /** Writes a section that contains the original's items, excluding their count, followed by appended items. */
+  /** Writes a section with the original items, preceded by the new count and followed by appended items. */
   private extendSection(id: number, count: number, append: (writer: ByteWriter) => void): void {
     const range: ByteRange | undefined = this.module.sections.get(id);
     const writer = new ByteWriter(range === undefined ? 64 : range.end - range.start + 64);
@@ -211,8 +211,8 @@ class Rewriter {
   }
 
   /**
-   * Writes the table's content after all segments with each element only once, because overlapping segments would be written
-   * again for each instance. If a segment is out of range, no instance can be created.
+   * Writes the table's content after all segments, with each element only once, because otherwise each instance would write
+   * overlapping segments again. If a segment is out of range, the module cannot be instantiated.
    */
   private writeElements(): void {
     const { elementSegments, tables, bytes } = this.module;
@@ -268,7 +268,7 @@ class Rewriter {
     const size = frameSize(shape);
     const index = module.importedFunctions + bodyIndex;
     const isCounted = shape.calls || size > UNCOUNTED_FRAME;
-    // The code after the block runs for every return of the function.
+    // The code after the block runs whenever the function returns.
     const hasBlock = isCounted || reportTo !== undefined;
     const writer = new ByteWriter((end - start) * 3 + 64);
     writer.copy(module.bytes, start, shape.code);
@@ -297,7 +297,7 @@ class Rewriter {
     rewriteHelpers.globalAccess(writer, OP.globalSet, stack);
   }
 
-  /** Copies the operators of a body, adding each basic block's gas before the block's last operator. */
+  /** Copies the operators of a body. Before the last operator of each basic block, adds code that charges the block's gas. */
   private rewriteOperators(writer: ByteWriter, range: ByteRange, hasBlock: boolean): void {
     const { bytes } = this.module;
     const reader = new ByteReader(bytes, range.start, range.end);
@@ -317,7 +317,7 @@ class Rewriter {
         if (opcode === OP.loop || opcode === OP.if) depth++;
         else if (opcode === OP.end) depth--;
         else if (opcode === OP.return && hasBlock) {
-          // The end of the function releases its frame.
+          // Branch to the end of the function, which releases the frame.
           writer.u8(OP.br);
           writer.varU32(depth);
           copied = reader.position;
@@ -360,13 +360,13 @@ class Rewriter {
     this.callHelper(writer, rewriteHelpers.CHARGE);
   }
 
-  /** Records the table index, because V8 reports the same error for an empty element and a wrong signature. */
+  /** Records the table index, because V8 reports the same error for empty elements and for wrong signatures. */
   private noteTableIndex(writer: ByteWriter): void {
     rewriteHelpers.globalAccess(writer, OP.globalSet, this.globals.tableIndex);
     rewriteHelpers.globalAccess(writer, OP.globalGet, this.globals.tableIndex);
   }
 
-  /** Adds or substitutes a helper for operators with an undetermined NaN. Returns where the copied part of the original ends. */
+  /** Adds or substitutes a helper if an operator's NaNs are not deterministic. Returns the end of the body's copied part. */
   private replaceFloat(
     writer: ByteWriter,
     { opcode, start, end }: ByteRange & { readonly opcode: number },

@@ -3,7 +3,7 @@ import { vmError } from "./errors.ts";
 import type { WasmModule } from "./module.ts";
 import { I32, I64 } from "./operators.ts";
 
-/** Functions that a contract may import from `env`, in deployed order, with their number of parameters (all i32) and result. */
+/** Functions that contracts may import from `env`, in deployed order, with their number of i32 parameters and their result. */
 export const HOST_FUNCTIONS = {
   abort: [1, undefined],
   db_read: [1, I32],
@@ -39,7 +39,7 @@ export function isHostFunction(name: string): name is HostFunctionName {
   return Object.hasOwn(HOST_FUNCTIONS, name);
 }
 
-/** Capabilities of the deployed chain that a contract may require. */
+/** Capabilities of the deployed chain, which contracts may require. */
 const AVAILABLE_CAPABILITIES: readonly string[] = [
   "iterator",
   "staking",
@@ -64,16 +64,16 @@ const REQUIRED_EXPORTS = ["allocate", "deallocate"];
 const INTERFACE_VERSION = "interface_version_8";
 const VERSION_PREFIX = "interface_version_";
 const CAPABILITY_PREFIX = "requires_";
-/** Maximum length, in bytes, of a list of names in an error. */
+/** Maximum length in bytes of a list of names in an error message. */
 const MAX_LIST_LENGTH = 200;
 
-/** One of the chain's rules for contracts. It returns the deployed text on how a module violates the rule. */
+/** One of the chain's rules for contracts. `problem` returns the deployed message if a module violates the rule. */
 export interface StaticCheck {
   readonly name: string;
   readonly problem: (module: WasmModule) => string | undefined;
 }
 
-/** The rules in the deployed order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked afterwards. */
+/** Rules in deployed order (cosmwasm-vm 2.1.6, `compatibility.rs`). Function bodies are checked after these rules. */
 export const STATIC_CHECKS: readonly StaticCheck[] = [
   { name: "table", problem: tableProblem },
   { name: "memory", problem: memoryProblem },
@@ -84,7 +84,7 @@ export const STATIC_CHECKS: readonly StaticCheck[] = [
   { name: "functions", problem: functionsProblem },
 ];
 
-/** Applies the chain's rules to a decoded module. Throws for the first rule that the module violates. */
+/** Applies the chain's rules to a decoded module. Throws an error for the first violation. */
 export function checkStatically(module: WasmModule): void {
   for (const { problem } of STATIC_CHECKS) {
     const text = problem(module);
@@ -98,7 +98,7 @@ function exportedFunctions(module: WasmModule, prefix = ""): string[] {
     .map(({ name }) => name);
 }
 
-/** Returns the capabilities that a module requires through its `requires_…` exports, sorted. */
+/** Returns the capabilities that a module requires with its `requires_…` exports, sorted. */
 export function requiredCapabilities(module: WasmModule): string[] {
   return exportedFunctions(module, CAPABILITY_PREFIX)
     .map((name) => name.slice(CAPABILITY_PREFIX.length))
@@ -185,7 +185,7 @@ function quotedList(names: readonly string[]): string {
   return `[${names.map((name) => `"${name}"`).join(", ")}]`;
 }
 
-/** Formats a set of names in sorted order. Omits as many at the end as the length limit requires. */
+/** Formats a set of names, sorted. If the text would exceed the maximum length, omits names at the end. */
 function limitedSet(names: readonly string[]): string {
   const quoted = [...new Set(names)].toSorted(compareBytes).map((name) => `"${name}"`);
   const starts: number[] = [];

@@ -4,10 +4,10 @@ import { type FunctionType, functionType, isValueType, typeName, type WasmModule
 import * as operators from "./operators.ts";
 
 const MAX_LOCALS = 50_000;
-/** How many locals are looked up by index. Others are found by group, because a few bytes can declare 50,000. */
+/** Number of locals to look up by index. All others are looked up by group, because a few bytes can declare 50,000 locals. */
 const LISTED_LOCALS = 256;
 
-/** What the rewriter needs to know about a valid function. */
+/** Facts about a valid function that the rewriter needs. */
 export interface FunctionShape {
   /** Offset of the first operator. */
   readonly code: number;
@@ -15,9 +15,9 @@ export interface FunctionShape {
   readonly locals: number;
   /** Maximum height of the operand stack, in values. */
   readonly height: number;
-  /** True if the function calls another, so that it may be part of a recursion. */
+  /** True if the function calls any function, and may therefore be part of a recursion. */
   readonly calls: boolean;
-  /** Maximum number of parameters in any function that it calls. */
+  /** Maximum number of parameters among the functions that it calls. */
   readonly arguments: number;
 }
 
@@ -25,7 +25,7 @@ interface Frame {
   readonly kind: number;
   readonly params: readonly number[];
   readonly results: readonly number[];
-  /** Operand stack height below which the block must not pop. */
+  /** Height of the operand stack below which the block must not pop. */
   readonly height: number;
   isUnreachable: boolean;
 }
@@ -39,8 +39,8 @@ const ONE_TYPE: Readonly<Record<number, readonly number[]>> = {
 };
 
 /**
- * Checks the types on the operand stack, the labels and the indices in a function body of the code section. Errors have the
- * deployed texts and offsets. Memory use is linear in the body's size.
+ * Checks a function body in the code section: types on the operand stack, labels and indices. Errors have the deployed messages
+ * and offsets. Memory use is linear in the size of the body.
  */
 export function validateFunction(module: WasmModule, bodyIndex: number): FunctionShape {
   const range = module.bodies[bodyIndex];
@@ -54,9 +54,9 @@ export function validateFunction(module: WasmModule, bodyIndex: number): Functio
 class FunctionValidator {
   private readonly module: WasmModule;
   private readonly reader: ByteReader;
-  /** Types of the parameters and the first locals. */
+  /** Types of parameters and of the first locals. */
   private readonly locals: number[];
-  /** Groups of locals of the same type, each with the index after its last local. */
+  /** Groups of locals with the same type, each with the index after its last local. */
   private readonly groups: { readonly end: number; readonly type: number }[] = [];
   private localCount: number;
   private readonly operands: number[] = [];
@@ -133,7 +133,7 @@ class FunctionValidator {
     return frame;
   }
 
-  /** Pops an operand of type `expected`, or of any type if that is `UNKNOWN`. Returns its type; `UNKNOWN` in unreachable code. */
+  /** Pops an operand of type `expected` (`UNKNOWN`: any type). Returns its type, which is `UNKNOWN` in unreachable code. */
   private pop(expected: number): number {
     const { operands } = this;
     const frame = this.frame();
@@ -156,7 +156,7 @@ class FunctionValidator {
     for (const type of types) this.operands.push(type);
   }
 
-  /** Marks the code up to the end of the block as unreachable. Its stack then provides whatever the operators expect. */
+  /** Marks code up to the end of the block as unreachable. There, popping from the empty stack yields any expected type. */
   private leave(): void {
     const frame = this.frame();
     frame.isUnreachable = true;
@@ -342,7 +342,7 @@ class FunctionValidator {
   private checkEnd(): void {
     let frame = this.popFrame();
     if (frame.kind === operators.OP.if) {
-      // The parameters of an `if` without `else` must equal its results.
+      // Without `else`, the parameters of an `if` must equal its results.
       this.enter(operators.OP.else, frame.params, frame.results);
       frame = this.popFrame();
     }
@@ -352,7 +352,7 @@ class FunctionValidator {
   private checkBranchTable({ index, targets }: operators.Operator): void {
     this.pop(operators.I32);
     const defaults = this.labelTypes(index);
-    // Check equal label types only once, because a table may have 131,072 of them.
+    // Check identical label types only once, because a table may contain 131,072 of them.
     const checked = new Set<readonly number[]>();
     for (const target of targets) {
       const types = this.labelTypes(target);
@@ -368,12 +368,12 @@ class FunctionValidator {
   }
 }
 
-/** Bytes per frame in V8 (measured: 48), excluding locals and operands: return address, frame pointer, marker and so on. */
+/** Bytes per V8 frame, without locals and operands (measured: 48): return address, frame pointer, marker etc. */
 const FRAME_OVERHEAD = 48;
 
 /**
- * Returns the maximum size of a function's frame on the native stack. V8 gives each local and operand at most 8 bytes, and passes
- * about the first four arguments in registers.
+ * Returns the maximum size of a function's frame on the native stack. In V8, locals and operands take at most 8 bytes each, and
+ * about the first four arguments are passed in registers.
  */
 export function frameSize(shape: FunctionShape): number {
   return FRAME_OVERHEAD + 8 * (shape.locals + shape.height + Math.max(0, shape.arguments - 4));

@@ -13,87 +13,88 @@ import { rewriteModule, type RewriteOptions, REWRITER_VERSION } from "./rewrite.
 import { checkStatically, isHostFunction } from "./static-checks.ts";
 import { validateFunction } from "./validate-function.ts";
 
-/** Maximum VM gas that a counter can hold. Without a limit, the chain passes 2^64 - 1. */
+/** Maximum VM gas in a counter. If there is no limit, the chain passes 2^64 - 1. */
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**
- * Native stack bytes for a call and all calls to other contracts nested in it. V8's stack is 984 KiB; Node's and the chain's
- * frames use the rest. The VM counts these bytes itself, so that a recursion ends at the same depth everywhere. A small function
- * reaches a depth of 10,000, as on the deployed chain.
+ * Native stack bytes for a call and all nested calls to other contracts. V8's stack is 984 KiB; Node's and the chain's frames use
+ * the rest. The VM counts these bytes itself, so that recursion ends at the same depth everywhere. A small function reaches a
+ * depth of 10,000, as on the deployed chain.
  */
 const STACK_BYTES = 840 * 1024;
 
-/** Default limit on the cache of compiled modules, in bytes of rewritten code. */
+/** Default size limit for the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Limits on the caches of modules that are compiled again for interruptible calls and for traces. */
+/** Size limits for the caches of modules compiled again, for interruptible calls and for traces. */
 const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const TRACED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Default VM gas after which the first long call of a module starts again. V8 optimizes a function while it runs, but uses the faster
- * code only from the function's next call on, so a loop that never ends would stay four times as slow. It uses this gas in 40 ms.
+ * Default VM gas after which a module's first long call starts again. V8 optimizes a function while it runs, but uses the faster
+ * code only from the function's next call on. An endless loop would therefore remain four times as slow. Such a loop uses this
+ * gas in 40 ms.
  */
 const COLD_GAS = 50_000_000_000n;
 
-/** Default limit on the memories and start states kept from finished calls, so that their instances can be reused. */
+/** Default size limit for memories and start states retained from finished calls, whose instances can be reused. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
 
 interface Call {
-  /** SHA-256 hash of the code, in hex. It identifies the module in the cache. */
+  /** SHA-256 hash of the code, in hex, which identifies the module in the cache. */
   readonly checksum: string;
-  /** Returns the code's bytes. Called only if the module is not in the cache. */
+  /** Returns the code. Called only if the module is not in the cache. */
   readonly code: () => Uint8Array;
   readonly entryPoint: EntryPoint;
-  /** env, info (instantiate and execute only) and message, each as JSON. */
+  /** env, info (instantiate and execute only) and message, each in JSON. */
   readonly args: readonly Uint8Array[];
-  /** VM gas. */
+  /** Limit in VM gas. */
   readonly gasLimit: bigint;
   readonly host: Host;
-  /** Native stack bytes that are left, for a call within another call (`QueryLimits.stack`). */
+  /** Remaining native stack bytes, for a call from within another call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
-  /** Traces the call, which then takes longer but otherwise behaves in the same way. */
+  /** Traces the call, which makes the call slower but otherwise does not affect it. */
   readonly trace?: StartTrace | undefined;
   /**
-   * Called repeatedly while the call runs, about every millisecond. Any exception that it throws ends the call and, like a bug,
-   * propagates through the VM. Undefined: only gas ends the call, as in a block.
+   * Called about every millisecond during the call. An exception that it throws ends the call and, like a bug, propagates through
+   * the VM. If undefined, only gas ends the call, as in a block.
    */
   readonly interrupt?: (() => void) | undefined;
 }
 
-/** A call's outcome. Gas is counted in either case. */
+/** Outcome of a call. Gas is counted even if the call failed. */
 export interface CallOutcome {
-  /** The bytes in the result region, or the error. */
+  /** Bytes in the result region, or the error. */
   readonly result: Uint8Array | VmError;
-  /** VM gas used inside the VM by operators, host functions, and the decoding of the result. */
+  /** VM gas used inside the VM: by operators, by host functions, and for decoding the result. */
   readonly gasUsed: bigint;
-  /** VM gas used outside the VM, as reported by the host. */
+  /** VM gas used outside the VM, as the host reports it. */
   readonly gasUsedExternally: bigint;
 }
 
 export interface Vm {
-  /** Checks code as an upload does and compiles it. Throws a `VmError` if the deployed chain would reject the code. */
+  /** Checks code like an upload, and compiles it. Throws a `VmError` if the deployed chain would reject the code. */
   store(checksum: string, code: Uint8Array): WasmModule;
   call(call: Call): CallOutcome;
-  /** Returns why stored code cannot be instantiated. Every call to it would fail with this text. */
+  /** Returns the reason why stored code cannot be instantiated. Each call to the code would fail with this message. */
   instantiationProblem(checksum: string): string | undefined;
-  /** Returns the number of bytes of rewritten code in the cache. */
+  /** Returns the size of the rewritten code in the cache, in bytes. */
   cachedBytes(): number;
-  /** Returns the number of bytes kept from finished calls. */
+  /** Returns the size of memories and start states retained from finished calls, in bytes. */
   instanceBytes(): number;
 }
 
 export interface VmOptions {
   readonly cacheBytes?: number;
-  /** If 0, each call gets a new instance. */
+  /** If 0, each call runs in a new instance. */
   readonly instanceBytes?: number;
-  /** VM gas after which the first long call of a module starts again, for tests. */
+  /** VM gas after which a module's first long call starts again. For tests. */
   readonly coldGas?: bigint;
-  /** Gas costs that replace the deployed ones, for tests. */
+  /** Gas costs to use instead of the deployed costs. For tests. */
   readonly costs?: GasCosts;
 }
 
-/** Creates a virtual machine for contracts: synchronous, deterministic, and stateless except for module and instance caches. */
+/** Creates a virtual machine for contracts. It is synchronous and deterministic, and has no state except caches. */
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const { coldGas = COLD_GAS } = options;
@@ -145,7 +146,7 @@ interface Machine {
   readonly running: Execution[];
   readonly costs: GasCosts;
   readonly coldGas: bigint;
-  /** Modules that have had a long call. */
+  /** Modules that have already had a long call. */
   readonly optimized: WeakSet<CompiledModule>;
 }
 
@@ -168,7 +169,7 @@ function runCall(call: Call, module: CompiledModule, machine: Machine): CallOutc
   }
 }
 
-/** Runs a call in an instance of its own. Throws `ColdCode` if the call uses more than `coldGas`. */
+/** Runs a call in its own instance. Throws `ColdCode` if the call uses more than `coldGas`. */
 function runOnce(
   call: Call,
   module: CompiledModule,
@@ -208,7 +209,7 @@ function runOnce(
   return decoded;
 }
 
-/** Adds the gas for decoding the result, which the chain charges by length even if the result is not JSON. */
+/** Adds the gas for decoding the result. The chain charges this gas by length, even if the result is not JSON. */
 function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, perByte: bigint): CallOutcome {
   const gasUsed = outcome.gasUsed + perByte * BigInt(result.length);
   return gasUsed <= limit
@@ -219,11 +220,11 @@ function withDecoding(outcome: CallOutcome, result: Uint8Array, limit: bigint, p
 /** Node's `WebAssembly`, which is missing from this project's types. */
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 
-/** A module that is ready to be called. */
+/** A module that can be called. */
 interface CompiledModule extends ResolvedExports, Instantiable {
-  /** Why the module cannot be instantiated: imports of the wrong type, segments out of range, a start function. */
+  /** Why the module cannot be instantiated, e.g. imports of the wrong type, segments out of range, or a start function. */
   readonly instantiationProblem: string | undefined;
-  /** Size of the rewritten code, in bytes. */
+  /** Size of the rewritten code in bytes. */
   readonly size: number;
 }
 
@@ -231,7 +232,7 @@ function keyOf(checksum: string): string {
   return `${REWRITER_VERSION}/${checksum}`;
 }
 
-/** Creates a cache of compiled modules. When it is full, it passes the least recently used ones to `onRemove`. */
+/** Creates a cache of compiled modules. If it is full, the least recently used modules are removed and passed to `onRemove`. */
 function createModuleCache(limit: number, onRemove: (module: CompiledModule) => void) {
   const modules = new Map<string, CompiledModule>();
   let bytes = 0;
@@ -265,7 +266,7 @@ function createModuleCache(limit: number, onRemove: (module: CompiledModule) => 
   };
 }
 
-/** Validates function bodies, rewrites the module and compiles it. A module's instances are not reused for profiles. */
+/** Validates function bodies, rewrites the module and compiles it. The instances of traced modules are not reused. */
 function compileModule(module: WasmModule, options: RewriteOptions = {}): CompiledModule {
   const { variant = "plain" } = options;
   const shapes = module.bodies.map((_, at) => validateFunction(module, at));
@@ -281,7 +282,7 @@ function compileModule(module: WasmModule, options: RewriteOptions = {}): Compil
   };
 }
 
-/** Function names for a trace. Most contracts are stripped, so that only the names of their exports remain. */
+/** Returns function names for a trace. Most contracts are stripped, so that only their exports have names. */
 function namesOrExports(module: WasmModule): (index: number) => string | undefined {
   const names = createNames(module);
   const exported = new Map(
@@ -290,7 +291,7 @@ function namesOrExports(module: WasmModule): (index: number) => string | undefin
   return (index) => names(index) ?? exported.get(index);
 }
 
-/** JavaScript would throw for an i64 parameter, and would convert the value for a float parameter. */
+/** Returns the exported functions with non-i32 parameters. JavaScript would throw for an i64, and would convert a float. */
 function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   const isMistyped = (index: number): boolean =>
     functionType(module, index)?.params.some((type) => type !== I32) === true;
@@ -298,7 +299,7 @@ function mistypedFunctions(module: WasmModule): ReadonlySet<string> {
   return new Set(found.map(({ name }) => name));
 }
 
-/** V8 rejects anything beyond its own limits, such as a function larger than 7.6 MB. */
+/** Compiles a module. V8 rejects modules beyond its own limits, e.g. with a function larger than 7.6 MB. */
 function compileBytes(bytes: Uint8Array): object {
   try {
     return new WebAssembly.Module(bytes);
@@ -307,7 +308,7 @@ function compileBytes(bytes: Uint8Array): object {
   }
 }
 
-/** Returns why V8 or the deployed VM could not instantiate the module, in the deployed words. */
+/** Returns the reason why V8 or the deployed VM could not instantiate the module, with the deployed message. */
 function instantiationProblem(module: WasmModule): string | undefined {
   for (const { name, type } of module.imports) {
     if (!isHostFunction(name)) return `Error while importing "env"."${name}": unknown import.`;
@@ -323,7 +324,7 @@ function instantiationProblem(module: WasmModule): string | undefined {
     return "RuntimeError: undefined element: out of bounds table access";
   if (module.dataSegments.some(({ offset, length }) => (offset ?? 0) + length > bytes))
     return "RuntimeError: out of bounds memory access";
-  // It runs before the call has gas.
+  // A start function runs before the call has any gas.
   if (module.start !== undefined) return "RuntimeError: unreachable";
   if (memory?.kind !== "memory")
     return `Could not get memory 'memory': ${memory === undefined ? "Missing export memory" : "Incompatible Export Type"}`;

@@ -25,7 +25,7 @@ import {
 
 export const gasReports: GasReports = { save, stacks };
 
-/** Requests a profile from a local node. Throws `ClientError`. */
+/** Requests a profile from the node of a local chain. Throws `ClientError`. */
 async function fetchProfile(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -71,7 +71,7 @@ function isUnknownPath(error: unknown): boolean {
   );
 }
 
-/** Returns the failed Wasm calls with the functions that were running in them; "" if none failed or there is no profile. */
+/** Returns failed Wasm calls, with the functions that were running in them. Empty if no call failed or there is no profile. */
 async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,
@@ -80,13 +80,13 @@ async function stacks(
   try {
     return stacksText(await fetchProfile(client, request, signal));
   } catch (error) {
-    // Ignore other errors, because the caller reports the transaction's own error.
+    // Ignore other errors, because the caller reports the transaction's error.
     if (signal.aborted) throw error;
     return "";
   }
 }
 
-/** Maximum number of functions printed per stack. */
+/** Maximum number of functions to print per stack. */
 const MAX_FRAMES = 30;
 
 function stacksText({ failures }: ProfileReport): string {
@@ -102,7 +102,7 @@ function stacksText({ failures }: ProfileReport): string {
 
 const MAX_ROWS = 25;
 
-/** Formats the places that used the most gas themselves, in the chain's gas, and the stacks of failures. */
+/** Formats the places that used the most gas themselves, in the chain's gas, followed by the stacks of failed calls. */
 function profileTable(report: ProfileReport): string {
   const whole = totalGas(report.root);
   const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);

@@ -11,7 +11,7 @@ import { createParamsOnlyModules } from "./params-only/modules.ts";
 import { createTokenFactoryModule } from "./tokenfactory/module.ts";
 import type { AddedModules, ChainParts } from "../../localnet/chain/module-set.ts";
 
-/** The deployed chain's modules that contracts use but a localnet does not need. */
+/** Modules of the deployed chain that contracts use, but that a localnet does not need. */
 export const WORKBENCH_MODULES = {
   names: [
     "feerefunder",
@@ -46,7 +46,7 @@ function createWorkbenchModules(parts: ChainParts): AddedModules {
     burnFees: feeBurner.burnFees,
     transfers: {
       within: tokenFactory.escrowMiddleware,
-      // The hooks change the receiver of a transfer with a contract's memo before the limiter sees the transfer.
+      // For a transfer to a contract, the hooks change the receiver before the limiter sees the transfer.
       outside: (application) => ibcHooksMiddleware(application, { ...names, contracts }),
     },
     bindings: [

@@ -1,11 +1,11 @@
-/** Maximum length of a demangled name. With back references, a short mangled name can represent a text of any length. */
+/** Maximum length of a demangled name. Because of back references, a short mangled name can have an arbitrarily long result. */
 const MAX_LENGTH = 2_000;
-/** Maximum nesting depth of a name. */
+/** Maximum nesting depth in a name. */
 const MAX_DEPTH = 100;
 
 /**
- * Returns a Rust function's name as in its source, without the compiler's hashes. Handles both of Rust's mangling schemes,
- * `_ZN…17h…E` and `_R…`, and names that a linker has already demangled (`a::b::h0123456789abcdef`). Returns any other name
+ * Returns the name of a Rust function as in its source, without compiler hashes. Supports both of Rust's mangling schemes,
+ * `_ZN…17h…E` and `_R…`, and names already demangled by a linker (`a::b::h0123456789abcdef`). Any other name is returned
  * unchanged.
  */
 export function demangle(name: string): string {
@@ -27,7 +27,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   C: ",",
 };
 
-/** Parses a legacy name without its prefix, for example `4core3fmt5Write17h0123456789abcdef`. */
+/** Parses a legacy name without its prefix, e.g. `4core3fmt5Write17h0123456789abcdef`. */
 function demangleLegacy(text: string): string | undefined {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -57,7 +57,7 @@ function unescapeLegacy(part: string): string {
     });
 }
 
-/** Thrown for a name that does not use this mangling scheme. */
+/** Thrown if a name does not use this mangling scheme. */
 class NotMangledError extends Error {}
 
 function demangleV0(text: string): string | undefined {
@@ -93,12 +93,12 @@ const BASIC_TYPES: Readonly<Record<string, string>> = {
   z: "!",
 };
 
-/** Reads a name in Rust's "v0" mangling scheme (RFC 2603), without its prefix. */
+/** Reads a name in the "v0" mangling scheme of Rust (RFC 2603), without its prefix. */
 class V0Reader {
   private readonly text: string;
   private at = 0;
   private depth = 0;
-  /** Number of characters read, including through back references, to limit the work. */
+  /** Number of characters read, including characters read through back references. It is limited to bound the work. */
   private read = 0;
 
   constructor(text: string) {
@@ -107,7 +107,7 @@ class V0Reader {
 
   symbol(): string {
     const path = this.path(true);
-    // Skip the crate for which a generic function was compiled.
+    // Skip the instantiating crate of a generic function.
     if (this.at < this.text.length) this.path(true);
     if (this.at < this.text.length) throw new NotMangledError();
     return path;
@@ -134,7 +134,7 @@ class V0Reader {
     return result;
   }
 
-  /** Runs `read` from an earlier position in the name. */
+  /** Runs `read` from an earlier position in the name, then continues after the back reference. */
   private back(read: () => string): string {
     const from = this.at - 1;
     const to = this.base62();
@@ -224,7 +224,7 @@ class V0Reader {
     return Number(digits);
   }
 
-  /** Reads a base-62 number: `_` means 0, `0_` means 1. */
+  /** Reads a base-62 number, in which `_` is 0 and `0_` is 1. */
   private base62(): number {
     let value = 0;
     for (let count = 0; ; count++) {

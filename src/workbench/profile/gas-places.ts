@@ -4,20 +4,20 @@ import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import type { GasNode, GasPlace } from "./gas-recorder.ts";
 import { ascending } from "../../platform/base/order.ts";
 
-/** VM gas used by one place in the entire profile. */
+/** VM gas of a place in the entire profile. */
 export interface PlaceGas {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas that the place used itself, without the places that it called. */
+  /** Gas used by the place itself, without places that it called. */
   self: bigint;
-  /** Gas of the place and of the places that it called. If a function calls itself, its gas counts only once. */
+  /** Gas of the place and all places that it called. The gas of a recursive function is counted only once. */
   total: bigint;
 }
 
 const totals = new WeakMap<GasNode, bigint>();
 
-/** Returns the gas of a node and all nodes below it. The tree must be complete, because the sums are cached. */
+/** Returns the gas of a node and all its descendants. The tree must be complete, because sums are cached. */
 export function totalGas(node: GasNode): bigint {
   const known = totals.get(node);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ export function totalGas(node: GasNode): bigint {
   return total;
 }
 
-/** Adds up the gas of places with equal kind and name. The place with the highest own gas comes first. */
+/** Adds up gas by kind and name of the place. Places are sorted by their own gas, highest first. */
 export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   const known = new Map<string, PlaceGas>();
   const open = new Set<string>();
@@ -47,12 +47,12 @@ export function gasByPlace(root: GasNode): readonly PlaceGas[] {
   return [...known.values()].toSorted((a, b) => ascending(b.self, a.self) || ascending(b.total, a.total));
 }
 
-/** Converts VM gas to the chain's gas, with three decimals: "1234.567". */
+/** Converts VM gas to the chain's gas with three decimals, e.g. "1234.567". */
 export function chainGasText(vmGas: bigint): string {
   return withDecimals((vmGas * 1000n) / GAS_MULTIPLIER, 3, vmGas < 0n);
 }
 
-/** Formats a share as a percentage with one decimal: "12.3". */
+/** Formats a fraction as a percentage with one decimal, e.g. "12.3". */
 export function percentText(part: bigint, whole: bigint): string {
   if (whole <= 0n) return "0.0";
   const thousandths = (part * 1000n) / whole;
@@ -66,14 +66,14 @@ function withDecimals(scaled: bigint, decimals: number, isNegative: boolean): st
 
 const WIDTH = 1_000;
 const ROW = 18;
-/** Minimum width of a drawn place. Narrower places are omitted. */
+/** Minimum width of a place. Narrower places are not drawn. */
 const LEAST_WIDTH = 0.8;
-/** Maximum numbers of drawn rows and places. */
+/** Maximum numbers of rows and places to draw. */
 const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
 const CHARACTER = 7;
 
-/** Returns the part at a path of child indices from the root ("2.0.1"); "" selects the whole profile. */
+/** Returns the node at a path of child indices from the root, e.g. "2.0.1". An empty path selects the whole profile. */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {
   const indices = path === "" ? [] : path.split(".").map(Number);
   return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);
@@ -89,9 +89,8 @@ interface Box {
 }
 
 /**
- * Renders a profile as a flame graph. A place's width is proportional to its gas, and it is drawn above the places that it called.
- * `href` returns the link to the part at a path. The graph is hidden from screen readers, because a table contains the same
- * figures.
+ * Renders a profile as a flame graph. A place's width is proportional to its gas. Places that it called are drawn below it.
+ * `href` returns the link for a path. The graph is hidden from screen readers, because a table contains the same figures.
  */
 export function flameGraph(root: GasNode, path: string, href: (path: string) => string): Html {
   const shown = nodeAt(root, path) ?? root;
@@ -112,7 +111,7 @@ function layOut(shown: GasNode, path: string): readonly Box[] {
   return boxes;
 }
 
-/** Returns the boxes of a node's children. Gas that is given back has no width. */
+/** Returns the boxes of a node's children. A child with negative gas has no width. */
 function childrenOf({ node, path, x, width, row, gas }: Box): readonly Box[] {
   let left = x;
   return node.children.flatMap((child, index): Box[] => {

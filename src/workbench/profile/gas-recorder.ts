@@ -3,68 +3,68 @@ import { demangle } from "./demangle.ts";
 
 /** Kinds of nodes in a gas profile. */
 export const GAS_PLACES = [
-  // A transaction or one of its parts.
+  // A transaction, or one of its steps.
   "step",
-  // A message, a contract call, a reply, or a query.
+  // A message, contract call, reply or query.
   "message",
   "contract",
   "query",
-  // Wasm code: an entry point, its functions, or the host functions that it calls.
+  // Wasm code: an entry point, its functions, and host functions that it calls.
   "wasm",
   "function",
   "host",
-  // Gas without places below it: a kind of store access, an instance, or a rounding difference.
+  // Gas with no places below it: store accesses of one kind, instances, or rounding differences.
   "storage",
   "cost",
 ] as const;
 
 export type GasPlace = (typeof GAS_PLACES)[number];
 
-/** A place that used gas. Gas means VM gas: 140,000 units equal one unit of the chain's gas. */
+/** A place that used gas. Gas is VM gas, of which 140,000 units equal one unit of the chain's gas. */
 export interface GasNode {
   readonly place: GasPlace;
   readonly name: string;
   calls: number;
-  /** Gas that the place used itself, without the places below it. Negative only if gas is given back, e.g. by rounding. */
+  /** Gas used by the place itself, without places below it. Negative only if gas is given back, e.g. because of rounding. */
   self: bigint;
   readonly children: GasNode[];
-  /** The error that ended the work at this place. */
+  /** The error with which the place ended, if any. */
   error?: string;
 }
 
-/** A failed call into Wasm code. */
+/** A call to Wasm code that failed. */
 export interface WasmFailure {
   readonly error: string;
-  /** Names of the functions that were running, innermost first. */
+  /** Names of the running functions, innermost first. */
   readonly stack: readonly string[];
 }
 
-/** A transaction's gas by place. The gas of `root` and all nodes below it adds up to `gasUsed` times 140,000. */
+/** A transaction's gas by place. The gas of `root` and all its descendants adds up to `gasUsed` times 140,000. */
 export interface GasProfile {
-  /** Gas used, in the chain's gas. */
+  /** Gas used, in units of the chain's gas. */
   readonly gasUsed: bigint;
   readonly root: GasNode;
-  /** Failed calls into Wasm code, in call order. */
+  /** Failed calls to Wasm code, in call order. */
   readonly failures: readonly WasmFailure[];
 }
 
-/** Maximum number of nodes in a profile. Beyond it, one node per parent adds up the gas of all further places. */
+/** Maximum number of nodes in a profile. Further places are added up in a single node below each parent. */
 const MAX_NODES = 20_000;
-/** Maximum depth of a node. The gas of deeper calls is added up in the same way. */
+/** Maximum depth of a node. Deeper places are added up in the same way. */
 const MAX_DEPTH = 150;
-/** Maximum number of failures. A transaction ends at its first failure, unless contracts handle it. */
+/** Maximum number of failures. A transaction ends at its first failure unless a contract handles the failure. */
 const MAX_FAILURES = 16;
 
-/** Name of the node that collects everything beyond the limits. */
+/** Name of the node for everything beyond the limits. */
 export const BEYOND = "(deeper or further calls)";
 
-/** Builds one profile's tree. Places are entered and left in call order. */
+/** Builds the tree of a profile. Places are entered and left in call order. */
 export class GasRecorder {
   readonly root: GasNode;
   readonly failures: WasmFailure[] = [];
   /** Total gas of all nodes. */
   total = 0n;
-  /** Number of function calls in Wasm code. */
+  /** Number of function calls within Wasm code. */
   calls = 0;
   private readonly stack: GasNode[];
   private readonly merged = new WeakMap<GasNode, Map<string | number, GasNode>>();
@@ -83,18 +83,18 @@ export class GasRecorder {
     return this.stack.length;
   }
 
-  /** Enters a place that gets a new node on each entry. */
+  /** Enters a place, with a new node for each entry. */
   enter(place: GasPlace, name: string): void {
     const parent = this.current();
     this.push(this.isFull() ? this.beyond(parent) : this.append(parent, newNode(place, name)));
   }
 
-  /** Enters a place that has a single node in its parent. `key` is unique in the parent. `name` is called only once. */
+  /** Enters a place that has only one node in its parent, with this `key`. `name` is called only to create the node. */
   enterMerged(place: GasPlace, key: string | number, name: () => string): void {
     this.push(this.mergedNode(this.current(), place, { key, name }));
   }
 
-  /** Leaves places until `depth` of them remain. */
+  /** Leaves places until only `depth` places remain. */
   leaveTo(depth: number): void {
     this.stack.length = Math.max(depth, 1);
   }
@@ -104,7 +104,7 @@ export class GasRecorder {
     this.total += gas;
   }
 
-  /** Adds gas to a leaf below the current place. */
+  /** Adds gas to a leaf node below the current place. */
   addBelow(place: GasPlace, name: string, gas: bigint): void {
     const node = this.mergedNode(this.current(), place, { key: name, name: () => name });
     node.calls += 1;
@@ -151,7 +151,7 @@ export class GasRecorder {
     return known;
   }
 
-  /** Returns the node for everything beyond the limits, which has no children: inside it, the node itself. */
+  /** Returns the node below `parent` for everything beyond the limits. If `parent` is such a node, returns it. */
   private beyond(parent: GasNode): GasNode {
     if (parent.name === BEYOND) return parent;
     const known = this.mergedIn(parent);
@@ -166,12 +166,12 @@ function newNode(place: GasPlace, name: string): GasNode {
 }
 
 /**
- * Maximum number of function calls in one profile, which take about ten seconds. A transaction that uses all of a block's gas
- * could make a thousand times as many.
+ * Maximum number of function calls in a profile, which take about ten seconds. A transaction with all of a block's gas could make
+ * a thousand times as many calls.
  */
 const MAX_CALLS = 20_000_000;
 
-/** Thrown if a transaction calls more functions than one profile allows. */
+/** Thrown if a transaction calls more functions than a profile allows. */
 export class ProfileTooLargeError extends Error {
   constructor() {
     super(`too many function calls for a profile (more than ${MAX_CALLS})`);
@@ -182,14 +182,14 @@ export function recordCalls(recorder: GasRecorder): StartTrace {
   return (call) => new CallProfile(recorder, call);
 }
 
-/** The profile of one contract call. It adds the gas used since the last event to the function that was running. */
+/** Profiles a contract call. At each event, adds the gas used since the last event to the function that was running. */
 class CallProfile implements CallTrace {
   private readonly recorder: GasRecorder;
   private readonly call: TracedCall;
-  /** Functions by index and host functions by name, the innermost last. */
+  /** Running functions by index and host functions by name, innermost last. */
   private readonly running: (number | string)[] = [];
   private readonly depth: number;
-  /** VM gas used inside the VM until the last event. */
+  /** VM gas used inside the VM up to the last event. */
   private used = 0n;
   private failedIn: readonly (number | string)[] | undefined;
 

@@ -2,27 +2,27 @@ import type { PROFILE_FORMATS, ProfileRequest } from "../../localnet/cli/gas-rep
 import { isRecord, JsonField, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { GAS_PLACES, type GasNode, type WasmFailure } from "./gas-recorder.ts";
 
-/** The `abci_query` path for profiles, which only a local node serves. */
+/** Path of the `abci_query` for profiles, which only a local chain's node serves. */
 export const PROFILE_PATH = "/relaywatch/profile";
 
-/** A transaction's or query's gas by place. */
+/** Gas of a transaction or query, by place. */
 export interface ProfileReport {
-  /** The block's height; null for queries and simulations. */
+  /** Height of the block. Null for a query or simulation. */
   readonly height: bigint | null;
-  /** 0: success. */
+  /** Result code; 0 on success. */
   readonly code: number;
   readonly codespace: string;
   readonly log: string;
-  /** Gas used, in the chain's gas. The gas of all places adds up to this number times 140,000. */
+  /** Gas used, in units of the chain's gas. The gas of all places adds up to 140,000 times this number. */
   readonly gasUsed: bigint;
   readonly failures: readonly WasmFailure[];
   readonly root: GasNode;
 }
 
-/** Maximum depth that {@link parseProfileReport} accepts. A local node writes at most 20,000 places, 150 levels deep. */
+/** Maximum depth accepted by {@link parseProfileReport}. A local node writes at most 20,000 places in 150 levels. */
 const MAX_DEPTH = 400;
 
-/** Returns a report as JSON, which is also the profile format `json`. The gas of places is VM gas. */
+/** Formats a report as JSON, which is also the profile format `json`. Gas of places is in VM gas. */
 export function profileReportJson(report: ProfileReport): JsonObject {
   const { height, code, codespace, log, gasUsed, failures, root } = report;
   return {
@@ -49,7 +49,7 @@ function nodeJson({ place, name, calls, self, error, children }: GasNode): JsonO
   };
 }
 
-/** Parses the JSON from {@link profileReportJson}. Throws for anything else. */
+/** Parses the output of {@link profileReportJson}. Throws if the value is anything else. */
 export function parseProfileReport(value: unknown): ProfileReport {
   const json = new JsonField(value, "", wrongField);
   const height = json.member("height");
@@ -100,7 +100,7 @@ export function profileRequestJson(request: ProfileRequest): JsonObject {
   return { ...request };
 }
 
-/** Parses a request; undefined if the value is anything else. */
+/** Parses a request. Undefined if the value is not a request. */
 export function parseProfileRequest(value: unknown): ProfileRequest | undefined {
   if (!isRecord(value)) return undefined;
   const { kind, hash, tx, path, request } = value;
@@ -119,8 +119,8 @@ export function formatOfFile(file: string): ProfileFormat {
 }
 
 /**
- * Formats a profile. `speedscope` and `folded` use VM gas as their unit. Flame graphs cannot show negative gas, so both omit gas
- * that is given back, less than one unit of the chain's gas per Wasm call.
+ * Formats a profile. `speedscope` and `folded` use VM gas as their unit. Neither can show negative gas, so both omit gas that is
+ * given back, which is less than one unit of the chain's gas per Wasm call.
  */
 export function formatProfile(report: ProfileReport, format: ProfileFormat, title: string): string {
   switch (format) {
@@ -146,11 +146,11 @@ interface SpeedscopeEvent {
   readonly at: number;
 }
 
-/** Formats a profile in the speedscope file format (file-format-spec.ts, version 0.0.1), as one evented profile. */
+/** Formats a profile as an evented profile in a speedscope file (file-format-spec.ts, version 0.0.1). */
 function speedscope({ root }: ProfileReport, title: string): Readonly<Record<string, unknown>> {
   const frames = new Map<string, number>();
   const events: SpeedscopeEvent[] = [];
-  // A transaction's gas stays far below 2^53 units.
+  // The gas of a transaction is far below 2^53.
   let at = 0;
   const visit = (node: GasNode): void => {
     const name = frameName(node);

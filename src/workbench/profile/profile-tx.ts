@@ -30,22 +30,22 @@ type ProfileErrorFacts =
   | { readonly code: "profile-too-large" }
   | { readonly code: "profile-bad-request" };
 
-/** Thrown when a profile cannot be made. */
+/** Thrown if a profile cannot be made. */
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
-/** A node's application and its blocks, and the profiler to which the application reports. */
+/** The application and blocks of a node, and the profiler to which the application reports. */
 interface ProfileDeps {
   readonly app: Pick<abci.Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
-  /** Processor time that a query or simulation may take if it is not profiled. */
+  /** Processor time limit of a query or simulation that is not profiled. */
   readonly queryTimeMs: number;
   readonly profiler: Profiler;
 }
 
-/** How much more time profiling may take than a query. It needs more, but the chain makes no blocks until it ends. */
+/** Factor by which a profile's time limit exceeds a query's. It is small because the chain makes no blocks in the meantime. */
 const PROFILE_TIME = 2;
 
-/** Reruns the transaction or query without changing any state, and makes its profile. Throws {@link ProfileError}. */
+/** Reruns a transaction or query without changing any state, and profiles it. Throws {@link ProfileError}. */
 function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
   const { app, profiler, queryTimeMs } = deps;
   const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
@@ -88,7 +88,7 @@ export function profileSimulation(
   return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
 }
 
-/** Reruns a block and profiles its last transaction; undefined if the state before it is not stored or no gas is left for it. */
+/** Reruns a block and profiles its last transaction. Undefined if the state before it is not stored or no gas is left. */
 export function profileLastTx(
   block: abci.FinalizeBlockRequest,
   { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
@@ -132,18 +132,18 @@ function profileOfTx(hash: Uint8Array, deps: ProfileDeps, interrupt: Interrupt):
 }
 
 /**
- * Returns a block's request with the transactions up to `index`; undefined if parts of the block are not stored. Evidence is
- * never stored, so if it made a difference, {@link requireSame} rejects the block.
+ * Returns a block's request, with transactions up to `index`. Undefined if parts of the block are not stored. Evidence is never
+ * stored; if it affected the block, {@link requireSame} rejects the rerun.
  */
 function blockUpTo(store: BlockStore, height: bigint, index: number): abci.FinalizeBlockRequest | undefined {
   const block = store.block(height);
   if (block === undefined) return undefined;
-  // There is no signing validator set before the first block.
+  // Before the first block, no validator set has signed.
   const voters = validatorsAt(store, height - 1n)?.validators ?? [];
   return { ...toRequest(block, voters), txs: block.txs.slice(0, index + 1) };
 }
 
-/** Throws unless the rerun transactions have the same results as in their block, because the profile would be wrong. */
+/** Throws if the rerun's results differ from the block's results, because the profile would then be wrong. */
 function requireSame(store: BlockStore, height: bigint, results: readonly abci.TxResult[]): void {
   const isSame = results.every((result, index) => {
     const stored = store.txResult(height, index);
@@ -169,7 +169,7 @@ function reportOf(
   return { height, code, codespace, log, ...profile };
 }
 
-/** Answers an `abci_query` on {@link PROFILE_PATH}. The request and the response are JSON. */
+/** Handles an `abci_query` on {@link PROFILE_PATH}. Request and response are JSON. */
 function queryProfile(
   { data }: abci.QueryRequest,
   profile: (request: ProfileRequest) => ProfileReport,
@@ -201,36 +201,36 @@ export function createGasProfiles() {
     makeProfile(request, node ?? unreachable("a profile before the node is ready"));
   return {
     tracer: profiler.tracer,
-    /** Returns the additional queries that the chain's node serves. */
+    /** Returns additional queries for the chain's node. */
     queries: (parts: Omit<ProfileDeps, "profiler">): NodeQueries => {
       node = { ...parts, profiler };
       return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
     },
-    /** Reruns a transaction or a query. Throws `ProfileError`. Call it only once the node is ready. */
+    /** Profiles a transaction or query by running it again. Throws `ProfileError`. The node must be ready. */
     make,
   };
 }
 
-/** The result of a rerun transaction or query, and its gas by place. */
+/** Result of a rerun transaction or query, and its gas by place. */
 export interface Profiled<T> {
   readonly result: T;
   readonly profile: GasProfile;
 }
 
-/** Breaks down a transaction's gas by place, on request and without changing any result. */
+/** Breaks down a transaction's gas by place, on request and without affecting results. */
 export type Profiler = ReturnType<typeof createProfiler>;
 
-/** Creates a profiler. All code that uses it is synchronous, so a single variable for the recorder is safe. */
+/** Creates a profiler. A single variable for the recorder is safe, because all code that uses it is synchronous. */
 export function createProfiler() {
   let recorder: GasRecorder | undefined;
   return {
-    /** The tracer to which the state machine reports its work. */
+    /** Tracer to which the state machine reports its work. */
     tracer: {
       call: () => recorder && recordCalls(recorder),
       span: (context, kind, name, work) =>
         recorder === undefined ? work(context) : runSpan(recorder, context, { kind, name: name() }, work),
     } satisfies GasTracer,
-    /** Runs work with a recorder. `gasUsedBy` returns the gas to break down; undefined means the recorded gas. */
+    /** Runs work with a recorder. `gasUsedBy` returns the gas to break down. If undefined, the recorded gas is used. */
     record: <T>(name: string, run: () => T, gasUsedBy: (result: T) => bigint | undefined): Profiled<T> => {
       const outer = recorder;
       const own = new GasRecorder(name);
@@ -272,14 +272,15 @@ function runSpan<T>(
   }
 }
 
-/** Name of the node for rounding, which is always less than one unit of the chain's gas. */
+/** Name of the node for rounding differences, which are always less than one unit of the chain's gas. */
 const ROUNDING = "rounding of VM gas";
 /**
- * Name of the node for gas that has no place, or that was used but not consumed: above a message's gas limit, or in a Go panic.
+ * Name of the node for gas without a place, and for gas that was used but not consumed: above a message's gas limit, or in a Go
+ * panic.
  */
 const REST = "other";
 
-/** Adds the difference between `total` and the recorded gas, so that the sum is exact. */
+/** Records the difference between `total` and the recorded gas, so that the sum is exact. */
 function balance(recorder: GasRecorder, total: bigint): void {
   const rest = total - recorder.total;
   if (rest === 0n) return;
@@ -287,9 +288,7 @@ function balance(recorder: GasRecorder, total: bigint): void {
   recorder.addBelow("cost", isRounding ? ROUNDING : REST, rest);
 }
 
-/**
- * Descriptors of gas that another meter recorded before it is consumed: by Wasm code in a call, or by work with its own meter.
- */
+/** Descriptors of gas that has already been recorded elsewhere: by Wasm code in a call, or by work with its own gas meter. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "From limited Sub-Message",
   "Sub-Message OutOfGas panic",
@@ -297,7 +296,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "consume gas from cached context",
 ]);
 
-/** Names of store accesses by the SDK's cost descriptors. */
+/** Names for store accesses, by cost descriptor of the SDK. */
 const STORAGE: Readonly<Record<string, string>> = {
   ReadFlat: "store read",
   ReadPerByte: "store read",

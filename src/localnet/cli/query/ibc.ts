@@ -4,7 +4,7 @@ import type { CliContext } from "../../../platform/cli/cli-context.ts";
 import { cellText, fieldAt } from "../../../platform/cli/table.ts";
 import { type QueryGroup, query, queryCommands } from "../module-query.ts";
 
-/** Reads a height as ibc-go prints it: revision number and height. */
+/** Formats the height at `path` as ibc-go does: revision number and height. */
 function heightAt(path: string): (row: JsonValue) => string {
   return (row) => {
     const height = fieldAt(row, path);
@@ -13,7 +13,7 @@ function heightAt(path: string): (row: JsonValue) => string {
   };
 }
 
-/** Reads an enum value: `STATE_OPEN` as "open". */
+/** Formats the enum value at `path`, e.g. `STATE_OPEN` as "open". */
 function enumAt(path: string): (row: JsonValue) => string {
   return (row) =>
     cellText(fieldAt(row, path))
@@ -36,7 +36,6 @@ const CLIENT = {
   "TRUSTING PERIOD": "client_state.trusting_period",
 };
 
-/** Queries of `ibc.core.client.v1.Query`. */
 export const IBC_CLIENT_QUERIES: QueryGroup = {
   service: "ibc.core.client.v1.Query",
   fields: FIELDS,
@@ -60,7 +59,6 @@ const CONNECTION = {
   "THEIR CONNECTION": "counterparty.connection_id",
 };
 
-/** Queries of `ibc.core.connection.v1.Query`. */
 export const IBC_CONNECTION_QUERIES: QueryGroup = {
   service: "ibc.core.connection.v1.Query",
   fields: FIELDS,
@@ -85,7 +83,6 @@ const CHANNEL = {
 const NAMED_CHANNEL = { columns: { PORT: "port_id", CHANNEL: "channel_id", ...CHANNEL } };
 const PACKET = "SEQUENCE sequence, HASH data";
 
-/** Queries of `ibc.core.channel.v1.Query`. */
 export const IBC_CHANNEL_QUERIES: QueryGroup = {
   service: "ibc.core.channel.v1.Query",
   fields: FIELDS,
@@ -131,7 +128,7 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
   },
 };
 
-/** `relaywatch query ibc`. Uses the same names as ibc-go. */
+/** `relaywatch query ibc`, with the same command names as ibc-go. */
 export function queryIbcCommand(context: CliContext): Command {
   const group = (queries: QueryGroup, name: string, description: string): Command =>
     queryCommands(queries)(context).name(name).description(description);

@@ -33,7 +33,7 @@ const TRACE = "PATH path, DENOM base_denom";
 
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
-/** `relaywatch query MODULE`, for modules whose queries are all rows. Same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch query MODULE`, for modules whose queries are all rows. Names and arguments match Cosmos SDK programs. */
 export const MODULE_QUERIES = {
   auth: {
     service: "cosmos.auth.v1beta1.Query",
@@ -168,7 +168,7 @@ export const MODULE_QUERIES = {
       ),
     },
   },
-  /** Names are the same as in ibc-go. */
+  /** Names match ibc-go. */
   "ibc-transfer": {
     service: "ibc.applications.transfer.v1.Query",
     fields: {
@@ -226,7 +226,7 @@ export function parseHookType(text: string): number {
   throw new InvalidArgumentError(`expected an integer from 0 to 999999999, or one of ${names}`);
 }
 
-/** The payload of a failed call is base64-encoded JSON. */
+/** Returns the payload of a failed call, which is base64-encoded JSON. */
 function callText(failure: JsonValue): string {
   const payload = fieldAt(failure, "sudo_payload");
   return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);
@@ -266,7 +266,7 @@ function command(group: QueryGroup, name: string) {
   return (context: CliContext) => queryCommand(group, name, context);
 }
 
-/** `relaywatch query tx`: prints the transaction and its result as YAML or JSON. */
+/** `relaywatch query tx`: prints a transaction and its result as YAML or JSON. */
 export const queryTxCommand = command(TXS, "tx");
 
 export const queryTxsCommand = command(TXS, "txs");

@@ -44,7 +44,7 @@ const HISTORY = {
   ],
 } as const;
 
-/** Returns one row per entry, each including the fields of its record. */
+/** Returns a row for each of the record's entries. Each row also contains the record's other fields. */
 function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   return listAt(record, "entries").map((entry) => ({
     ...(isRecord(fields) ? fields : {}),
@@ -52,7 +52,7 @@ function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   }));
 }
 
-/** `relaywatch query staking`. Uses the same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch query staking`, with the same names and arguments as Cosmos SDK programs. */
 export const queryStakingCommand = queryCommands({
   service: "cosmos.staking.v1beta1.Query",
   fields: {

@@ -26,12 +26,12 @@ const WASM = {
   },
 } as const;
 
-/** Returns a key in base64, as sent in the request. */
+/** Parses a hex key and returns it in base64, as the request requires. */
 function parseKey(text: string): string {
   return toBase64(parsing(() => fromHex(text), "expected hex."));
 }
 
-/** Returns JSON text in base64, as sent in the request. */
+/** Checks JSON text and returns it in base64, as the request requires. */
 function parseQuery(text: string): string {
   return toBase64(utf8(parseJsonText(text)));
 }
@@ -82,7 +82,7 @@ const RAW_QUERIES: QueryGroup = {
   queries: { raw: query("RawContractState", "print an entry's value in base64", "VALUE") },
 };
 
-/** `relaywatch query wasm`. Same names as wasmd. `smart` and `state` mean `contract-state smart` and `contract-state all`. */
+/** `relaywatch query wasm`, with wasmd's names. `smart` is short for `contract-state smart`, `state` for `contract-state all`. */
 export function queryWasmCommand(context: CliContext): Command {
   const state = queryCommands(STATE_QUERIES)(context).addCommand(queryCommand(RAW_QUERIES, "raw", context));
   const short = queryCommands(QUERIES)(context);
@@ -129,7 +129,7 @@ function downloadCommand(context: CliContext): Command {
     );
 }
 
-/** `query wasm libwasmvm-version`: prints the version used by the chain that this program implements. */
+/** `query wasm libwasmvm-version`: prints the libwasmvm version of the chain that this program implements. */
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
     .description("print the version of the virtual machine whose behaviour local chains match exactly")

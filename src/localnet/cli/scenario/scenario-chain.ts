@@ -19,14 +19,14 @@ import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 export interface ScenarioTx {
   readonly hash: string;
   readonly confirmation: Confirmation;
-  /** The response to the transaction's message; null if the transaction failed. */
+  /** Response to the transaction's message. Null if the transaction failed. */
   readonly response: JsonValue;
 }
 
-/** A local chain as seen by a scenario: with the public test accounts, and without fine-tuning. */
+/** A local chain as scenarios use it, with public test accounts and fixed fee settings. */
 export type ScenarioChain = ReturnType<typeof createScenarioChain>;
 
-/** More than any scenario message needs. A simulation would reject the messages that are meant to fail in a block. */
+/** More gas than any scenario message needs. A simulation would reject the messages that are meant to fail in a block. */
 const GAS_LIMIT = 1_500_000n;
 
 export function createScenarioChain(profile: ChainProfile, client: PooledChainClient, signal: AbortSignal) {
@@ -38,14 +38,14 @@ export function createScenarioChain(profile: ChainProfile, client: PooledChainCl
     return createTxSender({ chainId: profile.chainId, memo: "scenario", gasPrice }, { ...deps, signer });
   };
   return {
-    /** Runs a gRPC query, such as `cosmos.bank.v1beta1.Query`, `SupplyOf`. Rejects with `ClientError`. */
+    /** Runs a gRPC query, e.g. `SupplyOf` of `cosmos.bank.v1beta1.Query`. Rejects with `ClientError`. */
     ask: async (service: string, rpc: string, request: JsonObject): Promise<JsonValue> => {
       const method =
         findService(service)?.methods.find(({ name }) => name === rpc) ?? unreachable(`no query ${rpc}`);
       const bytes = messageFromJson(method.requestType, request);
       return messageToJson(method.responseType, await client.grpcQuery(method.path, bytes, signal));
     },
-    /** Sends a test account's message, given as proto JSON. Returns a transaction that fails in its block, rather than throwing. */
+    /** Sends a message, in proto JSON, from a test account. Does not throw if the transaction fails in its block. */
     send: async (account: string, type: string, fields: JsonObject): Promise<ScenarioTx> => {
       const sender = await senderOf(account);
       const message = { typeUrl: `/${type}`, value: messageFromJson(type, fields) };
@@ -57,7 +57,7 @@ export function createScenarioChain(profile: ChainProfile, client: PooledChainCl
         );
       return { hash: toHex(hash).toUpperCase(), confirmation, response: responseOf(type, confirmation) };
     },
-    /** Returns the events of the first matching transaction; empty if there is none. */
+    /** Returns the events of the first transaction that matches. Empty if no transaction matches. */
     eventsOf: async (query: string): Promise<SearchPage["txs"][number]["result"]["events"]> => {
       const { txs } = await raceAbort(client.comet.txSearch({ query, per_page: 1 }), signal);
       return txs[0]?.result.events ?? [];

@@ -103,7 +103,7 @@ export const txDexCommand = messageCommands({
   },
 });
 
-/** Describes `Msg<name>`. Its response is printed; with `--dry-run`, the response of the query `Simulate<name>`. */
+/** Describes `Msg<name>`. Prints the message's response or, with `--dry-run`, the response of the query `Simulate<name>`. */
 function dexMessage(name: DexMessageName, description: string, more: Parameters<typeof message>[2] = {}) {
   return message(name, description, {
     ...more,
@@ -131,7 +131,7 @@ function price(text: string): string {
   return text;
 }
 
-/** Combines the two lists of flags into one list of options, one entry per position. */
+/** Combines two lists of flags into one list of options, with an entry for each position. */
 function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
   const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
     Array.isArray(flags) ? flags : [],
@@ -159,7 +159,7 @@ const PROCEEDS: readonly Line[] = [
   ["not sold", "maker_coin_out"],
 ];
 
-/** Lines for responses with one value per field. */
+/** Output lines for responses in which each field has one value. */
 const LINES = {
   Withdrawal: [
     ["token0 withdrawn", "reserve0_withdrawn"],
@@ -181,10 +181,10 @@ const LINES = {
   ],
 } as const satisfies Readonly<Record<string, readonly Line[]>>;
 
-/** The dex's message names, without `Msg`. */
+/** Names of the dex's messages, without `Msg`. */
 type DexMessageName = "Deposit" | keyof typeof LINES;
 
-/** Formats the response to a message for human readers. */
+/** Formats a message's response for people to read. */
 export function formatDexResponse(name: DexMessageName, response: JsonValue): string {
   return name === "Deposit" ? depositTable(response) : valueTable(LINES[name], response);
 }
@@ -205,7 +205,7 @@ const POSITION_COLUMNS = [
   column("ERROR", "error"),
 ];
 
-/** Formats one row per position, and the shares of all positions. */
+/** Formats a table with one row per position, followed by the total shares issued. */
 function depositTable(response: JsonValue): string {
   const [in0, in1, failed] = ["reserve0_deposited", "reserve1_deposited", "failed_deposits"].map((name) =>
     listAt(response, name),
@@ -223,7 +223,7 @@ function depositTable(response: JsonValue): string {
   return `${formatTable(POSITION_COLUMNS, rows ?? [])}\nshares issued: ${shares}`;
 }
 
-/** Formats a coin as "5untrn". Without a denomination, there is no coin. */
+/** Formats a coin, e.g. as "5untrn". A coin without a denomination is formatted as "-". */
 function valueText(value: JsonValue): string {
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(valueText).join(", ");
   if (!isRecord(value)) return cellText(value);

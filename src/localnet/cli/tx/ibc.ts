@@ -15,7 +15,7 @@ import { type Fields, textOf, type FieldWords, isJsonObject } from "../command-i
 import { message, messageCommands, type MessageGroup, messageCommand } from "../module-tx.ts";
 import { parseDuration, parseUint64 } from "../../../platform/cli/options.ts";
 
-/** `relaywatch tx ibc`: the IBC steps that people take by hand. A relayer takes all other steps. */
+/** `relaywatch tx ibc`: IBC steps that people perform themselves. Relayers perform all other steps. */
 export function txIbcCommand(context: CliContext): Command {
   const client = messageCommands(clientMessages(context))(context);
   const channel = messageCommands(CHANNEL_MESSAGES)(context);
@@ -50,7 +50,7 @@ function clientMessages(context: CliContext): MessageGroup {
   };
 }
 
-/** The header is already encoded and is left unchanged. */
+/** Encodes the update. The header in it is already encoded, and is copied unchanged. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
     clientId: textOf(client_id),
@@ -59,7 +59,7 @@ function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8A
   }).finish();
 }
 
-/** Reads the newest header of the client's chain, including the validators that the client trusts. Returns it as a base64 Any. */
+/** Returns the newest header of the client's chain, with the validators that the client trusts, as a base64 Any. */
 function newestHeader(
   { clientId, node }: { readonly clientId: string; readonly node: Fields[string] },
   options: ConnectionOptions,
@@ -81,7 +81,7 @@ function newestHeader(
   });
 }
 
-/** A channel on the chain to which the command connects. */
+/** A channel on the chain to which this command connects. */
 const CHANNEL_WORDS: FieldWords = [
   "<channel> channel on this chain, e.g. channel-0",
   numbered("channel", "channel-0"),
@@ -106,7 +106,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
       },
       complete: ({ ordered, ...given }) => ({
         "channel.counterparty.port_id": given["port_id"],
-        // As on the deployed chain, an empty version stays empty, and the other chain rejects it.
+        // As on the deployed chain, an empty version remains empty, and the other chain then rejects the channel.
         "channel.version": given["port_id"] === "transfer" ? "ics20-1" : "",
         ...given,
         "channel.state": "STATE_INIT",
@@ -120,7 +120,7 @@ const CHANNEL_MESSAGES: MessageGroup = {
   },
 };
 
-/** A channel has one connection. */
+/** Parses a connection id into a list with one element, because `connection_hops` is a list. */
 function connectionWords() {
   const parse = numbered("connection", "connection-0");
   return [
@@ -129,7 +129,7 @@ function connectionWords() {
   ] as const;
 }
 
-/** Returns a parser for ids that contain a number. */
+/** Returns a parser for ids that end in a number, e.g. "channel-0". */
 function numbered(kind: string, example: string): (text: string) => string {
   const pattern = new RegExp(`^${kind}-\\d{1,20}$`);
   return (text) => {
@@ -138,7 +138,7 @@ function numbered(kind: string, example: string): (text: string) => string {
   };
 }
 
-/** Parses a height as ibc-go prints it: "1-5000". */
+/** Parses a height in ibc-go's format, e.g. "1-5000". */
 export function parseHeight(text: string): {
   readonly revisionNumber: bigint;
   readonly revisionHeight: bigint;
@@ -151,7 +151,7 @@ export function parseHeight(text: string): {
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Returns a transfer's timeouts. A default timeout time is set unless only a height is given. */
+/** Returns a transfer's timeouts. The default timeout is used unless a timeout or a height is given. */
 export function timeoutFields(
   given: { readonly timeout?: number; readonly timeoutHeight?: JsonObject },
   nowMs: number,
@@ -202,7 +202,7 @@ const GROUP = {
   },
 } as const;
 
-/** `relaywatch tx ibc-transfer`. Uses the same names and arguments as ibc-go. */
+/** `relaywatch tx ibc-transfer`, with the same names and arguments as ibc-go. */
 export const txIbcTransferCommand = messageCommands({
   ...GROUP,
   messages: {
@@ -228,7 +228,7 @@ const SHORT: MessageGroup = {
   },
 };
 
-/** `relaywatch tx transfer`: the same command without the port, which is almost always `transfer`. */
+/** `relaywatch tx transfer`: the same command without the port argument, because the port is almost always `transfer`. */
 export function txTransferCommand(context: CliContext): ReturnType<typeof messageCommand> {
   return messageCommand(SHORT, "transfer", context);
 }

@@ -11,10 +11,10 @@ import { parseHookType } from "../query/modules.ts";
 
 const CONTRACT = "params.contract_address";
 
-/** Upper bound that detects a wrong file; no chain accepts a transaction of this size. */
+/** Maximum size to read, in case the wrong file is given. No chain accepts a transaction of this size. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
-/** `relaywatch tx MODULE`, for modules with few messages. Uses the same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch tx MODULE`, for modules with few messages. Names and arguments match Cosmos SDK programs. */
 const MODULE_MESSAGES = {
   bank: {
     service: "cosmos.bank.v1beta1.Msg",
@@ -105,7 +105,7 @@ function parseHeight(text: string): string {
   throw new InvalidArgumentError("expected a height above zero");
 }
 
-/** The chain accepts any address, but then rejects every transfer if it is not a contract. An empty address must be explicit. */
+/** Requires a contract address or an explicit `--none`. If the address is not a contract, the chain rejects every transfer. */
 function checkedContract({ [CONTRACT]: contract, none }: inputs.Fields): inputs.Fields {
   if ((contract === undefined) !== (none === true))
     throw new CliError(EXIT.usage, "specify a contract address or --none");
@@ -183,7 +183,7 @@ const govCommands = messageCommands({
   },
 });
 
-/** `relaywatch tx gov`. Uses the same names as a Cosmos SDK binary. */
+/** `relaywatch tx gov`, with the same names as Cosmos SDK programs. */
 export function txGovCommand(context: CliContext): Command {
   const group = legacyCommands(context);
   for (const command of govCommands(context).commands) group.addCommand(command);
@@ -205,10 +205,10 @@ function parseWeights(text: string): readonly JsonObject[] {
   });
 }
 
-/** Upper bound that detects a wrong file; no chain accepts a transaction of this size. */
+/** Maximum size to read, in case the wrong file is given. No chain accepts a transaction of this size. */
 const MAX_PERIODS_FILE_BYTES = 1024 * 1024;
 
-/** `relaywatch tx vesting`. Uses the same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch tx vesting`, with the same names and arguments as Cosmos SDK programs. */
 export const txVestingCommand = messageCommands({
   service: "cosmos.vesting.v1beta1.Msg",
   fields: {
@@ -243,7 +243,7 @@ Each part starts when the previous part ends, the first at start_time (Unix seco
   },
 });
 
-/** Reads a file in the SDK's format. Throws `CliError` if the content has any other format. */
+/** Reads vesting periods from a file in the SDK's format. Throws a `CliError` if the file has another format. */
 function readPeriods(file: string): inputs.Fields {
   try {
     const json: unknown = JSON.parse(readTextFile(file, MAX_PERIODS_FILE_BYTES));

@@ -21,7 +21,7 @@ The file has the same members as for a Cosmos SDK binary:
   "min-self-delegation": "1"
 }`;
 
-/** `relaywatch tx staking`. Uses the same names and arguments as a Cosmos SDK binary. */
+/** `relaywatch tx staking`, with the same names and arguments as Cosmos SDK programs. */
 export const txStakingCommand = messageCommands({
   service: "cosmos.staking.v1beta1.Msg",
   fields: {
@@ -73,19 +73,19 @@ export const txStakingCommand = messageCommands({
   },
 });
 
-/** Placeholder that the chain replaces with the current text. */
+/** The chain keeps the current text of a field with this value. */
 const KEEP = "[do-not-modify]";
 
 function textOption(flags: string, description: string): () => Option {
   return () => new Option(flags, description).default(KEEP, "unchanged");
 }
 
-/** Upper bound that detects a wrong file. */
+/** Maximum size to read, in case the wrong file is given. */
 const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();
 
-/** The file that `create-validator` reads in a Cosmos SDK program. */
+/** File format of `create-validator` in Cosmos SDK programs. */
 const validatorFile = z.strictObject({
   pubkey: z.strictObject({ "@type": z.string(), key: z.string() }),
   amount: z.string().transform(checkedBy(parseCoin)),
@@ -100,7 +100,7 @@ const validatorFile = z.strictObject({
   "min-self-delegation": z.string().regex(/^\d{1,77}$/, "expected an integer in quotes"),
 });
 
-/** Reads a validator file. Returns `MsgCreateValidator` without the address. Throws a `CliError` listing every invalid field. */
+/** Reads a validator file. Returns `MsgCreateValidator` without the address. Throws a `CliError` with all invalid fields. */
 function readValidatorFile(file: string): JsonObject {
   const parsed = validatorFile.safeParse(readJson(file));
   if (!parsed.success) throw unusable(file, z.prettifyError(parsed.error));

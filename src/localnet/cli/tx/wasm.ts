@@ -10,7 +10,7 @@ import { readContract } from "../contract-code.ts";
 import { PROFILE_OPTIONS } from "../gas-reports.ts";
 import { message, messageCommands } from "../module-tx.ts";
 
-/** Who may instantiate contracts from a code. */
+/** Who may instantiate a contract from the code. */
 const PERMISSION = {
   everybody: () =>
     new Option("--instantiate-everybody", "let anyone create contracts from the code").conflicts([
@@ -47,7 +47,7 @@ const CREATE = {
   prints: { contract: "address" },
 } as const;
 
-/** `relaywatch tx wasm`. Uses the same names and arguments as wasmd. */
+/** `relaywatch tx wasm`, with the same names and arguments as wasmd. */
 export const txWasmCommand = messageCommands({
   service: "cosmwasm.wasm.v1.Msg",
   sending: { callsContract: true },
@@ -119,13 +119,13 @@ export const txWasmCommand = messageCommands({
       "choose who may create contracts from a code",
       { takes: ["code_id"], options: PERMISSION, complete: withNewPermission },
     ),
-    // A call to pinned code costs 2,000 gas instead of 60,000.
+    // A call to a pinned code costs 2,000 gas instead of 60,000.
     pin: message("PinCodes", "pin codes, so that calls to them cost less gas"),
     unpin: message("UnpinCodes", "unpin codes, so that calls to them cost full gas"),
   },
 });
 
-/** Undefined means the chain's default. */
+/** Returns undefined to use the chain's default permission. */
 function permissionOf({ everybody, nobody, addresses }: Fields): JsonValue | undefined {
   if (addresses !== undefined) return { permission: "ACCESS_TYPE_ANY_OF_ADDRESSES", addresses };
   if (everybody === true) return { permission: "ACCESS_TYPE_EVERYBODY" };
@@ -141,7 +141,7 @@ function withNewPermission({ code_id, ...choice }: Fields): Fields {
   );
 }
 
-/** As in wasmd, either `--admin` or `--no-admin` must be given: a contract without an admin can never be migrated. */
+/** Requires either `--admin` or `--no-admin`, as wasmd does, because a contract without an admin can never be migrated. */
 function withAdmin({ admin, ...given }: Fields): Fields {
   if (admin !== undefined) return { ...given, admin: admin === false ? "" : admin };
   throw new CliError(EXIT.usage, "specify --admin ADDRESS (who may migrate the contract) or --no-admin");
@@ -167,7 +167,7 @@ function messageWords(description: string) {
   return { msg: [`<json> ${description}`, parseJsonText] } as const;
 }
 
-/** Encodes a contract message exactly as written, because proto JSON loses spaces and the digits of long numbers. */
+/** Encodes a contract message exactly as written, because proto JSON would lose spaces and digits of long numbers. */
 function asWritten<T extends { readonly msg: Uint8Array }>(
   name: string,
   type: { decode(bytes: Uint8Array): T; encode(message: T): { finish(): Uint8Array } },

@@ -1,15 +1,15 @@
 import { type Interrupt, InterruptedError } from "../../chain/runtime/gas.ts";
 
 /**
- * Default maximum processor time for a query or simulation. While one runs, the node makes no blocks and answers no other
- * request. A block's gas alone would let an endless loop run for six seconds.
+ * Default processor time limit for a query or simulation. While one is running, the node makes no blocks and handles no other
+ * requests. Limited only by a block's gas, an endless loop could run for six seconds.
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 
-/** Clocks that a deadline reads, in ms. */
+/** Clocks for a deadline, in ms. */
 export interface DeadlineDeps {
   readonly monotonicMs: () => number;
-  /** Processor time that this process has used. */
+  /** Processor time used by this process so far. */
   readonly cpuMs: () => number;
 }
 
@@ -23,13 +23,13 @@ const SYSTEM: DeadlineDeps = {
 
 /**
  * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time since the
- * call. Other processes' load does not count, so that a request ends in the same way on a busy machine.
+ * call. Load from other processes is not included, so requests end at the same point on a busy machine.
  */
 export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
   const startMs = deps.monotonicMs();
   const startCpuMs = deps.cpuMs();
   return () => {
-    // Check the elapsed time first, because it is faster to read and, without other threads, never below the processor time.
+    // Check the elapsed time first. It is faster to read and, without other threads, never less than the processor time.
     if (deps.monotonicMs() - startMs < limitMs || deps.cpuMs() - startCpuMs < limitMs) return;
     throw new InterruptedError(
       `the node ended this request after ${limitMs} ms of processor time, the limit for queries and simulations (query_time in the chain file)`,

@@ -5,12 +5,12 @@ export type MempoolErrorFacts =
   | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
   | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
 
-/** Thrown if the mempool rejects a transaction before CheckTx. Uses CometBFT's texts. */
+/** Thrown if the mempool rejects a transaction before CheckTx. Messages match CometBFT's. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
 export class PageError extends CodedError<{ readonly code: "page-out-of-range"; readonly pages: number }> {}
 
-/** Checks a 1-based page against `total` entries. An empty list has one page. Throws {@link PageError} with CometBFT's text. */
+/** Checks a 1-based page number. An empty list has one page. Throws {@link PageError} with the same message as CometBFT. */
 export function requirePage(page: number | bigint, total: number, perPage: number): void {
   const pages = Math.max(1, Math.ceil(total / perPage));
   if (page >= 1 && page <= pages) return;
@@ -23,7 +23,7 @@ export function requirePage(page: number | bigint, total: number, perPage: numbe
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
-  /** Writing to the disk failed. */
+  /** A write to disk failed. */
   | { readonly code: "store-failed"; readonly path: string }
   | { readonly code: "no-state"; readonly home: string }
   | { readonly code: "other-genesis"; readonly chainId: string }

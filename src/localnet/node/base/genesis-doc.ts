@@ -6,20 +6,20 @@ import { PROFILE_NAMES, type ProfileName } from "../../chain/deviations/deviatio
 import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import { NodeError } from "./errors.ts";
 
-/** Consensus parameters. A header's `consensus_hash` covers only the two block limits. */
+/** Consensus parameters. Of these, a header's `consensus_hash` covers only the two block limits. */
 export interface ConsensusParams {
-  /** Maximum size of an encoded block. */
+  /** Maximum size of an encoded block, in bytes. */
   readonly maxBytes: bigint;
   /** Maximum gas per block; -1 means no limit. */
   readonly maxGas: bigint;
   readonly evidenceMaxAgeBlocks: bigint;
   readonly evidenceMaxAgeNs: bigint;
   readonly evidenceMaxBytes: bigint;
-  /** 0 disables vote extensions, so that a block contains only transactions. */
+  /** First height with vote extensions. With 0, vote extensions are disabled, and blocks contain only transactions. */
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** A local chain's parameters. They match the real network's, but without vote extensions. */
+/** Default parameters of a local chain. They match the real network, except that vote extensions are disabled. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,
@@ -29,7 +29,7 @@ export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   voteExtensionsEnableHeight: 0n,
 };
 
-/** Returns the parameters as JSON, as shown in a genesis document and by the RPC method `consensus_params`. */
+/** Returns the parameters as JSON, in the format of genesis documents and of the RPC method `consensus_params`. */
 export function consensusParamsToJson(
   params: ConsensusParams,
   version: JsonObject = { app: "0" },
@@ -47,7 +47,7 @@ export function consensusParamsToJson(
   };
 }
 
-/** Parses the JSON from {@link consensusParamsToJson}. All parameters are required. Throws the field's error. */
+/** Parses JSON in the format of {@link consensusParamsToJson}. All parameters are required. Throws the field's error. */
 function parseConsensusParams(params: JsonField): ConsensusParams {
   const block = params.member("block");
   const evidence = params.member("evidence");
@@ -62,7 +62,7 @@ function parseConsensusParams(params: JsonField): ConsensusParams {
   };
 }
 
-/** Reads a 64-bit integer, which must be a string as in CometBFT's JSON. Throws the field's error. */
+/** Reads a 64-bit integer, which CometBFT's JSON represents as a string. Throws the field's error. */
 function quotedInt64(field: JsonField): bigint {
   if (typeof field.value !== "string" || !/^-?\d+$/.test(field.value)) {
     throw field.error(field.path, "a number in quotes");
@@ -70,7 +70,7 @@ function quotedInt64(field: JsonField): bigint {
   return field.asInt64();
 }
 
-/** A chain's genesis document, like CometBFT's genesis.json. */
+/** A chain's genesis document, as in CometBFT's genesis.json. */
 export interface GenesisDoc {
   readonly genesisTimeNs: bigint;
   readonly chainId: string;
@@ -78,7 +78,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** The chain's profile. Default: `specification`. CometBFT does not know this member and ignores it. */
+  /** The chain's profile. Default: `specification`. CometBFT ignores this field. */
   readonly profile?: ProfileName;
 }
 
@@ -97,19 +97,19 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
     })),
     app_hash: "",
     app_state: doc.appState,
-    // Omit the default, so that a document has only one encoding.
+    // Omit the default, so that each document has only one encoding.
     ...(doc.profile === "deployed" ? { profile: doc.profile } : {}),
   };
 }
 
 const ED25519_KEY_TYPE = "tendermint/PubKeyEd25519";
 
-/** Encodes a document as JSON. A restart compares these bytes, which depend on the member order in `appState`. */
+/** Encodes a document as JSON. A restart compares the bytes, so the order of fields in `appState` matters. */
 export function encodeGenesis(doc: GenesisDoc): Uint8Array {
   return utf8(JSON.stringify(genesisToJson(doc)));
 }
 
-/** Decodes the bytes from {@link encodeGenesis}. Throws `NodeError` `bad-genesis`. */
+/** Decodes the output of {@link encodeGenesis}. Throws `NodeError` `bad-genesis`. */
 export function decodeGenesis(bytes: Uint8Array): GenesisDoc {
   let document: unknown;
   try {
@@ -160,7 +160,7 @@ function parseValidators(field: JsonField): readonly ValidatorPower[] {
   });
 }
 
-/** Checks only that the state is an object. The modules check its members when they read it. */
+/** Checks only that the state is an object. Each module validates its own state when it reads it. */
 function parseAppState(field: JsonField): JsonObject {
   if (!isJsonObject(field.value)) throw field.error(field.path, "an object");
   return field.value;
@@ -177,7 +177,7 @@ function badGenesis(path: string, problem: string, cause?: unknown): NodeError {
   return new NodeError({ code: "bad-genesis", path }, `${where}: ${problem}`, { cause });
 }
 
-/** Checks only the object itself. Its members are JSON values, because the document comes from JSON or typed code. */
+/** Checks only that the value is an object. Its fields are JSON values, because documents come from JSON or typed code. */
 function isJsonObject(value: unknown): value is { readonly [key: string]: JsonValue } {
   return isRecord(value);
 }

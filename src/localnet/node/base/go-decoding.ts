@@ -1,7 +1,7 @@
 import { fromBase64, fromHex, utf8 } from "../../../platform/base/bytes.ts";
 import { goJsonSyntaxError } from "../../../platform/base/go-json-syntax.ts";
 
-/** Decodes hex. Throws a plain error with the text from Go's `encoding/hex`. */
+/** Decodes hex. Throws a plain error with the message from Go's `encoding/hex`. */
 export function goHexDecode(text: string): Uint8Array {
   for (const rune of text) {
     if (!/[0-9a-fA-F]/.test(rune)) throw new Error(`encoding/hex: invalid byte: ${printRune(rune)}`);
@@ -10,13 +10,13 @@ export function goHexDecode(text: string): Uint8Array {
   return fromHex(text);
 }
 
-/** Prints a character's first byte like Go's `%#U`, because Go reports the first invalid byte. */
+/** Formats a character's first byte like Go's `%#U`, because Go reports the first invalid byte. */
 function printRune(rune: string): string {
   const byte = utf8(rune)[0] ?? 0;
   return `U+${byte.toString(16).toUpperCase().padStart(4, "0")} '${String.fromCodePoint(byte)}'`;
 }
 
-/** Decodes standard base64, ignoring line breaks. Throws a plain error with the text from Go's `encoding/base64`. */
+/** Decodes standard base64, ignoring line breaks. Throws a plain error with the message from Go's `encoding/base64`. */
 export function goBase64Decode(text: string): Uint8Array {
   const compact = text.replaceAll(/[\r\n]/g, "");
   const bad = /[^A-Za-z0-9+/]/.exec(compact);
@@ -26,7 +26,7 @@ export function goBase64Decode(text: string): Uint8Array {
   return fromBase64(compact);
 }
 
-/** Returns true if the text from `at` on is exactly the required padding. */
+/** Returns true if the text from `at` on is exactly the padding that is required. */
 function isPadding(text: string, at: number): boolean {
   const padding = text.slice(at);
   return (at % 4 === 2 && padding === "==") || (at % 4 === 3 && padding === "=");
@@ -36,17 +36,17 @@ function corrupt(at: number): Error {
   return new Error(`illegal base64 data at input byte ${at}`);
 }
 
-/** Parses JSON. Throws a plain error with the text from Go's `encoding/json`. */
+/** Parses JSON. Throws a plain error with the message from Go's `encoding/json`. */
 export function goJsonParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The second, slower pass that finds Go's error text runs only after a failure.
+    // Only after a failure, run a slower pass that produces Go's error message.
     throw new Error(goJsonSyntaxError(utf8(text)) ?? "invalid JSON");
   }
 }
 
-/** Returns the name that Go's `encoding/json` uses in its errors for a JSON value's type. */
+/** Returns the name of a JSON value's type in errors from Go's `encoding/json`. */
 export function goKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   if (typeof value === "boolean") return "bool";

@@ -15,19 +15,19 @@ import {
 import { BusyError, RETRY_AFTER } from "./work-queue.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 
-/** A server's address, and the command line option that changes its port. */
+/** A server's address, and the command-line option that changes its port. */
 export interface ServerAddress {
   readonly host: string;
-  /** The server's port; 0 selects a free one. */
+  /** Port to listen on. With 0, the system chooses a free port. */
   readonly port: number;
   readonly portOption: string;
-  /** Hosts and web pages that may use the server. gRPC ignores this because browsers do not support plain HTTP/2. */
+  /** Hosts and web pages that may use the server. gRPC ignores this, because browsers do not support unencrypted HTTP/2. */
   readonly access?: HttpAccess;
 }
 
 export interface NodeServer {
   readonly name: string;
-  /** Starts listening. Returns the bound port. Rejects with `ListenError`. */
+  /** Starts listening and returns the bound port. Rejects with `ListenError`. */
   readonly listen: () => Promise<number>;
   /** Stops listening and closes open connections within a second. */
   readonly close: () => Promise<void>;
@@ -35,18 +35,18 @@ export interface NodeServer {
 
 /** Limits for the RPC and REST servers. */
 export const NODE_HTTP_LIMITS: HttpLimits = {
-  // CometBFT and the SDK allow 1 MB, but a block-sized transaction in base64 needs more.
+  // CometBFT and the SDK allow 1 MB, but a transaction as large as a block needs more in base64.
   maxBodyBytes: 4_000_000,
-  // CometBFT's default for the RPC's `max_open_connections` is 900. Here, WebSockets alone may use that many.
+  // CometBFT's default `max_open_connections` is 900 for RPC. Here, WebSockets alone may use that many.
   maxConnections: 1_000,
   headersTimeoutMs: 10_000,
   // CometBFT's read timeout.
   requestTimeoutMs: 10_000,
   keepAliveMs: 60_000,
-  // One process may run two chains with two servers each.
+  // A single process may run two chains with two servers each.
   maxUnsentBytes: 67_108_864,
   stalledMs: 15_000,
-  // `NodeServer.close` promises to end within a second.
+  // `NodeServer.close` must end within a second.
   closeGraceMs: 500,
 };
 
@@ -54,7 +54,7 @@ interface NodeHttpOptions extends Pick<HttpServerOptions, "upgrade" | "budget"> 
   readonly handle: (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 }
 
-/** Creates the node's HTTP server. Like Go's `net/http`, it sends its own replies as plain text. */
+/** Creates an HTTP server for the node. Like Go's `net/http`, it sends its own error responses as plain text. */
 export function createNodeHttpServer(
   name: string,
   { host, port, portOption, access }: ServerAddress,

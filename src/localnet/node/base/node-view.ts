@@ -7,24 +7,24 @@ import { sha256, toHex, utf8 } from "../../../platform/base/bytes.ts";
 export interface StoredBlock {
   readonly header: Header;
   readonly txs: readonly Uint8Array[];
-  /** The commit for the previous block. The first block has an empty commit with height 0. */
+  /** Commit for the previous block. In the first block, this commit is empty and has height 0. */
   readonly lastCommit: Commit;
   readonly blockId: BlockId;
   /** Length of the encoded block (`encodeBlock`). */
   readonly sizeBytes: number;
 }
 
-/** The results of a block (FinalizeBlock). */
+/** Results of a block (FinalizeBlock). */
 export interface StoredResults {
   readonly height: bigint;
   readonly txResults: readonly TxResult[];
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
-  /** Hash of the state after this block. The next block's header contains it. */
+  /** Hash of the state after this block. The header of the next block contains this hash. */
   readonly appHash: Uint8Array;
 }
 
-/** An executed transaction. `hash` is the SHA-256 of `tx`; `index` is its position in the block. */
+/** An executed transaction. `hash` is the SHA-256 hash of `tx`; `index` is the transaction's position in the block. */
 export interface StoredTx {
   readonly hash: Uint8Array;
   readonly height: bigint;
@@ -41,44 +41,44 @@ export interface SearchRequest {
   readonly perPage: number;
 }
 
-/** One page of search results. `total` counts the items on all pages. */
+/** A page of search results. `total` counts the results on all pages. */
 export interface SearchPage<T> {
-  /** The page's items, each decoded only when the iteration reaches it. Can be iterated only once. */
+  /** Results on this page, which are decoded lazily. Can be iterated only once. */
   readonly items: Iterable<T>;
   readonly total: number;
 }
 
-/** The identity of the chain and the node, and the latest block. */
+/** Identity of the chain and the node, and facts about the latest block. */
 export interface NodeStatus {
   readonly chainId: string;
   readonly moniker: string;
-  /** The application's version, e.g. "6.0.3". */
+  /** Version of the application, e.g. "6.0.3". */
   readonly appVersion: string;
   readonly latestHeight: bigint;
   readonly latestHash: Uint8Array;
   /** Hash of the state after the latest block. */
   readonly latestAppHash: Uint8Array;
   readonly latestTimeNs: bigint;
-  /** Height of the lowest readable block or, before the first block, the initial height. */
+  /** Lowest height whose block is available. Before the first block, the initial height. */
   readonly earliestHeight: bigint;
 }
 
-/** Hash and CheckTx result of a broadcast transaction. If the code is 0, the transaction is in the mempool. */
+/** Hash of a broadcast transaction, and its CheckTx result. With code 0, the transaction is in the mempool. */
 export interface BroadcastResult {
   readonly hash: Uint8Array;
   readonly check: TxResult;
 }
 
-/** `abci_query` handlers by path. */
+/** Handlers for `abci_query`, by path. */
 export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
 
 /**
- * What a chain's servers (RPC, REST, gRPC, control) can read and do. All reads are synchronous, show committed state, and return
- * undefined for an unknown height or hash. Returned objects are shared and must not be modified.
+ * Access to a chain for its servers (RPC, REST, gRPC, control). Reads are synchronous and return committed state, or undefined if
+ * the height or hash is unknown. Returned objects are shared and must not be modified.
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
-  /** Runs an ABCI query on a gRPC path or a store, at any stored height. An error is part of the response. */
+  /** Runs an ABCI query on a gRPC path or a store at any stored height. Errors are part of the response. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
   /** Returns the gRPC query paths that the application supports. */
@@ -88,9 +88,9 @@ export interface NodeView {
   readonly block: (height: bigint) => StoredBlock | undefined;
   readonly blockByHash: (hash: Uint8Array) => StoredBlock | undefined;
   readonly results: (height: bigint) => StoredResults | undefined;
-  /** Returns the commit for a block. It comes from the next block or, for the latest block, from the votes. */
+  /** Returns the commit for a block: from the next block or, for the latest block, from the votes. */
   readonly commit: (height: bigint) => Commit | undefined;
-  /** Returns the validators that sign a block, with proposer and priorities. They are known up to one block above the latest. */
+  /** Returns the validators that sign a block, with proposer and priorities. Known up to one height above the latest. */
   readonly validators: (height: bigint) => ValidatorSet | undefined;
   readonly tx: (hash: Uint8Array) => StoredTx | undefined;
   /** Searches transactions. Throws `QueryLanguageError` for an invalid query, and `PageError` if the page is out of range. */
@@ -101,7 +101,7 @@ export interface NodeView {
   readonly broadcast: (tx: Uint8Array) => BroadcastResult;
   /** Runs CheckTx without adding the transaction to the mempool. */
   readonly check: (tx: Uint8Array) => TxResult;
-  /** Returns the number and total size of the pending transactions, and the first `limit` of them. */
+  /** Returns the number and total size of pending transactions, and the first `limit` transactions. */
   readonly unconfirmed: (limit: number) => {
     readonly count: number;
     readonly bytes: number;
@@ -111,7 +111,7 @@ export interface NodeView {
   readonly onBlock: (listener: (block: StoredBlock, results: StoredResults) => void) => () => void;
 }
 
-/** Returns an id in CometBFT's format (40 hex digits). It is a hash of the names, because a node without peers needs no key. */
+/** Returns an id in CometBFT's format (40 hex digits), derived from the names. A node without peers needs no key. */
 export function nodeId(chainId: string, moniker: string): string {
   return toHex(sha256(utf8(`node ${chainId} ${moniker}`)).subarray(0, 20));
 }
@@ -119,7 +119,7 @@ export function nodeId(chainId: string, moniker: string): string {
 /** CometBFT release whose RPC this node implements. Clients use it to choose their protocol version. */
 export const COMET_VERSION = "0.38.17";
 
-/** The P2P channel ids that CometBFT announces, each one byte in hex. */
+/** P2P channel ids that CometBFT advertises, each of which is one byte in hex. */
 export const P2P_CHANNELS = "40202122233038606100";
 
 /** P2P protocol version that {@link COMET_VERSION} uses. */

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { SendBudget } from "../../../platform/http/http-connections.ts";
 
-/** Thrown if a request waits too long or too many requests wait. HTTP servers then return 503, the gRPC server Unavailable. */
+/** Thrown if a request waits too long or the queue is full. HTTP servers then return 503, and the gRPC server Unavailable. */
 export class BusyError extends Error {
   constructor() {
     super("the node is busy with other requests; try again later");
@@ -9,34 +9,34 @@ export class BusyError extends Error {
   }
 }
 
-/** Response header that asks a client to try again after {@link BusyError}. */
+/** Response header that tells a client to retry after a {@link BusyError}. */
 export const RETRY_AFTER: Readonly<Record<string, string>> = { "Retry-After": "1" };
 
-/** One call in a request. A long computation may await only `pause`, between its parts. No other request runs in the meantime. */
+/** A call within a request. A long computation may await `pause`, but nothing else. No other request runs in the meantime. */
 export type QueuedCall<T> = (pause: () => Promise<void>) => T | Promise<T>;
 
 export interface Waiter {
   readonly isGone: () => boolean;
-  /** Limits the server's responses that clients have not read yet. A request starts once there is capacity for its response. */
+  /** Limits the size of responses that clients have not read yet. A request starts once its response has room in the budget. */
   readonly budget: Pick<SendBudget, "untilCapacity">;
 }
 
-/** Runs the requests to all of a node's servers one at a time. */
+/** Runs requests from all of a node's servers, one at a time. */
 export type WorkQueue = ReturnType<typeof createWorkQueue>;
 
-/** Maximum number of waiting requests. It is far below the connection limit, so that new clients can replace refused ones. */
+/** Maximum number of waiting requests. Far below the connection limit, so that new clients can replace rejected ones. */
 export const MAX_WAITING_REQUESTS = 256;
-/** How long a request may wait for its start before it is refused. */
+/** How long a request may wait to start before it is rejected. */
 const MAX_WAIT_MS = 5_000;
-/** How long a request may wait for response capacity before it is refused, because other requests wait behind it. */
+/** How long a request may wait for response capacity before it is rejected. It is short because other requests wait behind it. */
 const MAX_CAPACITY_WAIT_MS = 2_000;
-/** The node is overloaded once the oldest request has waited this long. */
+/** The queue is overloaded if its oldest request has waited longer than this. */
 const OVERLOADED_AFTER_MS = 500;
-/** Maximum working time without a pause. It is short because making a block takes several turns of the event loop. */
+/** Maximum working time without a pause. It is short because making a block takes several event loop turns. */
 const SLICE_MS = 10;
 /**
- * After working for this long, the queue rests for as long as it worked, even if it is not overloaded. Otherwise, clients behind
- * a flood of slow requests would never reach it, because a turn of the event loop accepts only one connection.
+ * After working for this long, the queue rests for the same time, even if it is not overloaded. Otherwise, new clients could not
+ * connect during a flood of slow requests, because the event loop accepts only one connection per turn.
  */
 const LONG_MS = 50;
 
@@ -49,14 +49,14 @@ interface WaitingRequest {
 interface WorkQueueDeps {
   readonly monotonicMs: () => number;
   readonly rest: (ms: number) => Promise<unknown>;
-  /** Resolves after the given time, or rejects if the signal aborts. */
+  /** Resolves after the given time. Rejects if the signal aborts. */
   readonly expire: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * Creates a queue. It lets the process do other work every 10 ms or after a longer call. While overloaded and after a long call,
- * it rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue runs the newest
- * request first, because a client that has waited for long is part of the flood or has given up.
+ * Creates a queue. After every 10 ms of work, or after a longer call, it lets the process do other work. If it is overloaded or a
+ * call was long, it rests for as long as it has worked, so that requests use at most half of the time. An overloaded queue runs
+ * the newest request first, because clients that have waited long are part of the flood or have given up.
  */
 export function createWorkQueue(
   deps: WorkQueueDeps = {
@@ -65,7 +65,7 @@ export function createWorkQueue(
     expire: (ms, signal) => setTimeout(ms, undefined, { signal }),
   },
 ) {
-  // The waiting requests, oldest first.
+  // Waiting requests, oldest first.
   const waiting: WaitingRequest[] = [];
   let isRunning = false;
   let sliceStartMs = 0;
@@ -82,7 +82,7 @@ export function createWorkQueue(
   };
   const runAll = async (): Promise<void> => {
     isRunning = true;
-    // Start a new slice, because the time since the last request was not working time.
+    // Start a new slice, because the queue has been idle since the last request.
     sliceStartMs = deps.monotonicMs();
     for (let next = take(); next !== undefined; next = take()) await next.start();
     isRunning = false;
@@ -118,9 +118,9 @@ export function createWorkQueue(
   };
   return {
     /**
-     * Runs a request's calls in order and resolves with their results. No other request runs between them, so that only one
+     * Runs a request's calls in order and resolves with their results. No other request runs in between, so that only one
      * unfinished response is in memory. Rejects with {@link BusyError} if the node is too busy, and with another error if the
-     * client is gone, because nobody awaits the results.
+     * client has disconnected.
      */
     run: <T>(calls: readonly QueuedCall<T>[], waiter: Waiter): Promise<readonly T[]> =>
       new Promise((resolve, reject) => {

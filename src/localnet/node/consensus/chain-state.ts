@@ -8,14 +8,14 @@ import { encodeGenesis, type GenesisDoc } from "../base/genesis-doc.ts";
 import type { BlockStore } from "../storage/block-store.ts";
 import type { HeightRecord } from "../storage/block-codec.ts";
 
-/** What the next block depends on, like CometBFT's `state.State`. */
+/** State on which the next block depends, as in CometBFT's `state.State`. */
 export interface ChainState {
   readonly chainId: string;
-  /** Height of the last block. Before the first block, it is the initial height minus 1. */
+  /** Height of the last block. Before the first block, the initial height minus 1. */
   readonly height: bigint;
   readonly initialHeight: bigint;
   readonly lastBlockId: comet.BlockId;
-  /** Time of the last block. Before the first block, it is the genesis time. */
+  /** Time of the last block. Before the first block, the genesis time. */
   readonly lastTimeNs: bigint;
   /** Commit for the last block. Empty before the first block. */
   readonly lastCommit: comet.Commit;
@@ -31,10 +31,10 @@ export interface ChainState {
 
 /**
  * Loads the state after the last block on disk. If there is no block, stores the genesis document and initializes the
- * application. Throws `NodeError` `state-mismatch` if the application's state is not the state after the last block.
+ * application. Throws `NodeError` `state-mismatch` if the application's state is not the state after that block.
  *
- * Unlike CometBFT's handshake, never replays a block. A block and its application state are written in one transaction, so both
- * are at the same height even after a `kill -9`. A difference means that the database is damaged.
+ * Unlike CometBFT's handshake, this never replays a block. A block and its application state are written in one transaction, so
+ * their heights match even after `kill -9`. A mismatch means that the database is damaged.
  */
 export function loadChainState(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const latest = store.latestHeight();
@@ -47,10 +47,10 @@ const NO_VALIDATORS: comet.ValidatorSet = { validators: [], proposer: undefined 
 function startChain(store: BlockStore, app: Application, genesis: GenesisDoc): ChainState {
   const { chainId, initialHeight, genesisTimeNs: timeNs, validators: initial, appState } = genesis;
   const started = app.initChain({ chainId, timeNs, initialHeight, validators: initial, appState });
-  // As in CometBFT's handshake, validators from InitChain replace those in the genesis document.
+  // As in CometBFT's handshake, validators from InitChain replace the validators in the genesis document.
   const validators = createValidatorSet(started.validators.length > 0 ? started.validators : initial);
   const nextValidators = rotateProposer(validators, 1);
-  // If the node stopped before its first block, only the application is initialized again, because it has saved nothing yet.
+  // If the node stopped before its first block, only initialize the application again, because it has not saved anything yet.
   if (store.genesis() === undefined) {
     store.saveGenesis(encodeGenesis(genesis), [
       { height: initialHeight, set: validators },
@@ -108,12 +108,12 @@ function mismatch(height: bigint): NodeError {
 }
 
 /**
- * Validator sets are stored whenever they change, and at every multiple of this height. Reads compute the sets in between with at
- * most this many rotations.
+ * Validator sets are stored at every multiple of this height, and whenever they change. Sets in between are computed on reads,
+ * with at most this many rotations.
  */
 const STORE_EVERY = 64n;
 
-/** Returns the validator sets to store with a block, i.e. the set for `height` or none. */
+/** Returns the validator sets to store with a block: the set for `height`, or none. */
 export function setsToKeep(
   height: bigint,
   set: comet.ValidatorSet,
@@ -122,12 +122,12 @@ export function setsToKeep(
   return changed || height % STORE_EVERY === 0n ? [{ height, set }] : [];
 }
 
-/** Returns a height's set with proposer and priorities, or undefined below the first stored set. Takes at most 64 rotations. */
+/** Returns a height's validator set with proposer and priorities. Undefined below the first stored set. At most 64 rotations. */
 export function validatorsAt(store: BlockStore, height: bigint): comet.ValidatorSet | undefined {
   const stored = store.validatorSetAtOrBelow(height);
   if (stored === undefined) return undefined;
   let set = stored.set;
-  // Call this once per height, like the engine, because each call also rescales and centers the priorities.
+  // Rotate once per height, as the engine does, because each call also rescales and centers the priorities.
   for (let at = stored.height; at < height; at++) set = rotateProposer(set, 1);
   return set;
 }

@@ -11,20 +11,20 @@ import { chooseProposer, makeBlock, signCommit, toRequest } from "./make-block.t
 import type { Mempool } from "./mempool.ts";
 import type { Validators } from "./validators.ts";
 
-/** A block that is on disk, with its results and the resulting state. */
+/** A block on disk, with its results and the resulting state. */
 export interface ProducedBlock {
   readonly block: StoredBlock;
   readonly commit: Commit;
   readonly results: StoredResults;
   readonly state: ChainState;
-  /** Duration of FinalizeBlock and Commit, excluding the write to disk. */
+  /** Duration of FinalizeBlock and Commit, without the write to disk. */
   readonly executionMs: number;
 }
 
 /** Makes blocks one at a time. */
 export type Engine = ReturnType<typeof createEngine>;
 
-/** The steps that make a block. Each `next` runs one of them, and the generator returns the block. */
+/** The steps of making a block. Each `next` runs one step, and the generator finally returns the block. */
 export type BlockSteps = Generator<undefined, ProducedBlock, undefined>;
 
 export interface EngineDeps {
@@ -33,7 +33,7 @@ export interface EngineDeps {
   readonly mempool: Mempool;
   readonly validators: Validators;
   readonly params: ConsensusParams;
-  /** Returns the transaction that carries the votes for the last block. Required if vote extensions are enabled. */
+  /** Returns the transaction with the votes for the last block. Required if vote extensions are enabled. */
   readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
@@ -42,7 +42,7 @@ export interface EngineDeps {
 // Upper bounds for the parts of a block that are not transactions, as in CometBFT's `MaxDataBytes`.
 /** MaxOverheadForBlock 11 + MaxHeaderBytes 626 + MaxCommitOverheadBytes 94. */
 const BLOCK_OVERHEAD = 731n;
-/** MaxCommitSigBytes 109 + 2 bytes for the protobuf tag and length, per validator in the last commit. */
+/** Per validator in the last commit: MaxCommitSigBytes 109, plus 2 bytes for the protobuf tag and length. */
 const SIGNATURE_OVERHEAD = 111n;
 
 export function createEngine(initial: ChainState, deps: EngineDeps) {
@@ -50,44 +50,44 @@ export function createEngine(initial: ChainState, deps: EngineDeps) {
   let failure: { readonly error: unknown } | undefined;
   const produce = function* (): BlockSteps {
     if (failure !== undefined) throw failure.error;
-    // Keep this outside the try block, because `no-quorum` changes nothing and the next call may succeed.
+    // Outside the try block, because `no-quorum` leaves everything unchanged and the next call may succeed.
     const decided = decide(state, deps);
     try {
       const executed = execute(state, decided, deps);
       yield;
       const produced = commitBlock(state, executed, deps);
-      // This line makes the block visible, because the view reads only up to `state().height`. The block is already on disk.
+      // From here on, the block is visible, because the view reads only up to `state().height`. The block is already on disk.
       state = produced.state;
-      // Do this last, because the recheck must see the committed state.
+      // Recheck last, because the check must see the committed state.
       deps.mempool.update(decided.block.txs, produced.results.txResults);
       return produced;
     } catch (error) {
-      // Make no further block. The application may be ahead of the disk and ABCI cannot undo a block, so the chain would differ
-      // from the one that a restart loads.
+      // Make no more blocks. The application may be ahead of the disk, and ABCI cannot undo a block, so the chain would differ
+      // from the chain that is loaded after a restart.
       failure = { error };
       throw error;
     }
   };
   const goBack = (earlier: ChainState): void => {
     state = earlier;
-    // Drop what was scheduled for a block that will never exist.
+    // Discard everything scheduled for a block that will never exist.
     deps.validators.takeEvidence();
     deps.validators.takeUpdates();
     deps.mempool.clear();
   };
   return {
-    /** State after the last block on disk. */
+    /** The state after the last block on disk. */
     state: (): ChainState => state,
     /**
-     * Makes the next block in two steps. The first proposes, signs and executes it. The second commits it and writes it in one
-     * durable transaction. Between them, `state` and queries still show the previous block. The caller must finish a block before
-     * it starts another.
+     * Makes the next block in two steps. The first step proposes, signs and executes the block; the second commits it and writes
+     * it in one durable transaction. In between, `state` and queries still show the previous block. The caller must finish a
+     * block before starting another.
      *
-     * Throws `NodeError` `no-quorum` before anything has changed. Every other error is final: later calls throw it again, and the
-     * node must stop. A restart continues after the last block on disk.
+     * Throws `NodeError` `no-quorum` before anything has changed. All other errors are final: later calls throw the same error,
+     * and the node must stop. After a restart, the node continues from the last block on disk.
      */
     produce,
-    /** Continues from an earlier state. The store and the application must already be at that state, and no block may be open. */
+    /** Continues from an earlier state. The store and the application must already be at this state, and no block may be open. */
     goBack,
   };
 }
@@ -97,7 +97,7 @@ interface DecidedBlock {
   readonly commit: Commit;
 }
 
-/** A block that the application has executed but not committed. */
+/** A block that has been executed but not committed. */
 interface ExecutedBlock extends DecidedBlock {
   readonly results: StoredResults;
   readonly executionMs: number;
@@ -131,7 +131,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
   const executionMs = executed.executionMs + deps.monotonicMs() - startedMs;
   const next = advance(state, block, commit, results);
   const changed = results.validatorUpdates.length > 0;
-  // After block H, `nextValidators` is the set for H + 2.
+  // `nextValidators` after block H is the set for H + 2.
   const validatorSets = setsToKeep(next.height + 2n, next.nextValidators, changed);
   deps.store.save({ block, seenCommit: commit, results, validatorSets, changes });
   return { block, commit, results, state: next, executionMs };
@@ -141,7 +141,7 @@ function commitBlock(state: ChainState, executed: ExecutedBlock, deps: EngineDep
 function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   const keyOf = deps.validators.signingKey;
   const turn = chooseProposer(state.validators, state.height + 1n, (address) => keyOf(address) !== undefined);
-  // Subtract the maximum size of the block's other parts, because the limit applies to the entire encoded block.
+  // Subtract the maximum size of the block's other parts, because the limit applies to the whole encoded block.
   const maxTxBytes =
     deps.params.maxBytes -
     BLOCK_OVERHEAD -
@@ -155,7 +155,7 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };
 }
 
-/** Drops removals of validators that the control API has already removed, because CometBFT rejects a second removal. */
+/** Omits removals of validators that the control API has already removed. CometBFT rejects a second removal. */
 function withoutRemoved(
   { validators }: ChainState["nextValidators"],
   updates: readonly ValidatorPower[],
@@ -164,7 +164,7 @@ function withoutRemoved(
   return updates.filter(({ publicKey, power }) => power > 0n || present.has(toHex(publicKey)));
 }
 
-/** Merges the updates. A scheduled update replaces the application's update for the same key. */
+/** Merges the updates. For the same key, a scheduled update takes precedence over the application's. */
 function mergeUpdates(
   ofApp: readonly ValidatorPower[],
   scheduled: readonly ValidatorPower[],
@@ -173,8 +173,9 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Block H's updates change the set for H + 2, because H's header already commits to the set for
- * H + 1. Rotates each new set once, which lowers the proposer's priority and raises the others'.
+ * Returns the state after a block. Updates from block H change the set for H + 2, because H's header already commits to the set
+ * for H + 1. Each new set is rotated once, which lowers the proposer's priority and raises the priorities of all other
+ * validators.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

@@ -14,16 +14,16 @@ import type { ChainState } from "./chain-state.ts";
 import type { ValidatorKey } from "./validators.ts";
 import type { FinalizeBlockRequest } from "../../chain/runtime/abci.ts";
 
-/** CometBFT 0.38's block protocol version. */
+/** Block protocol version of CometBFT 0.38. */
 const BLOCK_PROTOCOL = 11n;
 
-/** Minimum time from a block to a vote for it; `timeIota` in CometBFT's `voteTime`. */
+/** Minimum time between a block and a vote for it (`timeIota` in CometBFT's `voteTime`). */
 const MIN_VOTE_DELAY_NS = 1_000_000n;
 
-/** Time between consecutive votes in a set, because real validators do not vote in the same nanosecond. */
+/** Time between consecutive votes in a commit, because real validators do not vote in the same nanosecond. */
 const VOTE_SPACING_NS = 1_000n;
 
-/** The parts of the next block that do not follow from the chain state. */
+/** Parts of the next block that do not follow from the chain state. */
 export interface Proposal {
   readonly txs: readonly Uint8Array[];
   readonly turn: Turn;
@@ -31,7 +31,7 @@ export interface Proposal {
   readonly appVersion: bigint;
 }
 
-/** Builds the block after `state`, with all of CometBFT 0.38's hashes and the BFT time from the last commit. */
+/** Builds the block after `state`, with all hashes of CometBFT 0.38 and the BFT time from the last commit. */
 export function makeBlock(state: ChainState, proposal: Proposal): StoredBlock {
   const header = makeHeader(state, proposal);
   const bytes = encodeBlock({ header, txs: proposal.txs, lastCommit: state.lastCommit });
@@ -63,7 +63,7 @@ function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Propos
   };
 }
 
-/** Returns the next block's time: the genesis time for the first block, and the median time of the last votes for others. */
+/** Returns the time of the next block: genesis time for the first block, otherwise the median time of the last votes. */
 function blockTimeNs(state: ChainState): bigint {
   if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
   return (
@@ -71,20 +71,20 @@ function blockTimeNs(state: ChainState): bigint {
   );
 }
 
-/** The keys that sign the votes, and the votes' time. A validator without a key does not sign. */
+/** The validators' keys and the time of their votes. A validator without a key does not sign. */
 export interface Signers {
   readonly keyOf: (address: Uint8Array) => ValidatorKey | undefined;
   readonly nowNs: bigint;
 }
 
-/** Signs a block with all present validators. The commit has one entry per validator, in set order. */
+/** Signs a block with all present validators. The commit has an entry for each validator, in set order. */
 export function signCommit(
   state: ChainState,
   block: StoredBlock,
   round: number,
   signers: Signers,
 ): comet.Commit {
-  // Use a time at least 1 ms after the block, so that the next block's time increases.
+  // Vote at least 1 ms after the block, so that block times increase.
   const firstNs = maxInt(signers.nowNs, block.header.timeNs + MIN_VOTE_DELAY_NS);
   const unsigned = state.validators.validators.map(({ address }, index): comet.CommitSig => {
     if (signers.keyOf(address) === undefined) return ABSENT;
@@ -97,7 +97,7 @@ export function signCommit(
     };
   });
   const commit = { height: block.header.height, round, blockId: block.blockId, signatures: unsigned };
-  // An unsigned commit is enough, because the sign bytes cover height, round, block id, time and chain id, but no signatures.
+  // The commit need not be signed yet, because sign bytes cover height, round, block id, time and chain id, but not signatures.
   const signBytes = hashes.commitSignBytes(state.chainId, commit);
   const signatures = unsigned.map((one, index) => {
     const key = one === ABSENT ? undefined : signers.keyOf(one.validatorAddress);
@@ -122,7 +122,7 @@ export function signersOf(commit: comet.Commit): ReadonlySet<string> {
   );
 }
 
-/** Returns the request that executes a block, without evidence. `voters` are the validators of the block's last commit. */
+/** Returns the request to execute a block, without evidence. `voters` are the validators in the block's last commit. */
 export function toRequest(
   { header, txs, lastCommit }: StoredBlock,
   voters: readonly Pick<comet.Validator, "address" | "power">[],
@@ -147,8 +147,8 @@ interface Turn {
 
 /**
  * Prevents an endless loop. A present validator proposes after a few rounds per absent validator: priorities span at most twice
- * the total power, and each round costs an absent proposer more than two thirds of it, because absent validators hold less than a
- * third.
+ * the total power, and each round costs an absent proposer more than two thirds of the total power, because absent validators
+ * have less than a third.
  */
 const MAX_ROUNDS = 10_000;
 
@@ -159,14 +159,14 @@ export function chooseProposer(
   isPresent: (address: Uint8Array) => boolean,
 ): Turn {
   const power = totalPower(set.validators.filter((one) => isPresent(one.address)));
-  // This is `power / total > 2 / 3` in integers, because powers can exceed 2^53. Exactly two thirds is not a quorum.
+  // In integers, because powers can exceed 2^53: `power / total > 2 / 3`. Exactly two thirds is not a quorum.
   if (power * 3n <= totalPower(set.validators) * 2n) {
     throw new NodeError(
       { code: "no-quorum", height },
       `block ${height} cannot be made: the signing validators do not hold more than two thirds of the power`,
     );
   }
-  // As in CometBFT, rounds rotate a copy, so that the next height starts from the set of round 0.
+  // Rounds rotate a copy, as in CometBFT, so that the next height starts from the set of round 0.
   let turn = set;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (turn.proposer !== undefined && isPresent(turn.proposer.address)) {

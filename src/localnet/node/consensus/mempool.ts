@@ -3,7 +3,7 @@ import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MempoolError } from "../base/errors.ts";
 import type { BroadcastResult } from "../base/node-view.ts";
 
-/** A mempool's limits. `cacheSize` is the number of transaction hashes in the cache. */
+/** Limits of a mempool. `cacheSize` is the number of transaction hashes in the cache. */
 export interface MempoolOptions {
   readonly maxTxs: number;
   readonly maxBytes: number;
@@ -11,7 +11,7 @@ export interface MempoolOptions {
   readonly cacheSize: number;
 }
 
-/** CometBFT's defaults, except that the total size is 64 MiB instead of 1 GiB, to suit a laptop. */
+/** CometBFT's defaults, except that the maximum total size is 64 MiB instead of 1 GiB, to suit a laptop. */
 export const DEFAULT_MEMPOOL: MempoolOptions = {
   maxTxs: 5_000,
   maxBytes: 67_108_864,
@@ -19,10 +19,10 @@ export const DEFAULT_MEMPOOL: MempoolOptions = {
   cacheSize: 10_000,
 };
 
-/** Transactions that are waiting for a block, in order of arrival. */
+/** Transactions waiting for a block, in order of arrival. */
 export type Mempool = ReturnType<typeof createMempool>;
 
-/** Upper bound for the protobuf overhead of one transaction in `Data`: 1 byte for the tag and at most 5 bytes for the length. */
+/** Upper bound for the protobuf overhead per transaction in `Data`: 1 byte for the tag and up to 5 bytes for the length. */
 const TX_OVERHEAD = 6n;
 
 export function createMempool(
@@ -42,7 +42,7 @@ export function createMempool(
     try {
       return checkTx(tx, false);
     } catch (error) {
-      // CheckTx gave no result, so the client may send the same bytes again.
+      // CheckTx returned no result, so the same bytes may be sent again.
       cache.remove(name);
       throw error;
     }
@@ -57,15 +57,15 @@ export function createMempool(
       pool.set(name, { tx, gas: check.gasWanted });
       bytes += tx.length;
     } else {
-      // The same bytes may pass later, e.g. once the account has received coins.
+      // The same bytes may pass later, e.g. once coins have been sent to the account.
       cache.remove(name);
       failed += 1;
     }
     return { hash, check };
   };
   /**
-   * Checks the pending transactions again, because a block may have invalidated them, e.g. by their sequence. Keeps the order of
-   * arrival, because the check state includes the transactions checked earlier.
+   * Checks the pending transactions again, because a block may have invalidated some of them, e.g. by their sequence. Runs in
+   * order of arrival, because the check state includes the effects of earlier transactions.
    */
   const recheck = (): void => {
     for (const [name, { tx }] of pool) {
@@ -79,7 +79,7 @@ export function createMempool(
     txs.forEach((tx, index) => {
       const name = toHex(sha256(tx));
       drop(name);
-      // A committed transaction stays in the cache to reject late copies. A failed transaction may be sent again.
+      // A committed transaction stays in the cache, so that late copies are rejected. A failed transaction may be sent again.
       if (results[index]?.code === 0) cache.add(name);
       else cache.remove(name);
     });
@@ -87,32 +87,32 @@ export function createMempool(
   };
   return {
     /**
-     * Runs CheckTx and stores the transaction if the code is 0. Throws {@link MempoolError} without running CheckTx if the
-     * transaction is in the cache or exceeds a limit. A transaction that failed its check may be added again.
+     * Runs CheckTx, and stores the transaction if the code is 0. If the transaction is in the cache or exceeds a limit, throws
+     * {@link MempoolError} without running CheckTx. A transaction that failed its check may be added again.
      */
     add,
-    /** Removes a committed block's transactions and rechecks all others. `results` is in the same order as `txs`. */
+    /** Removes the transactions in a committed block and rechecks all others. `results` and `txs` are in the same order. */
     update,
-    /** Drops all transactions and clears the cache of earlier ones. */
+    /** Removes all transactions and clears the cache. */
     clear: () => {
       pool.clear();
       bytes = 0;
       cache.clear();
     },
-    /** Returns as many transactions from the front as fit both limits. Does not remove them. A `maxGas` of -1 means no limit. */
+    /** Returns the longest prefix of transactions within both limits, without removing them. A `maxGas` of -1 means no limit. */
     reap: (maxBytes: bigint, maxGas: bigint): readonly Uint8Array[] =>
       reap([...pool.values()], maxBytes, maxGas),
     txs: (): readonly Uint8Array[] => [...pool.values()].map(({ tx }) => tx),
     count: (): number => pool.size,
     bytes: (): number => bytes,
-    /** Returns how many first checks have failed since the start. */
+    /** Returns the number of failed first checks since startup. */
     failed: (): number => failed,
-    /** Returns how many rechecks have run since the start, regardless of their result. */
+    /** Returns the number of rechecks since startup, whatever their result. */
     rechecked: (): number => rechecked,
   };
 }
 
-/** Stops at the first transaction that does not fit, because later ones may depend on it, e.g. through their sequence. */
+/** Stops at the first transaction that does not fit, because later transactions may depend on it, e.g. by their sequence. */
 function reap(
   pending: readonly { readonly tx: Uint8Array; readonly gas: bigint }[],
   maxBytes: bigint,
@@ -130,7 +130,7 @@ function reap(
   return taken;
 }
 
-/** Throws errors with the same texts as CometBFT. */
+/** Throws errors with CometBFT's messages. */
 function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
   if (length > options.maxTxBytes) {
     throw new MempoolError(
@@ -146,12 +146,12 @@ function checkBounds(options: MempoolOptions, txs: number, bytes: number, length
   }
 }
 
-/** Creates the cache of recent transactions' hashes. It rejects copies without running CheckTx. */
+/** Creates a cache of the hashes of recent transactions, with which copies are rejected without running CheckTx. */
 function createTxCache(capacity: number) {
-  // A set iterates in insertion order, so its first element is the oldest. A hash that is added again moves to the end.
+  // A set iterates in insertion order, so its first element is the oldest. Adding a hash again moves it to the end.
   const hashes = new Set<string>();
   return {
-    /** Adds a hash as the newest one. Returns false if it was already in the cache. */
+    /** Adds a hash as the newest. Returns false if the cache already contains it. */
     add: (hash: string): boolean => {
       const isNew = !hashes.delete(hash);
       hashes.add(hash);

@@ -11,7 +11,7 @@ export type Production = ReturnType<typeof createProduction>;
 export interface ProductionDeps extends BlockMakerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs before each timed block, when a validator would extend its vote. May take long. Rejects only on abort. */
+  /** Runs before each timed block, at the point where a validator would extend its vote. May take long. Rejects only on abort. */
   readonly beforeBlock: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ const MIN_PAUSE = 0.25;
 
 /**
  * Creates the block production. Timed blocks start `blockTimeMs` apart, or later if a block or `beforeBlock` takes longer.
- * CometBFT's `timeout_commit` also starts with a block's votes and includes its execution.
+ * Similarly, CometBFT's `timeout_commit` starts with the votes for a block and includes its execution.
  */
 export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
   let halted = false;
@@ -33,7 +33,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       return work();
     } catch (error) {
       if (!isNoQuorum(error)) {
-        // The caller gets the error, but `run` must end with it too, because the engine makes no further block.
+        // The caller gets the error, but `run` must reject too, because the engine makes no more blocks.
         failure = { error };
         resumedOrFailed.wake();
       }
@@ -51,7 +51,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       hasQuorum = true;
     } catch (error) {
       if (!isNoQuorum(error)) throw error;
-      // Log once per loss of quorum, not once per block time.
+      // Log only when the quorum is lost, not once per block time.
       if (hasQuorum) deps.logger.warn("no quorum, no blocks are made", { reason: errorText(error) });
       hasQuorum = false;
     }
@@ -69,16 +69,16 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps) {
       const startedMs = deps.clock.monotonicMs();
       if (!halted) await produceTimed();
       const leftMs = startedMs + blockTimeMs - deps.clock.monotonicMs();
-      // A block that takes longer than the block time delays the next ones. No burst of blocks makes up for it.
+      // A block that takes longer than the block time delays later blocks. There is no burst of blocks to catch up.
       await deps.clock.sleep(Math.max(leftMs, blockTimeMs * MIN_PAUSE), signal);
     }
   };
   return {
-    /** Makes a block immediately, then one per block time until the signal aborts. Rejects on any error other than `no-quorum`. */
+    /** Makes one block immediately, then one per block time until the signal aborts. Rejects on all errors except `no-quorum`. */
     run,
-    /** Makes one block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
+    /** Makes a block immediately, even on a halted chain. Throws `NodeError` `no-quorum`. */
     produceNow,
-    /** Runs `work` while no block is open. If it throws, `run` ends too, because the chain's state may be inconsistent. */
+    /** Runs `work` while no block is open. If `work` throws, `run` rejects too, because the chain's state may be inconsistent. */
     between: (work: () => void): void =>
       now(() => {
         maker.settle();
@@ -103,18 +103,18 @@ function isNoQuorum(error: unknown): boolean {
 
 interface BlockMakerDeps {
   readonly engine: Pick<Engine, "produce">;
-  /** Lets the event loop handle other work. */
+  /** Lets the event loop do other work. */
   readonly pause: () => Promise<void>;
-  /** Called with every block, in height order. */
+  /** Called for each block, in height order. */
   readonly onBlock: (produced: ProducedBlock) => void;
 }
 
-/** Makes blocks and publishes each one once it is on disk. Errors from the engine pass through unchanged. */
+/** Makes blocks, and publishes each block once it is on disk. Errors from the engine propagate unchanged. */
 export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
   let open: { readonly steps: BlockSteps } | undefined;
-  // Blocks on disk that are not published yet. There can be two, because `makeNow` may run in the last pause of `makeInSteps`.
+  // Blocks that are on disk but not yet published. Up to two, because `makeNow` may run in the last pause of `makeInSteps`.
   const unpublished: ProducedBlock[] = [];
-  /** Runs one step. Returns the block after the last step, or undefined before that. */
+  /** Runs a step. Returns the block if this was the last step, and undefined otherwise. */
   const advance = (steps: BlockSteps): ProducedBlock | undefined => {
     const step = steps.next();
     if (step.done !== true) return undefined;
@@ -132,12 +132,12 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
     open = undefined;
     if (unfinished !== undefined) finish(unfinished.steps);
   };
-  /** Runs the next step of the open block. Returns false when no block is open afterwards. */
+  /** Runs the next step of the open block. Returns false if no block is open afterwards. */
   const advanceOpen = (): boolean => {
     try {
       if (open !== undefined && advance(open.steps) !== undefined) open = undefined;
     } catch (error) {
-      // Never advance a generator that threw, because it would report `done` without a block.
+      // Discard a generator that threw, because it would then report `done` without a block.
       open = undefined;
       throw error;
     }
@@ -147,21 +147,21 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps) {
     for (let next = unpublished.shift(); next !== undefined; next = unpublished.shift()) onBlock(next);
   };
   return {
-    /** Makes a block without a pause, after finishing any block that `makeInSteps` has open. */
+    /** Makes a block without pausing. Any block that `makeInSteps` has open is finished first. */
     makeNow: (): ProducedBlock => {
       finishOpen();
       const produced = finish(engine.produce());
       publish();
       return produced;
     },
-    /** Finishes and publishes the open block, if any. */
+    /** Finishes and publishes any open block. */
     settle: () => {
       finishOpen();
       publish();
     },
     /**
-     * Makes a block in three steps (execute, write, publish). In the pauses between them, the process serves requests, which a
-     * large block would otherwise delay until it is complete.
+     * Makes a block in three steps (execute, write, publish). Between the steps, the process handles requests, which would
+     * otherwise wait until a large block is complete.
      */
     makeInSteps: async () => {
       open = { steps: engine.produce() };

@@ -8,23 +8,23 @@ import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import type { Misbehavior } from "../../chain/runtime/context.ts";
 import { NodeError } from "../base/errors.ts";
 
-/** This node's validator keys, the absent validators, and scheduled changes to the set. */
+/** This node's validator keys, the absent validators, and scheduled changes to the validator set. */
 export type Validators = ReturnType<typeof createValidators>;
 
-/** Creates a node's keys. `saveKey` makes a scheduled validator's key durable. */
+/** Creates the validators of a node. `saveKey` durably stores the key of a scheduled validator. */
 export function createValidators(
   seeds: readonly Uint8Array[],
   saveKey: (address: Uint8Array, seed: Uint8Array) => void,
 ) {
-  // The keys by lower-case hex address.
+  // Keys by lower-case hex address.
   const keys = new Map(seeds.map(validatorKey).map((key) => [toHex(key.address), key]));
   let absent: ReadonlySet<string> = new Set();
   let scheduled: readonly ValidatorPower[] = [];
-  // There is at most one accusation per validator, so their number is bounded by the set's size.
+  // At most one accusation per validator, so the map is no larger than the validator set.
   const accused = new Map<string, Misbehavior>();
   const schedule = (seed: Uint8Array, power: bigint, upcoming: ValidatorSet): ValidatorKey => {
     const key = validatorKey(seed);
-    // A newer update replaces an older one for the same key, because CometBFT rejects two in a block.
+    // A newer update replaces the older update for the same key, because CometBFT rejects a block with both.
     const updates = [
       ...scheduled.filter((one) => toHex(one.publicKey) !== toHex(key.publicKey)),
       { publicKey: key.publicKey, power },
@@ -38,31 +38,31 @@ export function createValidators(
   };
   return {
     /**
-     * Schedules a new power (0 removes) for the validator with a 32-byte seed. The next block contains the change, and the
-     * validator starts to sign two heights after that block. `upcoming` is the set two heights above the last block. Throws
+     * Schedules a new power for the validator with this 32-byte seed; 0 removes the validator. The next block contains the
+     * change, and the validator starts signing two heights later. `upcoming` is the set two heights above the last block. Throws
      * `NodeError` `bad-validator-update` if CometBFT would reject the change.
      */
     schedule,
-    /** Returns the key for an address, or undefined if the validator is absent or this node does not have its key. */
+    /** Returns the key for an address. Undefined if the validator is absent or its key is not on this node. */
     signingKey: (address: Uint8Array): ValidatorKey | undefined =>
       absent.has(toHex(address)) ? undefined : keys.get(toHex(address)),
-    /** Replaces the list of absent addresses. From now on, absent validators do not sign; all others do. */
+    /** Replaces the set of absent validators. From now on, these validators do not sign, and all others do. */
     setAbsent: (addresses: readonly Uint8Array[]) => {
       absent = new Set(addresses.map(toHex));
     },
-    /** Returns the absent validators' addresses in lower-case hex. */
+    /** Returns the addresses of absent validators, in lower-case hex. */
     absent: (): readonly string[] => [...absent],
-    /** Schedules evidence for the next block. A restart before that block loses it. */
+    /** Schedules evidence for the next block. The evidence is lost if the node restarts before that block. */
     accuse: (evidence: Misbehavior) => void accused.set(toHex(evidence.address), evidence),
-    /** Returns true if evidence against an address is scheduled. */
+    /** Returns true if evidence against this address is scheduled. */
     isAccused: (address: Uint8Array): boolean => accused.has(toHex(address)),
-    /** Returns the scheduled evidence and clears it. */
+    /** Returns and clears the scheduled evidence. */
     takeEvidence: (): readonly Misbehavior[] => {
       const taken = [...accused.values()];
       accused.clear();
       return taken;
     },
-    /** Returns the scheduled changes and clears them. */
+    /** Returns and clears the scheduled changes. */
     takeUpdates: (): readonly ValidatorPower[] => {
       const taken = scheduled;
       scheduled = [];
@@ -89,10 +89,10 @@ export interface ValidatorKey {
   readonly sign: (message: Uint8Array) => Uint8Array;
 }
 
-/** DER header of a PKCS #8 document with an ed25519 private key (RFC 8410), followed by the 32-byte seed. */
+/** DER header of a PKCS #8 document with an ed25519 private key (RFC 8410). The 32-byte seed follows. */
 const PKCS8_PREFIX = fromHex("302e020100300506032b657004220420");
 
-/** Derives a key pair from a 32-byte seed. Throws for any other length. */
+/** Derives a key pair from a 32-byte seed. Throws if the seed has another length. */
 export function validatorKey(seed: Uint8Array): ValidatorKey {
   if (seed.length !== 32) throw new Error(`a validator seed must have 32 bytes, got ${seed.length}`);
   const der = Buffer.from(concat(PKCS8_PREFIX, seed));
@@ -103,7 +103,7 @@ export function validatorKey(seed: Uint8Array): ValidatorKey {
   return { publicKey, address: addressOf(publicKey), sign: (message) => sign(null, message, key) };
 }
 
-/** Returns a validator's PUBLIC test seed, which all local chains with the same id share. Never use it on a real network. */
+/** Returns a validator's PUBLIC test seed, shared by all local chains with the same id. Never use it on a real network. */
 export function testValidatorSeed(chainId: string, index: number): Uint8Array {
   return sha256(utf8(`relaywatch test validator ${chainId} ${index}`));
 }

@@ -24,7 +24,7 @@ import { INTERFACE_METHODS, NODE_METHODS, TENDERMINT_METHODS } from "./node-serv
 import { TX_METHODS } from "./tx-service.ts";
 
 interface UnaryCall {
-  /** gRPC path with the chain's own name: "/acme.interchainqueries.Query/Params". */
+  /** gRPC path with the chain's own name, e.g. "/acme.interchainqueries.Query/Params". */
   readonly path: string;
   readonly data: Uint8Array;
   /** All values of the `x-cosmos-block-height` metadata key. */
@@ -32,36 +32,36 @@ interface UnaryCall {
 }
 
 export interface UnaryReply {
-  /** The gRPC status; 0 means success. */
+  /** gRPC status code; 0 on success. */
   readonly code: number;
-  /** The error text; empty on success. */
+  /** Error message; empty on success. */
   readonly message: string;
-  /** The encoded response, which is empty on error. */
+  /** Encoded response; empty on error. */
   readonly value: Uint8Array;
-  /** Height of the state that the call read, or undefined if it read none. */
+  /** Height of the state that the call read. Undefined if the call read no state. */
   readonly height: bigint | undefined;
 }
 
-/** All unary methods of the application and the node. The functions never throw; they log bugs and hide them from callers. */
+/** All unary methods of the application and the node. The functions never throw: bugs are logged, and callers do not see them. */
 export interface CallRouter {
   /** gRPC paths with the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names used in requests and responses. Default: the services in the definitions. */
+  /** Field numbers and names in requests and responses. Default: as in the definitions. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
   readonly queue: WorkQueue;
-  /** Runs an `abci_query`, whose path is a method's gRPC path or one of the application's other paths. */
+  /** Runs an `abci_query`. The path is a method's gRPC path or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;
 }
 
-/** Creates a server for a node's gRPC methods. `createNode` calls it for REST and gRPC. */
+/** Creates a server for a node's methods. `createNode` calls this for REST and gRPC. */
 export type ServerFactory = (router: CallRouter) => NodeServer;
 
 const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
-/** Creates a node's router. The node's methods take precedence over the application's. */
+/** Creates a node's router. Methods of the node take precedence over methods of the application. */
 export function createCallRouter(
   context: ServiceContext,
   logger: Logger,
@@ -93,7 +93,7 @@ export function createCallRouter(
   };
 }
 
-/** Calls a method and `convert` in one turn of the node's queue. Returns Unavailable if the node is too busy. */
+/** Calls a method, then `convert`, in one turn of the node's queue. Returns Unavailable if the node is too busy. */
 export function callInQueue<T>(
   { call, queue }: Pick<CallRouter, "call" | "queue">,
   request: UnaryCall,
@@ -111,7 +111,7 @@ export function callInQueue<T>(
 
 function callApp({ path, data }: UnaryCall, height: bigint, view: NodeView): UnaryReply {
   const response = view.query({ path, data, height, prove: false });
-  // The application reports height 0 if it read no state.
+  // The application reports height 0 if the query read no state.
   const readHeight = response.height === 0n ? undefined : response.height;
   if (response.code === 0)
     return { code: GrpcCode.OK, message: "", value: response.value, height: readHeight };
@@ -128,7 +128,7 @@ function callNode(
     return { code: GrpcCode.OK, message: "", value: method.handle(data, context, 0n), height: undefined };
   }
   const { latestHeight } = context.view.status();
-  // baseapp's interceptor opens the state at the requested height for every method, even for methods that do not read it.
+  // For every method, baseapp's interceptor opens the state at the requested height, even if the method does not read it.
   requireQueryHeight(requested, latestHeight);
   const height = requested === 0n ? latestHeight : requested;
   try {
@@ -154,7 +154,7 @@ function failed(code: number, message: string, height?: bigint): UnaryReply {
   return { code, message, value: NOTHING, height };
 }
 
-/** Routes an `abci_query` as baseapp does (`baseapp/abci.go`, `Query`). Never throws. */
+/** Routes an `abci_query` like baseapp (`Query` in `baseapp/abci.go`). Never throws. */
 function routeAbciQuery(
   request: QueryRequest,
   own: ReadonlyMap<string, NodeMethod>,

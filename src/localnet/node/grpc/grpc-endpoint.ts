@@ -25,7 +25,7 @@ import { BLOCK_HEIGHT_KEY } from "./node-method.ts";
 import { createReflectionStream, REFLECTION_PATHS } from "./reflection.ts";
 
 export interface GrpcEndpointOptions extends ServerAddress {
-  /** First part of the type URLs of the chain's own modules: "neutron". */
+  /** First part of the type URLs of the chain's own modules, e.g. "neutron". */
   readonly chainName: string;
 }
 
@@ -34,10 +34,10 @@ export const GRPC_LIMITS: GrpcConnectionLimits & { readonly maxUnsentBytes: numb
   prefaceTimeoutMs: 10_000,
   maxUnsentBytes: 67_108_864,
 };
-/** How long open calls may run when the server closes. */
+/** How long open calls may continue while the server closes. */
 const GRACE_MS = 500;
 
-/** Creates the gRPC server ("grpc"), without TLS. It serves all of the router's methods and server reflection. */
+/** Creates the gRPC server ("grpc"), without TLS. It serves all of the router's methods, and server reflection. */
 export function createGrpcEndpoint(
   options: GrpcEndpointOptions,
   deps: { readonly logger: Logger },
@@ -50,7 +50,7 @@ export function createGrpcEndpoint(
     const connections = createGrpcConnections(limits, budget);
     const { interceptor } = connections;
     const server = createGrpcServer({ router, chainName, budget, interceptor, logger });
-    // The library's own `bindAsync` loses the reason of a failure, prints to the console, and cannot limit connections.
+    // The library's `bindAsync` loses the reason for a failure, prints to the console, and cannot limit connections.
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = createServer((socket) => {
       socket.on("error", (error) => logger.debug("grpc connection failed", { error: error.message }));
@@ -65,7 +65,7 @@ export function createGrpcEndpoint(
   };
 }
 
-/** Stops accepting connections, lets open calls finish, then closes the remaining connections. */
+/** Stops accepting connections, lets open calls finish, then closes all remaining connections. */
 async function close(listener: NetServer, server: GrpcServer): Promise<void> {
   const stopped = new Promise<void>((resolve) => listener.close(() => resolve()));
   await new Promise<void>((resolve) => {
@@ -75,14 +75,14 @@ async function close(listener: NetServer, server: GrpcServer): Promise<void> {
       resolve();
     });
   });
-  // Wait for the listener last, because it closes only after all its connections.
+  // Wait for the listener last, because it closes only after all of its connections have closed.
   await stopped;
 }
 
 interface GrpcServerDeps {
   readonly router: CallRouter;
   readonly chainName: string;
-  /** Delays calls while clients do not read their responses. */
+  /** Delays calls while clients are not reading their responses. */
   readonly budget: SendBudget;
   readonly interceptor: ServerInterceptor;
   readonly logger: Logger;
@@ -90,13 +90,13 @@ interface GrpcServerDeps {
 
 /** Same as the SDK's default. */
 const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** The SDK's default is 2 GiB, but such a response could fill this process's memory. */
+/** The SDK's default is 2 GiB, but a response of that size could fill the process's memory. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_STREAMS_PER_CONNECTION = 100;
 const MAX_IDLE_MS = 10 * 60_000;
 const KEEPALIVE_MS = 60_000;
 
-/** Creates a server for the router's unary methods and reflection. It passes bytes through; the caller adds connections. */
+/** Creates a server for reflection and the router's unary methods, whose bytes it passes through. The caller adds connections. */
 function createGrpcServer(deps: GrpcServerDeps): Server {
   const { router, chainName, logger } = deps;
   const server = new Server({
@@ -136,8 +136,8 @@ function unaryHandler(
       if (reply.height !== undefined) {
         const metadata = new Metadata();
         metadata.set(BLOCK_HEIGHT_KEY, reply.height.toString());
-        // Send header metadata even for an error, because SDK clients read the height there. The trailers after the response
-        // carry the status and message.
+        // Send header metadata even with an error, because SDK clients read the height there. The trailers contain status and
+        // message.
         call.sendMetadata(metadata);
       }
       if (reply.code === GrpcCode.OK) done(null, reply.value);
@@ -156,7 +156,7 @@ function unaryHandler(
   };
 }
 
-/** Handles reflection streams. Responses are sent in request order. */
+/** Handles reflection streams. Responses are in the same order as requests. */
 function reflectionHandler(
   openStream: () => ReturnType<typeof createReflectionStream>,
   logger: Logger,
@@ -165,7 +165,7 @@ function reflectionHandler(
     const stream = openStream();
     call.on("data", (request: ServerReflectionRequest) => {
       if (call.write(stream.respond(request))) return;
-      // Pause, because responses are much larger than requests and a client that does not read could fill the memory.
+      // Pause reading, because responses are much larger than requests, and a client that does not read could fill the memory.
       call.pause();
       call.once("drain", () => call.resume());
     });
@@ -177,26 +177,26 @@ function reflectionHandler(
 }
 
 interface GrpcConnectionLimits {
-  /** At the limit, a new connection replaces the one that has been idle for the longest time. */
+  /** Once the limit is reached, each new connection replaces the connection that has been idle longest. */
   readonly maxConnections: number;
-  /** Maximum time until the first HTTP/2 bytes arrive. */
+  /** Maximum time until the client's HTTP/2 preface arrives. */
   readonly prefaceTimeoutMs: number;
 }
 
-/** Every HTTP/2 connection starts with these 24 bytes from the client. */
+/** Every HTTP/2 connection starts with a 24-byte preface from the client. */
 const PREFACE_BYTES = 24;
 interface Connection {
   readonly socket: Socket;
-  /** Bytes received at the last check. Sent bytes prove nothing, because the server sends settings and pings to every client. */
+  /** Bytes received by the last check. Sent bytes do not count, because the server sends settings and pings to every client. */
   bytesRead: number;
 }
 
-/** The gRPC server's TCP connections. */
+/** Tracks the gRPC server's TCP connections. */
 function createGrpcConnections(limits: GrpcConnectionLimits, budget: SendBudget) {
-  // Connections by peer, those idle for the longest time first, because traffic moves a connection to the end.
+  // Connections by peer, longest idle first, because traffic moves a connection to the end.
   const connections = new Map<string, Connection>();
   const measure = (): void => {
-    // Iterate over a copy, because an entry that moves to the end of the map would be visited again.
+    // Iterate over a copy, because an entry moved to the end of the map would be visited again.
     for (const [peer, connection] of Array.from(connections)) {
       const { bytesRead } = connection.socket;
       if (bytesRead === connection.bytesRead) continue;
@@ -260,7 +260,7 @@ class CountedCall extends ServerInterceptingCall {
   override start(listener: CallListener): void {
     super.start({
       ...listener,
-      // Handle cancellation separately, because a cancelled call does not report the end of its messages.
+      // Handle cancellation separately, because the callbacks of a cancelled call's messages do not run.
       onCancel: () => {
         for (const release of this.#holds) release();
         this.#holds.clear();

@@ -7,39 +7,39 @@ import type { NodeView } from "../base/node-view.ts";
 
 export interface ServiceContext {
   readonly view: NodeView;
-  /** First part of the type URLs of the chain's own modules: "neutron". */
+  /** First part of the type URLs of the chain's own modules, e.g. "neutron". */
   readonly chainName: string;
-  /** Field numbers and names used in the chain's messages. Default: those in the definitions. */
+  /** Field numbers and names in the chain's messages. Default: as in the definitions. */
   readonly proto?: ProtoVariant | undefined;
-  /** Human-readable part of consensus addresses: "neutronvalcons". */
+  /** Bech32 prefix of consensus addresses, e.g. "neutronvalcons". */
   readonly consensusPrefix: string;
-  /** Address of the CometBFT RPC server: "tcp://127.0.0.1:26657". */
+  /** Address of the CometBFT RPC server, e.g. "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/** A gRPC method that the node serves itself. `handle` throws `QueryError` or `ModuleError`. */
+/** A gRPC method implemented by the node. `handle` throws `QueryError` or `ModuleError`. */
 export interface NodeMethod {
   readonly path: string;
-  /** Handles a call. `height` is the requested or latest height, or 0 for {@link BROADCAST_PATH}. */
+  /** Handles a call. `height` is the requested or latest height; 0 for {@link BROADCAST_PATH}. */
   readonly handle: Handle<Uint8Array, Uint8Array>;
 }
 
 type Handle<Request, Response> = (request: Request, context: ServiceContext, height: bigint) => Response;
 
-/** The method that reads no chain state. It works before the first block, and cannot be called through `abci_query`. */
+/** A method that reads no chain state. It works before the first block, and cannot be called through `abci_query`. */
 export const BROADCAST_PATH = "/cosmos.tx.v1beta1.Service/BroadcastTx";
 
-/** A value of a generated message type. */
+/** Value type of a generated message type. */
 type Message<Type> = Type extends WireType<infer T> ? T : never;
 
-/** Names of the methods whose messages `Wire` has, as `NameRequest` and `NameResponse`. */
+/** Names of methods for which `Wire` contains `NameRequest` and `NameResponse`. */
 type MethodName<Wire> = keyof Wire extends infer Key
   ? Key extends `${infer Name}Request`
     ? Name
     : never
   : never;
 
-/** Implementations of a service's methods by name. */
+/** Implementations of a service's methods, by name. */
 type NodeFunctions<Wire> = {
   readonly [Name in MethodName<Wire>]?: Handle<
     Message<Wire[`${Name}Request` & keyof Wire]>,
@@ -69,10 +69,10 @@ export function nodeMethods(
   });
 }
 
-/** Metadata key with which a request selects a height and a response reports the height that was read. */
+/** Metadata key. In a request, it selects a height; in a response, it reports the height that was read. */
 export const BLOCK_HEIGHT_KEY = "x-cosmos-block-height";
 
-/** Returns the requested height or, as in baseapp, 0 (latest) unless there is exactly one value. Throws `ModuleError` sdk/18. */
+/** Returns the requested height or, like baseapp, 0 (latest) unless there is exactly one value. Throws `ModuleError` sdk/18. */
 export function blockHeightOf(values: readonly string[]): bigint {
   const [value] = values;
   if (value === undefined || values.length !== 1) return 0n;
@@ -86,7 +86,7 @@ export function blockHeightOf(values: readonly string[]): bigint {
   }
 }
 
-/** Throws `ModuleError` with baseapp's text if no query can read this height. 0 means the latest height. */
+/** Throws `ModuleError`, with baseapp's message, if queries cannot read this height. 0 is the latest height. */
 export function requireQueryHeight(height: bigint, latest: bigint, prove = false): void {
   if (height < 0n) {
     throw ErrInvalidRequest("cannot query with height < 0; please provide a valid height");

@@ -18,11 +18,11 @@ import type { BlockID } from "../../../cosmos/proto/gen/tendermint/types/types.t
 import { encodeBech32, fromHex } from "../../../platform/base/bytes.ts";
 import { minInt } from "../../../platform/base/integers.ts";
 
-/** `cosmos.base.node.v1beta1.Service`: the node's settings and state. */
+/** `cosmos.base.node.v1beta1.Service`: settings and state of the node. */
 export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.Service", node, {
   Config: (_request, { view }) => ({
     minimumGasPrice: minimumGasPrice(view),
-    // The defaults in app.toml.
+    // The defaults from app.toml.
     pruningKeepRecent: "0",
     pruningInterval: "0",
     haltHeight: 0n,
@@ -32,11 +32,11 @@ export const NODE_METHODS = nodeMethods<typeof node>("cosmos.base.node.v1beta1.S
     if (block === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
     const { timeNs, appHash, nextValidatorsHash } = block.header;
     return {
-      // This is always 0, because SDK 0.50 never sets it.
+      // Always 0, because SDK 0.50 never sets it.
       earliestStoreHeight: 0n,
       height,
       timestamp: nsToTimestamp(timeNs),
-      // As in the SDK, these are the hashes in the block's header, i.e. of the state before the block and of the next validators.
+      // As in the SDK, these hashes are from the block's header, i.e. of the state before the block and of the next validators.
       appHash,
       validatorHash: nextValidatorsHash,
     };
@@ -51,8 +51,8 @@ const FEE_MARKET_PARAMS = {
 };
 
 /**
- * Returns the lowest price that the fee market ever accepts, because relayers warn about a chain without a minimum price. On a
- * real node, the operator sets it in app.toml. Empty if the chain has no fee market.
+ * Returns the lowest price that the fee market ever accepts. On a real node, the operator sets a minimum price in app.toml, and
+ * relayers warn if a chain has none. Empty if the chain has no fee market.
  */
 function minimumGasPrice(view: nodeView.NodeView): string {
   const { code, value } = view.query(FEE_MARKET_PARAMS);
@@ -60,7 +60,7 @@ function minimumGasPrice(view: nodeView.NodeView): string {
   return params === undefined ? "" : `${formatDec18(BigInt(params.minBaseGasPrice))}${params.feeDenom}`;
 }
 
-/** `cosmos.base.reflection.v1beta1.ReflectionService`: the types that a `google.protobuf.Any` may contain. */
+/** `cosmos.base.reflection.v1beta1.ReflectionService`: the types that a `google.protobuf.Any` can contain. */
 export const INTERFACE_METHODS = nodeMethods<typeof reflection>(
   "cosmos.base.reflection.v1beta1.ReflectionService",
   reflection,
@@ -85,7 +85,7 @@ const IBC_INTERFACES: Readonly<Record<string, readonly string[]>> = {
   "ibc.core.client.v1.ConsensusState": [TYPE_URL.tendermintConsensusState],
 };
 
-/** Type URLs by interface name, as registered by the Go modules. */
+/** Type URLs by interface name, as the Go modules register them. */
 function interfacesOf(view: nodeView.NodeView): ReadonlyMap<string, readonly string[]> {
   const messages = view.messageTypes();
   return new Map([
@@ -95,7 +95,7 @@ function interfacesOf(view: nodeView.NodeView): ReadonlyMap<string, readonly str
   ]);
 }
 
-/** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators as the SDK serves them. */
+/** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators in the SDK's format. */
 export const TENDERMINT_METHODS = nodeMethods<typeof wire>("cosmos.base.tendermint.v1beta1.Service", wire, {
   GetNodeInfo: (_request, context) => nodeInfo(context),
   GetSyncing: () => ({ syncing: false }),
@@ -139,8 +139,8 @@ const DEFAULT_LIMIT = 100n;
 const MAX_PER_PAGE = 100n;
 
 /**
- * Returns one page of the validators that sign a height. Like the SDK's `ParsePagination`, converts the offset to a page number
- * for CometBFT, so that an offset inside a page returns that page from its start.
+ * Returns a page of the validators that sign a height. Like the SDK's `ParsePagination`, converts the offset to CometBFT's page
+ * number, so an offset within a page returns that page from its start.
  */
 function getValidators(
   height: bigint,
@@ -153,7 +153,7 @@ function getValidators(
   const page = (pagination?.offset ?? 0n) / limit + 1n;
   const perPage = minInt(limit, MAX_PER_PAGE);
   const count = BigInt(set.length);
-  // Rounded up. An empty set has one page.
+  // Round up. An empty set has one page.
   const pages = count === 0n ? 1n : (count + perPage - 1n) / perPage;
   if (page > pages) {
     throw new QueryError(GrpcCode.Unknown, `page should be within [1, ${pages}] range, given ${page}`);
@@ -178,10 +178,10 @@ function toProtoValidator(validator: Validator, consensusPrefix: string): wire.V
   };
 }
 
-/** The first segments of the paths that `ABCIQuery` accepts. */
+/** Path prefixes that `ABCIQuery` accepts. */
 const ABCI_PATHS: ReadonlySet<string> = new Set(["app", "store", "p2p", "custom"]);
 
-/** Runs an `abci_query` over gRPC. It can read stores and the application, but rejects gRPC paths. */
+/** Runs an `abci_query` over gRPC. It can read stores and the application, but does not accept gRPC paths. */
 function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wire.ABCIQueryResponse {
   const { path, data, height, prove } = request;
   if (path === "") throw new QueryError(GrpcCode.InvalidArgument, "empty query path");
@@ -206,8 +206,8 @@ function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wi
 const SDK_VERSION = "v0.50.11";
 
 /**
- * The modules whose behaviour the chain follows, with the releases that the deployed chain uses. Hermes rejects a chain that
- * lacks the first two, and uses the third to choose its block encoding.
+ * Modules whose behaviour the chain follows, with the deployed chain's releases. Hermes rejects a chain that lacks the first two,
+ * and chooses its block encoding by the third.
  */
 const BUILD_DEPS = [
   { path: "github.com/cosmos/cosmos-sdk", version: SDK_VERSION, sum: "" },
@@ -223,7 +223,7 @@ const BUILD_DEPS = [
   },
 ];
 
-/** Returns the node's report about itself. It omits the Go version and build dependencies that no client uses. */
+/** Returns the node's info. Omits the Go version, and build dependencies that no client uses. */
 function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNodeInfoResponse {
   const { chainId, moniker, appVersion, latestHeight } = view.status();
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };
@@ -265,7 +265,7 @@ export function protoBlock({ header, txs, lastCommit }: nodeView.StoredBlock): B
   };
 }
 
-/** Converts a stored block to the SDK's own `Block`, in which the proposer's address is bech32. */
+/** Converts a stored block to the SDK's `Block`, which has the proposer's address in bech32. */
 function sdkBlock(stored: nodeView.StoredBlock, consensusPrefix: string): SdkBlock {
   const { header, ...rest } = protoBlock(stored);
   const proposerAddress = encodeBech32(consensusPrefix, stored.header.proposerAddress);

@@ -17,17 +17,17 @@ import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
 export interface ReflectionOptions {
-  /** gRPC paths of the server's methods, with the chain's own name and excluding reflection. */
+  /** gRPC paths of the server's methods, except reflection, with the chain's own name. */
   readonly paths: readonly string[];
-  /** The name used in the chain's own files and symbols. */
+  /** Name used in the chain's own files and symbols. */
   readonly chainName: string;
-  /** Field numbers and names used in the chain's messages. Default: those in the definitions. */
+  /** Field numbers and names in the chain's messages. Default: as in the definitions. */
   readonly proto?: ProtoVariant | undefined;
 }
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
 
-/** One reflection stream. Each file is sent with its imports, and only once per stream. */
+/** Creates a reflection stream. Each file is sent with its imports, and only once per stream. */
 export function createReflectionStream(options: ReflectionOptions) {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
@@ -92,13 +92,13 @@ interface StreamScope {
   readonly proto: ProtoVariant | undefined;
   /** gRPC paths. */
   readonly served: ReadonlySet<string>;
-  /** Files that the stream has already sent. */
+  /** Files already sent on this stream. */
   readonly sent: Set<string>;
 }
 
 /**
- * Returns the file, followed by its direct and indirect imports, except those that the stream has already sent. As in grpc-go,
- * always includes the file itself, because clients take the first entry for the file they requested.
+ * Returns the file and its direct and indirect imports, except those already sent on this stream. Like grpc-go, always includes
+ * the file itself, because clients expect the requested file in the first entry.
  */
 function files(
   first: FileInfo | undefined,
@@ -120,8 +120,8 @@ function files(
 }
 
 /**
- * Removes the methods that the server does not serve from each service. A service without any served method, such as a module's
- * messages, stays unchanged because it describes transactions.
+ * From each service, removes the methods that the server does not serve. A service with no served methods, such as a module's
+ * messages, is left unchanged, because it describes transactions.
  */
 function withServedMethods(file: Uint8Array, served: ReadonlySet<string>): Uint8Array {
   const descriptor = fromBinary(FileDescriptorProtoSchema, file);
@@ -148,7 +148,7 @@ function findSymbol(symbol: string, chainName: string): FileInfo | undefined {
   return canonical === undefined ? undefined : findFileOfSymbol(canonical);
 }
 
-/** Returns a message's extensions with the canonical paths of their files; undefined if the message does not exist. */
+/** Returns a message's extensions, with the canonical paths of their files. Undefined if the message does not exist. */
 function extensionsOf(typeName: string, chainName: string) {
   const registry = protoRegistry();
   const canonical = toCanonicalTypeUrl(typeName, chainName);
@@ -160,7 +160,7 @@ function extensionsOf(typeName: string, chainName: string) {
   );
 }
 
-/** Both versions of the reflection service. Their messages are identical on the wire. */
+/** Both versions of the reflection service, whose messages are identical on the wire. */
 export const REFLECTION_PATHS = [
   "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
   "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

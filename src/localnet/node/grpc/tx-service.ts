@@ -21,7 +21,7 @@ import { MAX_QUERY_LENGTH, QueryLanguageError } from "../query-language/parse-qu
 import { nodeMethods, type ServiceContext } from "./node-method.ts";
 import { protoBlock, protoBlockId } from "./node-services.ts";
 
-/** `cosmos.tx.v1beta1.Service`, except Simulate (served by the application) and the two unused methods for amino bytes. */
+/** `cosmos.tx.v1beta1.Service`, without Simulate (served by the application) and the two amino methods, which are not used. */
 export const TX_METHODS = nodeMethods<typeof wire>("cosmos.tx.v1beta1.Service", wire, {
   GetTx: ({ hash }, context) => getTx(hash, context),
   GetTxsEvent: searchTxs,
@@ -47,7 +47,7 @@ function encodeTx({ body, authInfo, signatures }: Tx): Uint8Array {
 
 const DEFAULT_LIMIT = 100n;
 
-/** Returns a block and one page of its transactions, skipping entries that are not transactions. */
+/** Returns a block and a page of its transactions. Skips entries that are not transactions. */
 function getBlockWithTxs(
   { height, pagination }: wire.GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
@@ -67,7 +67,7 @@ function getBlockWithTxs(
   };
 }
 
-/** Returns `limit` entries from `offset` on. With `reverse`, the offset counts from the end of the block. */
+/** Returns `limit` entries from `offset` on. With `reverse`, counts from the end of the block. */
 function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): readonly Uint8Array[] {
   const offset = page?.offset ?? 0n;
   const limit = page === undefined || page.limit === 0n ? DEFAULT_LIMIT : page.limit;
@@ -82,10 +82,10 @@ function pageOf(txs: readonly Uint8Array[], page: PageRequest | undefined): read
 }
 
 const DEFAULT_PAGE_SIZE = 100n;
-/** CometBFT's maximum page size. A larger limit is silently reduced. */
+/** CometBFT's maximum page size. Larger limits are silently reduced. */
 const MAX_PAGE_SIZE = 100n;
 
-/** Returns the transaction with this hash (hex in either case). Throws `QueryError`. */
+/** Returns the transaction with this hash, in upper- or lower-case hex. Throws `QueryError`. */
 function getTx(hash: string, context: ServiceContext): wire.GetTxResponse {
   if (hash === "") throw new QueryError(GrpcCode.InvalidArgument, "tx hash cannot be empty");
   const stored = context.view.tx(decodeHash(hash));
@@ -103,10 +103,10 @@ function decodeHash(hash: string): Uint8Array {
 }
 
 /**
- * Returns one page of the transactions that match a query in CometBFT's query language. Throws `QueryError`.
+ * Returns a page of the transactions that match a query in CometBFT's query language. Throws `QueryError`.
  *
- * With vote extensions on, a block's first entry is not a transaction. As on the deployed chain, the search omits such entries
- * but counts them in the total, so a page may contain fewer transactions than its limit.
+ * With vote extensions enabled, the first entry in a block is not a transaction. As on the deployed chain, searches omit such
+ * entries but include them in the total, so a page may have fewer transactions than its limit.
  */
 function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): wire.GetTxsEventResponse {
   const { items, total } = search(request, context.view);
@@ -133,7 +133,7 @@ function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): w
   };
 }
 
-/** The largest message that a grpc-go client accepts by default. Printing it as JSON takes most of a second. */
+/** Maximum message size that grpc-go clients accept by default. Printing such a message as JSON takes most of a second. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 function search(request: wire.GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
@@ -160,7 +160,7 @@ function searchError(text: string): QueryError {
   return new QueryError(GrpcCode.Internal, text);
 }
 
-/** Decodes a block entry. Returns undefined if it is not a transaction. */
+/** Decodes an entry in a block. Returns undefined if the entry is not a transaction. */
 function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): wire.GetTxResponse["tx"] {
   try {
     return decodeFullTx(entry.tx, chainName);
@@ -176,14 +176,14 @@ function blockTimeNs(view: NodeView, height: bigint): bigint {
   return block.header.timeNs;
 }
 
-/** SDK error codes for transactions that the mempool rejects before CheckTx (`client/broadcast.go`). */
+/** SDK error codes for transactions rejected by the mempool before CheckTx (`client/broadcast.go`). */
 const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
   "tx-in-cache": 19,
   "mempool-full": 20,
   "tx-too-large": 21,
 };
 
-/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash; block was removed in SDK 0.47. */
+/** Broadcasts like the SDK's client: sync returns the CheckTx result, async only the hash. SDK 0.47 removed the mode block. */
 function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
   if (mode !== wire.BroadcastMode.BROADCAST_MODE_SYNC && mode !== wire.BroadcastMode.BROADCAST_MODE_ASYNC) {
@@ -206,12 +206,12 @@ function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): 
 
 /** Decodes a transaction as strictly as the chain does. Throws `ModuleError` sdk/2. */
 function decodeFullTx(bytes: Uint8Array, chainName: string): Tx {
-  // Handlers are only used to find a message's signers, which nothing needs here.
+  // Handlers are only needed to find the signers of messages.
   const { body, authInfo, raw } = decodeTx(bytes, { chainName, handlers: new Map() });
   return { body, authInfo, signatures: raw.signatures };
 }
 
-/** Returns an executed transaction and its result. `timestamp` is its block's time. */
+/** Returns an executed transaction and its result. `timestamp` is the block time. */
 function storedTxResponse(stored: StoredTx, tx: Tx, timeNs: bigint): TxResponse {
   const { code, codespace, log, data, gasWanted, gasUsed, events } = stored.result;
   return {

@@ -23,7 +23,7 @@ import { writeFrame, writeGobInt } from "../../chain/modules/oracle/module.ts";
 import type { Application } from "../../chain/runtime/abci.ts";
 import type { ChainState } from "../consensus/chain-state.ts";
 
-/** Faults that can be injected into a node's oracle client, and what users see. */
+/** Faults that can be injected into a node's oracle client, and their visible effects. */
 export const ORACLE_FAULTS = {
   "vote-extensions-missing":
     "the node counts Success, but its vote extension arrives late, so the chain counts the validator as absent",
@@ -39,11 +39,11 @@ export const ORACLE_FAULTS = {
 
 export type OracleFaultName = keyof typeof ORACLE_FAULTS;
 
-/** The sidecar's address, and the deadline for a price request. */
+/** The sidecar's address, and the deadline for price requests. */
 export interface OracleOptions {
-  /** Base URL: "http://127.0.0.1:8080". */
+  /** Base URL, e.g. "http://127.0.0.1:8080". */
   readonly address: string;
-  /** How long a vote waits for the sidecar. A real node uses the smaller of `client_timeout` (2 s) and 1 s. */
+  /** How long a vote waits for the sidecar. On a real node, this is `client_timeout` (2 s by default), but at most 1 s. */
   readonly timeoutMs: number;
   /** Faults injected into the votes. */
   readonly faults?: Pick<FaultSwitches<OracleFaultName>, "has">;
@@ -64,9 +64,9 @@ const PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const
 const MAX_PRICES = 5_000;
 
 /**
- * Creates an oracle client. One deadline covers the entire vote, i.e. both paths and the wait for a connection. Like a real
- * node's client, it waits until the deadline if a connection is refused, so a chain with one validator slows down while its
- * sidecar is down.
+ * Creates an oracle client. A single deadline covers the whole vote, i.e. both paths and the wait for a connection. If a
+ * connection is refused, the client waits until the deadline, like a real node's client. A chain with a single validator
+ * therefore slows down while its sidecar is down.
  */
 export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const connection = createSidecarConnection(options.address, deps.transport ?? httpTransport, deps.clock);
@@ -74,7 +74,7 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   const fetchPrices = async (requestSignal: AbortSignal, signal: AbortSignal): Promise<Prices> => {
     const first = await connection.get(path, requestSignal, signal);
     if (first.status !== 404) return readPrices(first);
-    // Try the path that works first from now on, so that a v1 sidecar costs only one extra request in total.
+    // From now on, try the path that works first, so that a v1 sidecar costs only one extra request in total.
     path = path === PATHS[0] ? PATHS[1] : PATHS[0];
     const second = await connection.get(path, requestSignal, signal);
     if (second.status === 404) throw new Error("the sidecar has no path for prices");
@@ -82,8 +82,8 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
   };
   return {
     /**
-     * Requests the prices for a vote. Rejects only on abort; any other error means a vote without prices, because a missing
-     * sidecar must not stop the chain. `signal` must last as long as the node, because reconnects between votes use it too.
+     * Requests the prices for a vote. Rejects only on abort. After any other error, the vote has no prices, because a missing
+     * sidecar must not stop the chain. `signal` must last as long as the node, because reconnecting continues between votes.
      */
     vote: async (signal: AbortSignal): Promise<OracleVote> => {
       const startedMs = deps.clock.monotonicMs();
@@ -111,13 +111,13 @@ export function createOracleClient(options: OracleOptions, deps: OracleDeps) {
 class PriceError extends Error {}
 
 function readPrices({ status, contentType, text }: SidecarResponse): Prices {
-  // The error text of a real node's gRPC client for a draining sidecar.
+  // The error message of a real node's gRPC client for a sidecar that is draining.
   if (contentType === undefined) throw new Error("malformed header: missing HTTP content-type");
   if (status !== 200) throw new Error(`the sidecar responded with status ${status}`);
   return parsePrices(JSON.parse(text));
 }
 
-/** Parses `{"prices": {"BTC/USD": "93450", …}}` into integer prices by lower-case ticker. */
+/** Parses `{"prices": {"BTC/USD": "93450", …}}`. Returns integer prices by lower-case ticker. */
 function parsePrices(document: unknown): Prices {
   const prices = isRecord(document) ? document.prices : undefined;
   if (!isRecord(prices)) throw new Error("the sidecar's response has no prices");
@@ -125,7 +125,7 @@ function parsePrices(document: unknown): Prices {
   if (entries.length > MAX_PRICES) throw new Error(`the sidecar sent more than ${MAX_PRICES} prices`);
   return new Map(
     entries.map(([ticker, price]) => {
-      // The limit of 80 digits bounds the cost of BigInt. A uint256 has at most 78.
+      // Limit prices to 80 digits to bound the cost of BigInt. A uint256 has at most 78 digits.
       if (typeof price !== "string" || !/^-?\d{1,80}$/.test(price)) {
         throw new PriceError(`the price of ${ticker.slice(0, 40)} is not an integer`);
       }
@@ -134,7 +134,7 @@ function parsePrices(document: unknown): Prices {
   );
 }
 
-/** A response from the sidecar, with its complete body. */
+/** A complete response from the sidecar. */
 export interface SidecarResponse {
   readonly status: number;
   readonly contentType: string | undefined;
@@ -145,7 +145,7 @@ export interface SidecarResponse {
 export interface SidecarTransport {
   /** Rejects with an error whose code is `ECONNREFUSED` if nothing is listening. */
   readonly get: (url: URL, signal: AbortSignal) => Promise<SidecarResponse>;
-  /** Returns true if a connection to the URL's host can currently be opened. */
+  /** Returns true if the URL's host currently accepts connections. */
   readonly connects: (url: URL, signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -154,9 +154,9 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 1.6;
 
 /**
- * Creates a connection. After a refusal, it retries with gRPC's pauses: 1 s, 1.6 s, 2.56 s, … up to 2 min, measured from attempt
- * to attempt. A node therefore keeps failing for a while after its sidecar is back, and for longer after a long outage. Unlike
- * gRPC, which varies each pause by a fifth, uses exact pauses, so that rehearsals are repeatable.
+ * Creates a connection. After a refusal, retries with gRPC's backoff: 1 s, 1.6 s, 2.56 s, … up to 2 min between attempts. A node
+ * therefore keeps failing for a while after its sidecar has come back, and for longer after a long outage. gRPC varies each delay
+ * by a fifth; here, the delays are exact, so that rehearsals are repeatable.
  */
 function createSidecarConnection(address: string, transport: SidecarTransport, clock: Clock) {
   let reconnecting: Promise<void> | undefined;
@@ -170,12 +170,12 @@ function createSidecarConnection(address: string, transport: SidecarTransport, c
     const attempt = reconnect(signal).finally(() => {
       reconnecting = undefined;
     });
-    // Ignore the rejection, because nothing waits for the attempts without a request. They end when the signal aborts.
+    // Ignore rejections, because between requests nothing awaits the attempts. They end when the signal aborts.
     attempt.catch(() => {});
     return attempt;
   };
   return {
-    /** Sends a request once the sidecar is connected. `requestSignal` ends only the wait; `lifeSignal` ends the attempts too. */
+    /** Sends a request once the sidecar is connected. `requestSignal` ends only the wait; `lifeSignal` also ends reconnecting. */
     get: async (
       path: string,
       requestSignal: AbortSignal,
@@ -226,7 +226,7 @@ const httpTransport: SidecarTransport = {
     }),
 };
 
-/** The price votes that a block carries. */
+/** Price votes for the blocks of a chain. */
 export type ExtendedCommits = ReturnType<typeof createExtendedCommits>;
 
 interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
@@ -235,14 +235,14 @@ interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
   readonly own: Uint8Array;
 }
 
-/** While `price-deviation` is on, votes contain this percentage of the sidecar's price. */
+/** Percentage of the sidecar's price that votes contain while `price-deviation` is on. */
 const DEVIATION_PERCENT = 110n;
 
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates the votes. The other validators' sidecars always have prices, namely the current or last ones from this node's sidecar.
- * A block made by hand uses the votes from the last timed block.
+ * Creates the votes. All other validators' sidecars always have prices: the current or last prices from this node's sidecar. A
+ * manual block uses the votes from the last timed block.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) {
   let ofOwn: Prices = new Map();
@@ -266,12 +266,12 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps) 
     return deflateSync(OracleVoteExtension.encode({ prices: new Map(deltas) }).finish());
   };
   return {
-    /** Sets the prices that this node's validator votes for from now on. If empty, it votes without prices. */
+    /** Sets the prices for which this node's validator votes from now on. If empty, it votes without prices. */
     extend: (prices: Prices) => {
       ofOwn = prices;
       if (prices.size > 0) ofOthers = prices;
     },
-    /** Returns the next block's first transaction: the votes on the last block. Undefined while a fault suppresses the votes. */
+    /** Returns the next block's first transaction, i.e. the votes on the last block. Undefined if a fault suppresses them. */
     next: ({ lastCommit, lastValidators }: ChainState): Uint8Array | undefined => {
       if (faults?.has("payment-missing")) return undefined;
       const others = extensionOf(ofOthers);

@@ -4,48 +4,48 @@ import { metricFactory } from "../base/metric-factory.ts";
 export interface OracleVote {
   /** True if the sidecar sent a valid response. */
   readonly success: boolean;
-  /** False if a price is not an integer. A real node counts such a response as successful, but does not vote for its prices. */
+  /** False if a price is not an integer. A real node counts this response as successful, but does not vote for its prices. */
   readonly usable: boolean;
   readonly latencyMs: number;
-  /** Integer prices by lower-case ticker ("btc/usd"); empty on failure. */
+  /** Integer prices by lower-case ticker, e.g. "btc/usd". Empty on failure. */
   readonly prices: ReadonlyMap<string, bigint>;
 }
 
 export interface OracleMetricsOptions {
   readonly chainId: string;
-  /** Bech32 consensus address. */
+  /** Bech32 consensus address of the node's validator. */
   readonly validator: string;
-  /** Bech32 consensus addresses of the set's other validators, and whether they are absent. */
+  /** Returns the other validators in the set, by bech32 consensus address, and whether they are absent. */
   readonly others?: () => ReadonlyMap<string, boolean>;
 }
 
 /**
  * Creates the `app_*` families. As on a real node, counters have the type gauge, and a series appears only with its first event.
- * A node without failures since its start therefore has no series with `status="Failure"`.
+ * Until its first failure since startup, a node therefore has no series with `status="Failure"`.
  */
 export function createOracleMetrics(registry: Registry, options: OracleMetricsOptions) {
   const families = createFamilies(registry);
   const chain = { chain_id: options.chainId };
-  // Tickers seen so far. A later vote that lacks one of them reports it as `missing_price`.
+  // Tickers seen so far. A later vote without one of these tickers reports `missing_price` for it.
   const tracked = new Set<string>();
   const countReport = (ticker: string, status: string, validator = options.validator): void =>
     families.reports.inc({ ...chain, validator, ticker, status });
   return {
-    /** Counts a vote that failed before the request to the sidecar. */
+    /** Records a vote that failed before the request to the sidecar. */
     observePreBlockError: () => {
       for (const abci_method of ["extend_vote", "pre_blocker"])
         families.requests.inc({ ...chain, abci_method, status: "PreBlockError" });
     },
-    /** Counts a vote. `delivered` is false if the vote's extension did not reach the chain. */
+    /** Records a vote. `delivered` is false if the vote extension did not reach the chain. */
     observe: ({ success, usable, latencyMs, prices }: OracleVote, delivered: boolean) => {
       families.responses.inc({ ...chain, status: success ? "Success" : "Failure" });
-      // The real node observes whole milliseconds here, although the metric name has no unit.
+      // A real node observes whole milliseconds here, although the metric's name has no unit.
       families.latency.observe(chain, Math.trunc(latencyMs));
       const extended = { ...chain, abci_method: "extend_vote" };
       const failure = success ? "TransformPricesError" : "OracleClientError";
       families.requests.inc({ ...extended, status: success && usable ? "Success" : failure });
       families.methodLatency.observe(extended, latencyMs / 1000);
-      // These methods always succeed, because a local chain rejects no proposal.
+      // These methods always succeed, because a local chain rejects no proposals.
       for (const abci_method of ["pre_blocker", "prepare_proposal", "process_proposal"]) {
         families.requests.inc({ ...chain, abci_method, status: "Success" });
       }
@@ -57,7 +57,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) {
         if (!delivered) countReport(ticker, "absent");
         else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
-        // Each of the other validators has its own sidecar, which always has prices.
+        // Every other validator has its own sidecar, which always has prices.
         for (const [other, isAbsent] of options.others?.() ?? [])
           countReport(ticker, isAbsent ? "absent" : "with_price", other);
       }

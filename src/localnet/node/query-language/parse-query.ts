@@ -1,7 +1,7 @@
 import { CodedError } from "../../../platform/base/errors.ts";
 import type { ChainEvent } from "../../chain/runtime/context.ts";
 
-/** The kinds of tokens, with their names in CometBFT's error messages. */
+/** Kinds of tokens, named as in CometBFT's error messages. */
 type TokenKind =
   | "tag"
   | "string"
@@ -19,13 +19,13 @@ type TokenKind =
 
 interface Token {
   readonly kind: TokenKind;
-  /** The token's text without quotes, and without the keyword before a time. */
+  /** The token's text, without quotes and without the keyword that precedes a time. */
   readonly text: string;
   /** The token's offset in UTF-8 bytes, as in CometBFT's error messages. */
   readonly offset: number;
 }
 
-/** Thrown for a query that cannot be parsed. It has CometBFT's message ("offset 10: got = operator, wanted …"). */
+/** Thrown if a query cannot be parsed. The message is CometBFT's ("offset 10: got = operator, wanted …"). */
 export class QueryLanguageError extends CodedError<{ readonly code: "bad-query"; readonly offset: number }> {}
 
 type Scanner = ReturnType<typeof createScanner>;
@@ -40,7 +40,7 @@ const KEYWORDS: ReadonlyMap<string, TokenKind> = new Map([
   ["EXISTS", "EXISTS operator"],
 ]);
 
-/** Creates a scanner for one query. It runs in linear time. */
+/** Creates a scanner for a query. Scanning takes linear time. */
 function createScanner(query: string) {
   const runes = Array.from(query);
   let at = 0;
@@ -110,12 +110,12 @@ function createScanner(query: string) {
   return {
     /** Returns the next token, or undefined at the end. Throws {@link QueryLanguageError} on invalid input. */
     next,
-    /** Returns the byte offset at which the last call of `next` started. */
+    /** Returns the byte offset at which the last call to `next` started. */
     offset: (): number => start,
   };
 }
 
-/** Returns true if the text is an RFC 3339 time with a zone and a valid date. CometBFT allows only the years 1900 to 2999. */
+/** Returns true for an RFC 3339 time with a zone and a valid date. CometBFT accepts only years from 1900 to 2999. */
 function isTimestamp(text: string): boolean {
   return (
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
@@ -135,29 +135,29 @@ function isYearInRange(text: string): boolean {
 
 type Operator = "=" | "<" | "<=" | ">" | ">=" | "CONTAINS" | "EXISTS";
 
-/** The right-hand side of a condition. Times are in ms since the Unix epoch. Numbers are stored as digits. */
+/** Right-hand side of a condition. Times are in ms since the Unix epoch, and numbers are strings of digits. */
 type Operand =
   | { readonly kind: "string"; readonly text: string }
   | { readonly kind: "number"; readonly text: string }
   | { readonly kind: "time"; readonly ms: number };
 
-/** One condition of a query. `tag` is "type.attribute". EXISTS has no operand. */
+/** A condition in a query. `tag` is "type.attribute". EXISTS has no operand. */
 export interface Condition {
   readonly tag: string;
   readonly operator: Operator;
   readonly operand: Operand | undefined;
 }
 
-/** A parsed query. All conditions must hold. */
+/** A parsed query, which matches if all its conditions hold. */
 export interface EventQuery {
   readonly text: string;
   readonly conditions: readonly Condition[];
 }
 
-/** CometBFT's maximum query length (`rpc/core`, `maxQueryLength`). */
+/** Maximum query length in CometBFT (`maxQueryLength` in `rpc/core`). */
 export const MAX_QUERY_LENGTH = 512;
 
-/** The operators, in the order in which CometBFT's error messages list them. */
+/** Operators, in the order in which CometBFT's error messages list them. */
 const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
   ["< operator", "<"],
   ["<= operator", "<="],
@@ -170,9 +170,9 @@ const OPERATORS: ReadonlyMap<TokenKind, Operator> = new Map([
 const ORDERED: readonly TokenKind[] = ["number", "timestamp", "datestamp"];
 
 /**
- * Parses a query in CometBFT 0.38's language, as used by subscriptions, `tx_search` and `block_search`. AND joins the conditions.
- * The operators are = < <= > >= CONTAINS EXISTS; the operands are 'string', number, TIME rfc3339 and DATE yyyy-mm-dd. Throws
- * {@link QueryLanguageError} with CometBFT's text.
+ * Parses a query in the language of CometBFT 0.38, as used by subscriptions, `tx_search` and `block_search`. Conditions are
+ * joined by AND. Operators are = < <= > >= CONTAINS EXISTS. Operands are 'string', number, TIME rfc3339 and DATE yyyy-mm-dd.
+ * Throws {@link QueryLanguageError} with CometBFT's message.
  */
 export function parseQuery(text: string): EventQuery {
   const scanner = createScanner(text);
@@ -192,7 +192,7 @@ function parseCondition(scanner: Scanner): Condition {
   return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** Returns the next token. Throws if it is not one of the wanted kinds. */
+/** Returns the next token. Throws if its kind is not among the wanted kinds. */
 function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {
@@ -229,18 +229,18 @@ function toOperand(token: Token): Operand {
   return { kind: "time", ms: Date.parse(token.text) };
 }
 
-/** The values of events by tag ("type.attribute"), merged across all events. */
+/** Values by tag ("type.attribute"), merged across all events. */
 export type TagValues = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns whether a subscription's query matches, i.e. every condition holds for some value of its tag. As in CometBFT's
- * `Query.Matches`, different events may satisfy different conditions.
+ * Returns true if a subscription's query matches, i.e. if each condition holds for at least one value of its tag. As in
+ * CometBFT's `Query.Matches`, different events may satisfy different conditions.
  */
 export function matchesTags(query: EventQuery, tags: TagValues): boolean {
   return query.conditions.every((condition) => holdsForSome(condition, tags.get(condition.tag) ?? []));
 }
 
-/** Flattens events into values by tag, in order, and appends `base`. Like CometBFT, includes attributes without index flag. */
+/** Flattens events to values by tag, in order, and appends `base`. Like CometBFT, includes attributes without an index flag. */
 export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [string, string]>): TagValues {
   const tags = new Map<string, string[]>();
   const add = (tag: string, value: string): void => {
@@ -259,9 +259,9 @@ export function tagsOf(events: readonly ChainEvent[], base: Iterable<readonly [s
 }
 
 /**
- * Returns whether a transaction or block matches a search. `fixed` contains the item's own tags (tx.height, tx.hash,
- * block.height). All other conditions must hold within the same event, because CometBFT's kv indexer joins them by event. Ignores
- * attributes without an index flag.
+ * Returns true if a search matches a transaction or block. `fixed` contains the tags of the transaction or block itself
+ * (tx.height, tx.hash, block.height). All other conditions must hold in the same event, because CometBFT's kv indexer joins
+ * conditions by event. Ignores attributes without an index flag.
  */
 export function matchesSearch(
   query: EventQuery,
@@ -290,7 +290,7 @@ function holdsForSome(condition: Condition, values: readonly string[]): boolean 
   return values.some((value) => holds(condition, value));
 }
 
-/** Returns whether a value satisfies a condition. A value of another kind than the operand never does. */
+/** Returns true if a value satisfies a condition. False if the value and the operand are of different kinds. */
 export function holds(condition: Condition, value: string): boolean {
   const { operand, operator } = condition;
   if (operand === undefined) return true;
@@ -313,19 +313,19 @@ export function holds(condition: Condition, value: string): boolean {
   }
 }
 
-/** Compares a value with an operand, as `sort` does. Returns undefined if the value is of a different kind. */
+/** Compares a value with an operand. Returns a number as for `sort`, or undefined if the value is of another kind. */
 function compare(value: string, operand: Operand): number | undefined {
   if (operand.kind === "string") return value === operand.text ? 0 : value < operand.text ? -1 : 1;
   if (operand.kind === "time") {
     const ms = Date.parse(value);
     return Number.isNaN(ms) ? undefined : ms - operand.ms;
   }
-  // An amount with its denom ("100untrn") compares as 100, because CometBFT reads a value's leading number.
+  // CometBFT reads a value's leading number, so an amount with its denomination ("100untrn") compares as 100.
   const number = /^\d+(\.\d+)?/.exec(value)?.[0];
   return number === undefined ? undefined : compareDecimals(number, operand.text);
 }
 
-/** Compares two unsigned decimal numbers of any length, as `sort` does. */
+/** Compares two unsigned decimals of any length. Returns a number as for `sort`. */
 function compareDecimals(a: string, b: string): number {
   const [wholeA = "", fractionA = ""] = a.split(".");
   const [wholeB = "", fractionB = ""] = b.split(".");

@@ -22,13 +22,13 @@ import type { FoundRoute, Route } from "./route-table.ts";
 import { Buffer } from "node:buffer";
 
 export interface RequestSource {
-  /** Parses the form. It is a function because parse errors matter only if the route takes query parameters. */
+  /** Parses the form. This is a function because parse errors only matter if the route takes query parameters. */
   readonly form: () => FormValues;
   readonly body: Uint8Array;
   readonly chainName: string;
 }
 
-/** Encodes the gRPC request for a REST call. Throws a plain error with the gateway's text for InvalidArgument. */
+/** Encodes the gRPC request for a REST call. Throws a plain error with the gateway's InvalidArgument message. */
 export function buildRequest({ route, variables }: FoundRoute, source: RequestSource): Uint8Array {
   if (route.body === "*") return parseBody(route.requestType, source.body, source.chainName);
   const desc = requireMessage(route.requestType);
@@ -38,7 +38,7 @@ export function buildRequest({ route, variables }: FoundRoute, source: RequestSo
   return toBinary(desc, message.message);
 }
 
-/** Returns whether a route takes query parameters. As in the gateway, it does unless its path sets all fields. */
+/** Returns true if a route takes query parameters. As in the gateway, it does unless its path sets all fields. */
 function takesQuery({ requestType, template }: Route): boolean {
   return requireMessage(requestType).fields.some(({ name }) => !template.variables.includes(name));
 }
@@ -49,7 +49,7 @@ function setVariables(message: ReflectMessage, variables: ReadonlyMap<string, st
       message.fields.find((each) => each.name === name) ??
       unreachable(`${message.desc.typeName} has no field ${name} for its path`);
     try {
-      // Commas separate the values of a repeated field in a path, but not in a query.
+      // In a path, commas separate the values of a repeated field. In a query, they do not.
       const list: unknown = field.fieldKind === "list" ? message.get(field) : undefined;
       if (isReflectList(list))
         for (const part of text.split(",")) list.add(parseFieldValue(field, part, "path"));
@@ -65,9 +65,9 @@ const ROOT = { chainName: CANONICAL_CHAIN_NAME, depth: 0, path: "" };
 const INDEXED = /^(.*)\[(.*)\]$/;
 
 /**
- * Sets the fields that query parameters name, like grpc-gateway 1.16's `PopulateQueryParameters`. A parameter has its field's
- * original or lowerCamel name; dots select fields of nested messages. A repeated field takes all values, other fields only the
- * first. Ignores unknown names and path variables. Throws a plain error with the gateway's text.
+ * Sets fields from query parameters, like `PopulateQueryParameters` in grpc-gateway 1.16. A parameter has the original or
+ * lowerCamel name of its field; dots select fields of nested messages. Repeated fields take all values, and other fields only the
+ * first value. Unknown names and path variables are ignored. Throws a plain error with the gateway's message.
  */
 function setQueryParameters(
   message: ReflectMessage,
@@ -75,7 +75,8 @@ function setQueryParameters(
   pathVariables: readonly string[],
 ): void {
   for (const [name, values] of form) {
-    // `name[key]=value` is the gateway's syntax for map fields. For other fields, the gateway treats the key as the first value.
+    // `name[key]=value` is the gateway's syntax for map fields. For any other field, the gateway treats the key as the first
+    // value.
     const indexed = INDEXED.exec(name);
     const path = (indexed?.[1] ?? name).split(".");
     if (isPathVariable(message, path, pathVariables)) continue;
@@ -140,7 +141,7 @@ function setMessage(
   message.set(field, value);
 }
 
-/** Reads a message from a parameter in proto JSON; a time needs no quotes. Only fields with the option `query_json` accept it. */
+/** Parses a message from proto JSON in a parameter, for fields with the option `query_json`. A time needs no quotes. */
 function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
   if (message === undefined) throw notSupported();
   if (message.typeName === "google.protobuf.Timestamp") return parseMessage(message, text, ROOT);
@@ -150,12 +151,12 @@ function parseQueryJson({ message }: DescField, text: string): ReflectMessage {
 const NOTHING = new Uint8Array(0);
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Encodes a JSON body. A blank body is an empty request. Throws a plain error, with Go's text where it was recorded. */
+/** Encodes a JSON body. A blank body is an empty request. Throws a plain error, with Go's message if it was recorded. */
 function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8Array {
   if (body.every((byte) => BLANKS.has(byte))) return NOTHING;
   const syntaxError = goJsonSyntaxError(body);
   if (syntaxError !== undefined) {
-    // The gateway's json.Decoder reports an unexpected end of its input as io.ErrUnexpectedEOF.
+    // If the input ends unexpectedly, the gateway's json.Decoder reports io.ErrUnexpectedEOF.
     throw new Error(syntaxError === "unexpected end of JSON input" ? "unexpected EOF" : syntaxError);
   }
   const json: unknown = JSON.parse(fromUtf8(body));
@@ -164,7 +165,7 @@ function parseBody(typeName: string, body: Uint8Array, chainName: string): Uint8
   return messageFromJson(typeName, json, chainName);
 }
 
-/** Throws the errors that Go's `jsonpb` reports at a message's top level. `messageFromJson` finds errors at deeper levels. */
+/** Throws the errors that Go's `jsonpb` reports for a message's top level. `messageFromJson` finds errors at deeper levels. */
 function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   if (!isRecord(json)) {
     throw new Error(
@@ -190,26 +191,26 @@ function refuseAsGo(desc: DescMessage, json: unknown, chainName: string): void {
   }
 }
 
-/** A field's value, parsed from a path or query. */
+/** Value of a field, parsed from a path or query. */
 type FieldValue = string | number | bigint | boolean | Uint8Array;
 
-/** Where in a request a value comes from. The gateway parses enums differently in a path and in a query. */
+/** Where a value in a request comes from. The gateway parses enums in a path differently from enums in a query. */
 type ValueSource = "path" | "query";
 
 /**
- * Parses the text of one value like grpc-gateway 1.16. It accepts integers in any Go notation (0x10, 0b1, 010, 1_000), enums by
- * name or number, and bytes in either base64 alphabet. Throws a plain error with Go's text.
+ * Parses a value as grpc-gateway 1.16 does. Integers may have any Go notation (0x10, 0b1, 010, 1_000), enums are names or
+ * numbers, and bytes may be in either base64 alphabet. Throws a plain error with Go's message.
  */
 export function parseFieldValue(field: DescField, text: string, source: ValueSource = "query"): FieldValue {
   if (field.enum !== undefined) return parseEnum(field.enum, text, source);
   if (field.scalar === undefined) throw notSupported();
   const { number } = formatOf(field);
-  // The Go gateway cannot read these numbers from a query, but the dex module's simulations need them.
+  // The Go gateway cannot read these numbers from a query, but simulations in the dex module need them.
   if (number !== undefined && field.scalar === ScalarType.STRING) return numberFromJson(text, number);
   return parseScalar(field.scalar, text);
 }
 
-/** Creates the error for a field whose type is not allowed in a query. The odd text is Go's name for the type. */
+/** Creates the error for a field whose type is not supported in a query. `*reflect.rtype` is Go's name for the type. */
 function notSupported(): Error {
   return new Error("field type *reflect.rtype is not supported in query parameters");
 }
@@ -242,10 +243,10 @@ function parseScalar(type: ScalarType, text: string): FieldValue {
   }
 }
 
-/** Parses an enum value's name or number. A path accepts Go's integer notations, a query only decimal numbers. */
+/** Parses an enum value's name or number. Numbers may have any Go notation in a path, but only decimal notation in a query. */
 function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
-  // In a query, the gateway only knows enums in Go's own registry. It contains the SDK's enums but not the chain modules', so the
-  // recorded `hook_type` and `order_type` are rejected by name.
+  // In a query, the gateway only accepts enum names from Go's own registry, which contains the SDK's enums but not those of the
+  // chain's modules. The recorded gateway therefore rejects the names of `hook_type` and `order_type` values.
   if (source === "query" && !desc.typeName.startsWith("cosmos.")) return int32(text);
   const named = desc.values.find(({ name }) => name === text);
   const number = named?.number ?? enumNumber(text, source);
@@ -253,11 +254,11 @@ function parseEnum(desc: DescEnum, text: string, source: ValueSource): number {
   throw new Error(source === "path" ? `${text} is not valid` : `${text} is not a valid ${goName(desc)}`);
 }
 
-/** Returns an enum's number. Returns NaN, which no enum value has, if the text is not an integer. */
+/** Returns an enum's number. NaN, which matches no enum value, if the text is not an integer. */
 function enumNumber(text: string, source: ValueSource): number {
   try {
     if (source === "path") return int32(text);
-    // Go parses 64 bits and truncates them to 32 without a check.
+    // Go parses 64 bits and then truncates to 32 bits without a check.
     return Number(BigInt.asIntN(32, parseGoInteger(text, { signed: true, bits: 64, base: 10 })));
   } catch {
     return Number.NaN;
@@ -268,7 +269,7 @@ function int32(text: string): number {
   return Number(parseGoInteger(text, { signed: true, bits: 32, base: 0 }));
 }
 
-/** Decodes standard base64, or else URL-safe base64. Like the gateway, it reports the second error. */
+/** Decodes standard base64, or else URL-safe base64. If both fail, reports the second error, like the gateway. */
 function parseBytes(text: string): Uint8Array {
   try {
     return goBase64Decode(text);
@@ -277,20 +278,20 @@ function parseBytes(text: string): Uint8Array {
   }
 }
 
-/** Converts base64 from the URL alphabet to the standard one. `+` and `/` become an invalid character, as in that alphabet. */
+/** Converts base64 from the URL alphabet to the standard alphabet. Makes `+` and `/` invalid, as they are in the URL alphabet. */
 function fromUrlAlphabet(text: string): string {
   return text.replaceAll(/[+/]/g, "!").replaceAll("-", "+").replaceAll("_", "/");
 }
 
-/** Form or query values by name, in the order in which they occur. */
+/** Form or query values by name, in order of occurrence. */
 export type FormValues = ReadonlyMap<string, readonly string[]>;
 
-/** Parses a query string or form body as Go's `url.ParseQuery` does. Throws a plain error with Go's text. */
+/** Parses a query string or form body like Go's `url.ParseQuery`. Throws a plain error with Go's message. */
 export function parseForm(text: string): FormValues {
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
     if (pair === "") continue;
-    // Go 1.17 and later reject a semicolon, which older versions treated as a separator.
+    // Since Go 1.17, semicolons are rejected. Older versions treated them as separators.
     if (pair.includes(";")) throw new Error("invalid semicolon separator in query");
     const equals = pair.indexOf("=");
     const name = goUnescape(equals < 0 ? pair : pair.slice(0, equals), true);
@@ -302,14 +303,14 @@ export function parseForm(text: string): FormValues {
   return values;
 }
 
-/** Joins two forms. If a name occurs in both, the first form's values come first. */
+/** Joins two forms. For a name in both forms, the first form's values come first. */
 export function joinForms(first: FormValues, second: FormValues): FormValues {
   const joined = new Map(first);
   for (const [name, values] of second) joined.set(name, [...(joined.get(name) ?? []), ...values]);
   return joined;
 }
 
-/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain error with Go's text. */
+/** Decodes %XX and, with `plusIsSpace`, + as a space. Invalid UTF-8 becomes U+FFFD. Throws a plain error with Go's message. */
 export function goUnescape(text: string, plusIsSpace: boolean): string {
   const spaced = plusIsSpace ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

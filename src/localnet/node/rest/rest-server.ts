@@ -14,7 +14,7 @@ import { buildRequest, type FormValues, goUnescape, joinForms, parseForm } from 
 import { createRouteTable, type FoundRoute, type RouteTable } from "./route-table.ts";
 
 export interface RestServerOptions extends ServerAddress {
-  /** First part of the REST paths and type URLs of the chain's own modules: "neutron". */
+  /** First part of the REST paths and type URLs of the chain's own modules, e.g. "neutron". */
   readonly chainName: string;
 }
 
@@ -23,7 +23,7 @@ export interface RestServerDeps {
   readonly logger: Logger;
 }
 
-/** Creates the REST server ("rest"), which serves the application's and the node's gRPC methods as JSON over HTTP. */
+/** Creates the REST server ("rest"), which serves the gRPC methods of the application and the node as JSON over HTTP. */
 export function createRestServer(options: RestServerOptions, deps: RestServerDeps): ServerFactory {
   const { host, port, portOption, access, chainName } = options;
   const logger = deps.logger.child({ server: "rest" });
@@ -39,7 +39,7 @@ export function createRestServer(options: RestServerOptions, deps: RestServerDep
   };
 }
 
-/** HTTP status for each gRPC code, starting at 0, as mapped by grpc-gateway 1.16 (`runtime.HTTPStatusFromCode`). */
+/** HTTP status by gRPC code, from code 0 on, as in grpc-gateway 1.16 (`runtime.HTTPStatusFromCode`). */
 const HTTP_STATUS_BY_CODE: readonly number[] = [
   200, 408, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
 ];
@@ -53,15 +53,15 @@ interface GatewayDeps {
 
 type Gateway = (request: HttpRequest, body: Uint8Array) => HttpReply | Promise<HttpReply>;
 
-/** Creates the handler for REST requests. It calls the gRPC method behind a path, as the SDK's grpc-gateway does. */
+/** Creates the handler for REST requests. Like the SDK's grpc-gateway, it calls the gRPC method to which a path is mapped. */
 export function createGateway(deps: GatewayDeps): Gateway {
   const table = createRouteTable(deps.router.paths, deps.chainName);
   return (request, body) => {
     const { pathname } = request.url;
     const segments = pathSegments(pathname);
     if (segments === undefined) return textReply(400, "400 Bad Request\n");
-    // The gateway decodes a path before it splits it, so the slash in an IBC denomination splits a value and may select another
-    // route. Here, an escaped slash belongs to the value if a route then matches.
+    // The gateway decodes a path before splitting it. The slash in an IBC denomination therefore splits a value, and may select
+    // another route. Here, an escaped slash is part of the value if a route then matches.
     const found =
       findRoute(
         table,
@@ -71,13 +71,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
           .split("/")
           .map((segment) => goUnescape(segment, false)),
       ) ?? findRoute(table, request, segments);
-    // The gateway never returns 404 or 405. An unknown path or a wrong method is Unimplemented, HTTP 501.
+    // The gateway never returns 404 or 405. Unknown paths and wrong methods are Unimplemented, i.e. HTTP 501.
     if (found === undefined) return failure(GrpcCode.Unimplemented, "Not Implemented");
     return callMethod(found, request, body, deps);
   };
 }
 
-/** Decodes a path and then splits it like Go's `URL.Path`, so that an escaped slash also separates segments. */
+/** Decodes a path before splitting it, like Go's `URL.Path`, so that escaped slashes also separate segments. */
 function pathSegments(pathname: string): readonly string[] | undefined {
   try {
     return goUnescape(pathname, false).slice(1).split("/");
@@ -91,10 +91,10 @@ function findRoute(
   request: HttpRequest,
   segments: readonly string[],
 ): FoundRoute | undefined {
-  // In the gateway, a colon in the last segment starts a verb. Nothing matches a segment that starts with the colon.
+  // In the gateway, a colon in the last segment starts a verb. A segment that starts with a colon matches no route.
   if (segments.at(-1)?.startsWith(":") === true) return undefined;
   const found = table.find(request.method, segments);
-  // The gateway treats a form posted to a GET route's path as its query, so that long queries need not fit into a URL.
+  // If a form is posted to a GET route's path, the gateway treats it as a query. Long queries therefore need not fit in a URL.
   return found === undefined && isPostedForm(request) ? table.find("GET", segments) : found;
 }
 
@@ -116,12 +116,12 @@ async function callMethod(found: FoundRoute, request: HttpRequest, body: Uint8Ar
   }
   const call = { path: route.path, data, heights: requestedHeights(request) };
   const waiter = { isGone: () => request.signal.aborted, budget: deps.budget };
-  // Print the response in the same turn, because printing takes longer than the call.
+  // Format the response in the same turn, because formatting takes longer than the call.
   return callInQueue(deps.router, call, waiter, (reply) => toHttpReply(reply, found, deps));
 }
 
 function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps): HttpReply {
-  // Errors carry the height too, because the gateway also forwards the metadata of failed calls.
+  // Errors have the height header too, because the gateway also forwards metadata from failed calls.
   const headers = reply.code === GrpcCode.Unavailable ? RETRY_AFTER : heightHeaders(reply);
   if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);
   try {
@@ -134,12 +134,12 @@ function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps
   }
 }
 
-/** Returns the values of the height header. The SDK's gateway accepts the header with or without the `Grpc-Metadata-` prefix. */
+/** Returns the values of the height header. Like the SDK's gateway, accepts it with or without the prefix `Grpc-Metadata-`. */
 function requestedHeights({ headers }: HttpRequest): readonly string[] {
   return [BLOCK_HEIGHT_KEY, `grpc-metadata-${BLOCK_HEIGHT_KEY}`].flatMap((name) => {
     const value = headers[name];
     if (value === undefined) return [];
-    // Split the value, because Node joins repeated headers and the router must see that there are several.
+    // Split the value, because Node joins repeated headers and the router must detect repetition.
     return typeof value === "string" ? value.split(", ") : value;
   });
 }

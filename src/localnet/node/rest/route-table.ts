@@ -5,16 +5,16 @@ import { unreachable } from "../../../platform/base/errors.ts";
 export interface Route {
   readonly method: HttpRule["method"];
   readonly template: PathTemplate;
-  /** gRPC path with the chain's own name. */
+  /** gRPC path, with the chain's own name. */
   readonly path: string;
-  /** Canonical name of the request message, as in the `.proto` file. */
+  /** Canonical name of the request type, as in the `.proto` file. */
   readonly requestType: string;
-  /** Canonical name of the response message. */
+  /** Canonical name of the response type. */
   readonly responseType: string;
   readonly body: HttpRule["body"];
 }
 
-/** A matching route and the values of its path variables. */
+/** A matching route, and the values of its path variables. */
 export interface FoundRoute {
   readonly route: Route;
   readonly variables: ReadonlyMap<string, string>;
@@ -22,14 +22,14 @@ export interface FoundRoute {
 
 export type RouteTable = ReturnType<typeof createRouteTable>;
 
-/** Creates the table of routes whose gRPC paths are served. */
+/** Creates a table of the routes whose gRPC paths are served. */
 export function createRouteTable(servedPaths: readonly string[], chainName: string) {
   const served = new Set(servedPaths);
   const routes = httpRules()
     .map((rule) => toRoute(rule, chainName))
     .filter(({ path }) => served.has(path));
   return {
-    /** Returns the first matching route, in definition order. `segments` are the decoded parts of the path. */
+    /** Returns the first matching route, in definition order. `segments` are the path's decoded segments. */
     find: (method: string, segments: readonly string[]): FoundRoute | undefined =>
       firstMatch(
         routes.filter((route) => route.method === method),
@@ -57,7 +57,7 @@ function toRoute(rule: HttpRule, chainName: string): Route {
   };
 }
 
-/** A part of a path template: a fixed segment, a variable for one segment, or a variable for any number of segments (`=**`). */
+/** Part of a path template: a fixed segment, a variable for one segment, or a variable for any number of segments (`=**`). */
 type Part =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "variable"; readonly name: string }
@@ -88,8 +88,8 @@ function parsePart(text: string): Part {
 }
 
 /**
- * Matches the decoded segments of a path. Returns the variables' values, or undefined if the path does not match. A `**` matches
- * any number of segments, including none. A template has at most one `**`.
+ * Matches a path's decoded segments. Returns the variables' values, or undefined if the path does not match. A template has at
+ * most one `**`, which matches any number of segments, including none.
  */
 export function matchPath(
   template: PathTemplate,
@@ -100,7 +100,7 @@ export function matchPath(
   let at = 0;
   for (const [index, part] of parts.entries()) {
     if (part.kind === "segments") {
-      // The end is known without a search, because every later part matches one segment.
+      // The end can be computed, because every later part matches exactly one segment.
       const end = segments.length - (parts.length - index - 1);
       if (end < at) return undefined;
       values.set(part.name, segments.slice(at, end).join("/"));

@@ -3,12 +3,12 @@ import { goKind } from "../base/go-decoding.ts";
 import { BLOCK_METHODS, CHAIN_METHODS, TX_METHODS } from "./node-methods.ts";
 import * as rpc from "./method.ts";
 
-/** Methods that are available over every transport: POST, URI and WebSocket. */
+/** Methods available over all transports: POST, URI and WebSocket. */
 export const RPC_METHODS: ReadonlyMap<string, rpc.RpcMethod> = new Map(
   Object.entries({ ...BLOCK_METHODS, ...CHAIN_METHODS, ...TX_METHODS }),
 );
 
-/** Methods that are available only over WebSocket, with the names of their parameters. */
+/** Methods available only over WebSocket, with their parameter names. */
 export const WEBSOCKET_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
   ["subscribe", ["query"]],
   ["unsubscribe", ["query"]],
@@ -25,7 +25,7 @@ const CHEAP_METHODS: ReadonlySet<string> = new Set([
   "num_unconfirmed_txs",
 ]);
 
-/** The method that waits for a block. It is not queued, because it would delay all other requests. */
+/** This method waits for a block. It bypasses the queue, because it would block all other requests. */
 const WAITING_METHOD = "broadcast_tx_commit";
 
 export function waitsForBlock(method: string): boolean {
@@ -36,25 +36,25 @@ export function isQueued(method: string): boolean {
   return !CHEAP_METHODS.has(method) && !waitsForBlock(method);
 }
 
-/** Returns a turn for a call that bypasses the queue. */
+/** Returns the turn of a call that bypasses the queue. */
 export function turnOf(signal: AbortSignal): rpc.CallTurn {
   return { signal, pause: () => Promise.resolve() };
 }
 
-/** A request's id, which its response repeats. */
+/** Id of a request, repeated in its response. */
 export type RpcId = string | number;
 
-/** The id used in responses to URI calls, as in CometBFT. */
+/** Id in responses to URI calls, as in CometBFT. */
 export const URI_CALL_ID = -1;
 
-/** A JSON-RPC request. A request without an id is a notification and gets no response. */
+/** A JSON-RPC request. Without an id, it is a notification, which gets no response. */
 export interface RpcRequest {
   readonly id: RpcId | undefined;
   readonly method: string;
   readonly params: unknown;
 }
 
-/** Reads a request as CometBFT does: ignores the `jsonrpc` version and unknown members. Throws a plain error with Go's text. */
+/** Reads a request like CometBFT, ignoring the `jsonrpc` version and unknown fields. Throws a plain error with Go's message. */
 export function parseRequest(value: unknown): RpcRequest {
   if (!isRecord(value)) {
     throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type types.RPCRequest`);
@@ -68,7 +68,7 @@ export function parseRequest(value: unknown): RpcRequest {
 
 function parseId(id: unknown): RpcId | undefined {
   if (id === undefined || id === null) return undefined;
-  // The response repeats 1.9 as 1, because CometBFT decodes a number as float64 and stores it as int.
+  // CometBFT decodes a number as float64 and stores it as int, so the response repeats the id 1.9 as 1.
   if (typeof id === "number") return Math.trunc(id);
   if (typeof id === "string") return id;
   throw new Error(`JSON-RPC ID (${JSON.stringify(id)}) is of unknown type (${goKind(id)})`);
@@ -79,7 +79,7 @@ export function resultResponse(id: RpcId, result: JsonValue | rpc.JsonText): str
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result.text}}`;
 }
 
-/** Formats an error response. As in CometBFT, the response has no `id` if the request's id is unreadable. */
+/** Formats an error response. As in CometBFT, it has no `id` if the request's id cannot be read. */
 export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): string {
   return JSON.stringify({
     jsonrpc: "2.0",
@@ -88,7 +88,7 @@ export function errorResponse(id: RpcId | undefined, error: rpc.RpcError): strin
   });
 }
 
-/** Runs `read`. If it throws, this function throws an `RpcError` of this kind with CometBFT's text. */
+/** Runs `read`, and converts its errors to an `RpcError` of this kind, with CometBFT's message. */
 export function readParameters<T>(
   read: () => T,
   kind: "invalid-params" | "internal",
@@ -103,8 +103,8 @@ export function readParameters<T>(
 }
 
 /**
- * Calls the method that a JSON-RPC request names and returns the formatted response. Rejects only if the node has a bug.
- * `invalidParams` is the error kind for unreadable parameters, because CometBFT reports -32602 over POST and -32603 over
+ * Calls the method in a JSON-RPC request and returns the formatted response. Rejects only because of a bug in the node.
+ * `invalidParams` is the error kind for parameters that cannot be read, because CometBFT reports -32602 over POST and -32603 over
  * WebSocket.
  */
 export async function handleRequest(

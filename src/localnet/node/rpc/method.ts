@@ -15,13 +15,13 @@ export interface RpcContext {
   readonly router: CallRouter;
   readonly genesis: GenesisDoc;
   readonly roundState: () => RoundState;
-  /** How long `broadcast_tx_commit` waits at most. */
+  /** Maximum time that `broadcast_tx_commit` waits. */
   readonly commitTimeoutMs: number;
-  /** The RPC server's address, for `status`: "tcp://127.0.0.1:26657". */
+  /** The RPC server's address for `status`, e.g. "tcp://127.0.0.1:26657". */
   readonly rpcAddress: () => string;
 }
 
-/** A result that was printed in parts because of its length. */
+/** A result that was formatted in parts because it is long. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -32,11 +32,11 @@ export class JsonText {
 export interface CallTurn {
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Lets the node do other work. A long computation awaits this between its parts. */
+  /** Lets the node do other work. Long computations await this between their parts. */
   readonly pause: () => Promise<void>;
 }
 
-/** Decoded values by the parameter's type. In JSON, `int64` is a string of digits, `bytes` is base64, and `hex` is hex text. */
+/** Decoded values by parameter type. In JSON, an `int64` is a string of digits, `bytes` are base64, and `hex` is hex. */
 interface ParameterValues {
   readonly int64: bigint | undefined;
   readonly string: string;
@@ -47,13 +47,13 @@ interface ParameterValues {
 
 type ParameterType = keyof ParameterValues;
 
-/** A method's parameters, in the order used by positional calls. */
+/** A method's parameters, in the order of positional calls. */
 type ParameterTypes = Readonly<Record<string, ParameterType>>;
 
-/** A decoded parameter; undefined if it is absent. */
+/** A decoded parameter. Undefined if absent. */
 type Parameter = ParameterValues[ParameterType] | undefined;
 
-/** Decoded parameters by name. An absent string, boolean or byte string has Go's zero value. */
+/** Decoded parameters by name. Absent strings, booleans and byte strings have Go's zero value. */
 type Parameters<Types extends ParameterTypes> = {
   readonly [Name in keyof Types]: ParameterValues[Types[Name]];
 };
@@ -62,11 +62,11 @@ type RpcResult = JsonValue | JsonText | Promise<JsonValue | JsonText>;
 
 export interface RpcMethod {
   readonly parameters: ParameterTypes;
-  /** Returns the response's `result`. `values` are in the order of `parameters`. Throws or rejects with `RpcError`. */
+  /** Returns the response's `result`. `values` and `parameters` are in the same order. Throws or rejects with `RpcError`. */
   readonly call: (values: readonly Parameter[], context: RpcContext, turn: CallTurn) => RpcResult;
 }
 
-/** Describes a method by its parameters and the function that returns its result. */
+/** Describes a method by its parameters and a function that returns its result. */
 export function method<Types extends ParameterTypes>(
   parameters: Types,
   call: (parameters: Parameters<Types>, context: RpcContext, turn: CallTurn) => RpcResult,
@@ -83,7 +83,7 @@ function named(types: ParameterTypes, values: readonly Parameter[]): object {
   );
 }
 
-/** Reads the `params` of a JSON-RPC request, which may be an object or an array. Throws a plain error with CometBFT's text. */
+/** Reads a JSON-RPC request's `params`, which may be an object or array. Throws a plain error with CometBFT's message. */
 export function parametersFromJson(types: ParameterTypes, params: unknown): readonly Parameter[] {
   if (Array.isArray(params)) return fromArray(types, params);
   if (params !== null && params !== undefined && !isRecord(params)) {
@@ -95,9 +95,9 @@ export function parametersFromJson(types: ParameterTypes, params: unknown): read
 }
 
 /**
- * Reads a URI call's parameters like CometBFT (`rpc/jsonrpc/server/http_uri_handler.go`). Integers are bare, hex starts with 0x,
- * and anything else is JSON, so a string needs quotes, as in `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error
- * with CometBFT's text.
+ * Reads parameters of a URI call like CometBFT (`rpc/jsonrpc/server/http_uri_handler.go`). Integers are unquoted, hex starts with
+ * 0x, and everything else is JSON, so strings need quotes: `/abci_query?path="store/bank/key"&data=0x00`. Throws a plain error
+ * with CometBFT's message.
  */
 export function parametersFromUri(types: ParameterTypes, search: URLSearchParams): readonly Parameter[] {
   return Object.entries(types).map(([name, type]) => fromText(type, search.get(name) ?? ""));
@@ -106,7 +106,7 @@ export function parametersFromUri(types: ParameterTypes, search: URLSearchParams
 function fromArray(types: ParameterTypes, params: readonly unknown[]): readonly Parameter[] {
   const names = Object.keys(types);
   if (params.length !== names.length) {
-    // Go prints json.RawMessage, a byte slice, as a list of numbers.
+    // Go prints a json.RawMessage, which is a byte slice, as a list of numbers.
     const raw = params.map((each) => `[${utf8(JSON.stringify(each)).join(" ")}]`).join(" ");
     throw new Error(
       `expected ${names.length} parameters ([${names.join(" ")}]), got ${params.length} ([${raw}])`,
@@ -140,14 +140,14 @@ function readText(value: unknown, goType: string): string {
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-/** Reads a 64-bit integer, which must be a string of digits, because CometBFT's JSON rejects bare numbers. */
+/** Reads a 64-bit integer from a string of digits. CometBFT's JSON rejects unquoted integers. */
 function readInt64(value: unknown): bigint {
   if (typeof value !== "string") {
     throw new Error(
       `invalid 64-bit integer encoding ${JSON.stringify(JSON.stringify(value))}, expected string`,
     );
   }
-  // CometBFT decodes the string's content as JSON again. "null" is therefore zero, and "x" a syntax error.
+  // CometBFT decodes the string's content as JSON again, so "null" is zero and "x" is a syntax error.
   const parsed: unknown = goJsonParse(value);
   if (parsed === null) return 0n;
   if (typeof parsed !== "number") throw wrongType(parsed, "int64");
@@ -170,7 +170,7 @@ function fromText(type: ParameterType, text: string): Parameter {
   const isBytes = type === "bytes" || type === "hex";
   if (type === "int64" && /^-?\d+$/.test(text)) return readInt64(text);
   if (/^0x/i.test(text)) return fromHexText(type, text.slice(2));
-  // In a URI, the quoted value of a byte parameter is plain text. In JSON, it is base64 or hex.
+  // In a URI, the quoted value of a byte parameter is plain text; in JSON, it is base64 or hex.
   if (isBytes && text.startsWith('"') && text.endsWith('"')) {
     return utf8(readText(goJsonParse(text), "string"));
   }
@@ -186,7 +186,7 @@ function fromHexText(type: ParameterType, hex: string): Parameter {
   throw new Error(`got a hex string arg, but expected '${type}'`);
 }
 
-/** The consensus state at the next height, before the first vote. */
+/** Consensus state at the next height, before the first vote. */
 export interface RoundState {
   readonly height: bigint;
   readonly startTimeNs: bigint;
@@ -197,20 +197,20 @@ export interface RoundState {
 const DEFAULT_PER_PAGE = 30;
 const MAX_PER_PAGE = 100n;
 
-/** Returns the page size, like CometBFT's `validatePerPage`: 30 if absent or below 1, at most 100. Never throws. */
+/** Returns the page size like CometBFT's `validatePerPage`: 30 if absent or below 1, at most 100. Never throws. */
 export function toPerPage(perPage: bigint | undefined): number {
   if (perPage === undefined || perPage < 1n) return DEFAULT_PER_PAGE;
   return Number(minInt(perPage, MAX_PER_PAGE));
 }
 
-/** Returns the requested page, or 1 if absent, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
+/** Returns the requested page, or else 1, like CometBFT's `validatePage`. Throws `PageError` if the page does not exist. */
 export function toPage(page: bigint | undefined, total: number, perPage: number): number {
   if (page === undefined) return 1;
   requirePage(page, total, perPage);
   return Number(page);
 }
 
-/** Returns the requested height, or `latest` if absent. Throws `RpcError` with CometBFT's text outside [lowest, latest]. */
+/** Returns the requested height, or else `latest`. Outside [lowest, latest], throws `RpcError` with CometBFT's message. */
 export function toHeight(requested: bigint | undefined, latest: bigint, lowest: bigint): bigint {
   if (requested === undefined) return latest;
   if (requested <= 0n) throw internal(`height must be greater than 0, but got ${requested}`);
@@ -225,7 +225,7 @@ export function toHeight(requested: bigint | undefined, latest: bigint, lowest: 
   return requested;
 }
 
-/** JSON-RPC codes and the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
+/** JSON-RPC codes, with the messages that CometBFT sends for them (`rpc/jsonrpc/types`). */
 const KINDS = {
   parse: { code: -32700, message: "Parse error. Invalid JSON" },
   "invalid-request": { code: -32600, message: "Invalid Request" },
@@ -235,7 +235,7 @@ const KINDS = {
   server: { code: -32000, message: "Server error" },
 } as const;
 
-/** Thrown for a call that fails with a JSON-RPC error. `message` becomes the error's `data`. */
+/** Thrown if a call fails with a JSON-RPC error. `message` becomes the error's `data`. */
 export class RpcError extends Error {
   readonly kind: keyof typeof KINDS;
 
@@ -246,7 +246,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Creates an `RpcError` with code -32603 "Internal error". CometBFT uses it for all method errors, even a wrong parameter. */
+/** Creates an `RpcError` with code -32603 "Internal error", which CometBFT uses for all method errors, even wrong parameters. */
 export function internal(data: string): RpcError {
   return new RpcError("internal", data);
 }
@@ -256,7 +256,7 @@ export function rpcErrorToJson(error: RpcError): JsonObject {
   return error.message === "" ? { code, message } : { code, message, data: error.message };
 }
 
-/** Converts a thrown value to the error that the caller receives. Rethrows it if it is due to a bug in the node. */
+/** Converts a thrown value to an error for the caller. Rethrows the value if it indicates a bug in the node. */
 export function toRpcError(thrown: unknown): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof MempoolError || thrown instanceof PageError || thrown instanceof QueryLanguageError) {

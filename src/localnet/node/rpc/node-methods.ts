@@ -13,13 +13,13 @@ import { createDeferred } from "../../../platform/process/deferred.ts";
 import type { TxResult } from "../../chain/runtime/abci.ts";
 import { MAX_QUERY_LENGTH, parseQuery } from "../query-language/parse-query.ts";
 
-/** CometBFT's chunk size for the genesis document. */
+/** Chunk size for the genesis document, as in CometBFT. */
 const GENESIS_CHUNK_BYTES = 16_777_216;
 
-/** CometBFT's fixed limit for the method `blockchain`. */
+/** Maximum number of blocks returned by `blockchain`, as in CometBFT. */
 const MAX_BLOCK_METAS = 20n;
 
-/** Methods about the state of the node, the chain and the application. */
+/** Methods for the state of the node, the chain and the application. */
 export const CHAIN_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   health: rpc.method({}, () => ({})),
   status: rpc.method({}, (_parameters, context) => statusJson(context)),
@@ -90,13 +90,13 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     if (commit === undefined) throw rpc.internal(`could not find commit at height ${header.height}`);
     return {
       signed_header: { header: headerToJson(header), commit: commitToJson(commit) },
-      // A commit in the next block is canonical. The latest block only has the commit that this node saw.
+      // A commit from the next block is canonical. For the latest block, there is only the commit that this node saw.
       canonical: header.height < context.view.status().latestHeight,
     };
   }),
   validators: rpc.method({ height: "int64", page: "int64", per_page: "int64" }, (requested, { view }) => {
     const { latestHeight, earliestHeight } = view.status();
-    // The next height's set is already known. Like CometBFT, return it if no height is given.
+    // The set for the next height is already known. Like CometBFT, return this set if no height is given.
     const height = rpc.toHeight(requested.height, latestHeight + 1n, earliestHeight);
     const validators = view.validators(height)?.validators ?? [];
     const perPage = rpc.toPerPage(requested.per_page);
@@ -126,7 +126,7 @@ export const BLOCK_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
 
 function genesisChunk(document: Uint8Array, chunk: bigint): JsonObject {
   const count = Math.ceil(document.length / GENESIS_CHUNK_BYTES);
-  // Like CometBFT, print the last chunk's number instead of the number of chunks.
+  // Like CometBFT, print the number of the last chunk instead of the number of chunks.
   if (chunk < 0n || chunk >= BigInt(count))
     throw rpc.internal(`there are ${count - 1} chunks, ${chunk} is invalid`);
   const start = Number(chunk) * GENESIS_CHUNK_BYTES;
@@ -163,7 +163,7 @@ function statusJson(context: rpc.RpcContext): JsonObject {
   };
 }
 
-/** Returns the node's info. It has no peers, but clients require the P2P fields. */
+/** Returns the node's info. The node has no peers, but clients require the P2P fields. */
 function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
   const { chainId, moniker } = view.status();
   return {
@@ -178,10 +178,10 @@ function nodeInfoJson({ view, rpcAddress }: rpc.RpcContext): JsonObject {
   };
 }
 
-/** Returns the `round_state` for `consensus_state`. It shows no votes, because all validators vote in one step. */
+/** Returns the `round_state` for `consensus_state`. It contains no votes, because all validators vote in a single step. */
 function roundStateJson(state: rpc.RoundState): JsonObject {
   const { validators } = state;
-  // CometBFT's bit array has an underscore per missing vote, followed by the voted and total power.
+  // CometBFT's bit array has an underscore for each missing vote, followed by the power that voted and the total power.
   const bits = `BA{${validators.length}:${"_".repeat(validators.length)}} 0/${totalPower(validators)} = 0.00`;
   const votes = validators.map(() => "nil-Vote");
   return {
@@ -200,7 +200,7 @@ function roundStateJson(state: rpc.RoundState): JsonObject {
   };
 }
 
-/** Returns the block at the requested height, or by default the latest block. */
+/** Returns the block at the requested height. Default: the latest block. */
 function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeView.StoredBlock {
   const { latestHeight, earliestHeight } = context.view.status();
   const height = rpc.toHeight(requested, latestHeight, earliestHeight);
@@ -209,7 +209,7 @@ function blockAt(requested: bigint | undefined, context: rpc.RpcContext): nodeVi
   return block;
 }
 
-/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. A bound of 0 means no bound. Throws `RpcError`. */
+/** Returns up to 20 heights for `blockchain`, like CometBFT's `filterMinMax`. A bound of 0 is ignored. Throws `RpcError`. */
 function toMetaRange(
   minHeight: bigint,
   maxHeight: bigint,
@@ -223,7 +223,7 @@ function toMetaRange(
   return { min, max };
 }
 
-/** Methods for transactions: search, broadcast, mempool. */
+/** Methods for transactions: search, broadcast and mempool. */
 export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   tx: rpc.method({ hash: "bytes", prove: "bool" }, ({ hash, prove }, { view }) => {
     const tx = view.tx(hash);
@@ -233,7 +233,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   tx_search: rpc.method(
     { query: "string", prove: "bool", page: "int64", per_page: "int64", order_by: "string" },
     (search, { view }, { pause }) => {
-      // If order_by is absent, CometBFT sorts transactions in ascending order but blocks in descending order.
+      // Without order_by, CometBFT sorts transactions in ascending order, but blocks in descending order.
       const found = view.searchTxs(toSearch(search, "asc"));
       const toJson = (tx: nodeView.StoredTx): JsonObject =>
         resultJson.resultTxJson(tx, search.prove ? view.block(tx.height)?.txs : undefined);
@@ -249,7 +249,7 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
     const { hash, check } = view.broadcast(tx);
     return broadcastJson(hash, check);
   }),
-  // Like CometBFT, which does not wait for CheckTx here, report code 0 even for a rejected transaction.
+  // Like CometBFT, which does not wait for CheckTx here, report code 0 even if the transaction is rejected.
   broadcast_tx_async: rpc.method({ tx: "bytes" }, ({ tx }, { view }) =>
     broadcastJson(view.broadcast(tx).hash, NO_RESULT),
   ),
@@ -263,15 +263,15 @@ export const TX_METHODS: Readonly<Record<string, rpc.RpcMethod>> = {
   }),
   num_unconfirmed_txs: rpc.method({}, (_parameters, { view }) => {
     const { count, bytes } = view.unconfirmed(0);
-    // CometBFT reports the total as n_txs although it lists none.
+    // CometBFT reports the total as n_txs, although it lists no transactions.
     return unconfirmedJson(count, count, bytes, null);
   }),
 };
 
-/** Maximum length of a page. A search with a longer page fails. */
+/** Maximum length of a page. Searches fail if the page would be longer. */
 const MAX_PAGE_LENGTH = 33_554_432;
 
-/** Prints a page with pauses between its items, because a page of large transactions takes seconds. */
+/** Formats a page, with pauses between items, because a page of large transactions takes seconds. */
 async function printPage<T>(
   name: string,
   { items, total }: nodeView.SearchPage<T>,
@@ -292,7 +292,7 @@ async function printPage<T>(
   return new rpc.JsonText(`{"${name}":[${texts.join(",")}],"total_count":"${total}"}`);
 }
 
-/** Go's zero value. It is printed in place of a result that does not exist (yet). */
+/** Go's zero value, which is printed if there is no result (yet). */
 const NO_RESULT: TxResult = {
   code: 0,
   codespace: "",
@@ -327,12 +327,12 @@ interface SearchParameters {
 function toSearch(search: SearchParameters, defaultOrder: "asc" | "desc"): nodeView.SearchRequest {
   const { query } = search;
   if (query.length > MAX_QUERY_LENGTH) throw rpc.internal("maximum query length exceeded");
-  // Parse the query before order and page, because CometBFT reports an invalid query first.
+  // Parse the query before the order and page, because CometBFT reports invalid queries first.
   parseQuery(query);
   return {
     query,
     order: toOrder(search.order_by, defaultOrder),
-    // The search checks the range. A page beyond 2^53 loses digits but is out of range anyway.
+    // The search checks the range. A page number above 2^53 loses digits, but is out of range anyway.
     page: Number(search.page ?? 1n),
     perPage: rpc.toPerPage(search.per_page),
   };
@@ -344,14 +344,14 @@ function toOrder(order: string, defaultOrder: "asc" | "desc"): "asc" | "desc" {
   throw rpc.internal("expected order_by to be either `asc` or `desc` or empty");
 }
 
-/** Broadcasts a transaction, then waits for the block that includes it. */
+/** Broadcasts a transaction and waits for the block that includes it. */
 async function broadcastCommit(
   tx: Uint8Array,
   { view, commitTimeoutMs }: rpc.RpcContext,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const inclusion = createDeferred<{ readonly result: TxResult; readonly height: bigint }>();
-  // Like CometBFT, listen before broadcasting, because the next block may come immediately.
+  // Like CometBFT, start listening before broadcasting, because the next block may arrive immediately.
   const stopListening = view.onBlock((block, { height, txResults }) => {
     const result = txResults[block.txs.findIndex((each) => equalBytes(each, tx))];
     if (result !== undefined) inclusion.resolve({ result, height });
@@ -366,7 +366,7 @@ async function broadcastCommit(
       signal,
       () => inclusion.promise,
     ).catch(() => {
-      // The wait has ended at its deadline or because the node stops.
+      // The wait has ended at its deadline or because the node is stopping.
       throw rpc.internal("timed out waiting for tx to be included in a block");
     });
     return { ...checked, tx_result: resultJson.txResultJson(result), height: height.toString() };

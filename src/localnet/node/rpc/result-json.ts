@@ -36,7 +36,7 @@ export function txResultJson(result: TxResult): JsonObject {
   };
 }
 
-/** `ExecTxResult` in a Tx event. CometBFT encodes it by its struct tags, so empty fields are omitted. */
+/** `ExecTxResult` in a Tx event. CometBFT encodes it by its struct tags, which omit empty fields. */
 function sparseTxResultJson(result: TxResult): JsonObject {
   return withoutEmpty({
     code: result.code === 0 ? undefined : result.code,
@@ -55,7 +55,7 @@ function withoutEmpty(members: Readonly<Record<string, JsonValue | undefined>>):
   return present;
 }
 
-/** `ResultTx`. If the block's transactions are given as `provenAmong`, adds the inclusion proof. */
+/** `ResultTx`. Includes the inclusion proof if `provenAmong` contains the block's transactions. */
 export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | undefined): JsonObject {
   return withoutEmpty({
     hash: upperHex(tx.hash),
@@ -67,7 +67,7 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/** Proofs by a block's transactions, cached because all entries on a page from the same block need them. */
+/** Proofs by a block's transactions. Cached because all results from the same block on a page need them. */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {
@@ -94,7 +94,7 @@ function validatorUpdateJson({ publicKey, power }: ValidatorPower): JsonObject {
   return withoutEmpty({ pub_key: { Sum: sum }, power: power === 0n ? undefined : power.toString() });
 }
 
-/** `ResultBlockResults`. Empty lists are null, because Go prints nil slices as null. */
+/** `ResultBlockResults`. Empty lists are null, because Go encodes nil slices as null. */
 export function blockResultsJson(results: StoredResults, params: ConsensusParams): JsonObject {
   return {
     height: results.height.toString(),
@@ -144,7 +144,7 @@ function blockJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** `ResultBlock`. For an unknown hash, CometBFT returns an empty id and null instead of an error. */
+/** `ResultBlock`. If the hash is unknown, CometBFT returns an empty id and null instead of an error. */
 export function resultBlockJson(block: StoredBlock | undefined): JsonObject {
   if (block === undefined) {
     return { block_id: { hash: "", parts: { total: 0, hash: "" } }, block: null };
@@ -162,23 +162,23 @@ export function blockMetaJson(block: StoredBlock): JsonObject {
   };
 }
 
-/** Formats an ed25519 key in CometBFT's JSON. */
+/** Formats an ed25519 public key in CometBFT's JSON. */
 export function publicKeyJson(publicKey: Uint8Array): JsonObject {
   return { type: "tendermint/PubKeyEd25519", value: toBase64(publicKey) };
 }
 
-/** Encodes bytes as base64. Empty bytes become null, because Go prints a nil slice as null. */
+/** Encodes bytes as base64. Empty bytes become null, because Go encodes a nil slice as null. */
 export function bytesJson(bytes: Uint8Array): JsonValue {
   return bytes.length === 0 ? null : toBase64(bytes);
 }
 
 /** An event for subscribers. Its parts are created on first use, because most events match no subscription. */
 export interface PublishedEvent {
-  /** Returns the values that subscription queries are matched against. */
+  /** Returns the values to match with subscription queries. */
   readonly tags: () => TagValues;
-  /** Returns a notification's JSON text from `"data"` onwards, encoded once for all subscribers. */
+  /** Returns a notification's JSON from `"data"` on, encoded once for all subscribers. */
   readonly tail: () => Uint8Array;
-  /** Approximate memory that the event uses. */
+  /** Approximate memory used by the event, in bytes. */
   readonly sizeBytes: number;
 }
 
@@ -189,8 +189,8 @@ interface CommittedBlock {
 }
 
 /**
- * Returns a block's events in CometBFT's order (`state/execution.go`, `fireEvents`): NewBlock, NewBlockHeader, NewBlockEvents,
- * each Tx, ValidatorSetUpdates. There are no events for votes and rounds, because one process makes every block.
+ * Returns a block's events in CometBFT's order (`fireEvents` in `state/execution.go`): NewBlock, NewBlockHeader, NewBlockEvents,
+ * each Tx, ValidatorSetUpdates. There are no events for votes and rounds, because a single process makes every block.
  */
 export function publishedEvents(committed: CommittedBlock): readonly PublishedEvent[] {
   const { block, results } = committed;
@@ -216,17 +216,17 @@ export function publishedEvents(committed: CommittedBlock): readonly PublishedEv
   return [...events, published("ValidatorSetUpdates", { value: () => validatorSetUpdates(committed) })];
 }
 
-/** The parts of an event. Each function runs at most once. */
+/** Parts of an event. Each function is called at most once. */
 interface EventParts {
   readonly events?: readonly ChainEvent[];
   readonly ownTags?: () => readonly (readonly [string, string])[];
-  /** The `value` in `data`. */
+  /** The `value` within `data`. */
   readonly value: () => JsonObject;
-  /** Size of the encoded event data. */
+  /** Size of the event's encoded data, in bytes. */
   readonly sizeBytes?: number;
 }
 
-/** Approximate memory that an event's attributes, texts and objects use in addition to its encoded data. */
+/** Approximate memory for an event's attributes, strings and objects, in addition to its encoded data. */
 const EVENT_OVERHEAD_BYTES = 4_096;
 
 function published(kind: string, parts: EventParts): PublishedEvent {
@@ -279,7 +279,7 @@ function txEvent({ results }: CommittedBlock, tx: Uint8Array, index: number): Pu
   });
 }
 
-/** An update has priority 0, because CometBFT assigns priorities only when the update enters a set. */
+/** Each update has priority 0, because CometBFT assigns a priority only when the update enters a set. */
 function validatorSetUpdates({ results }: CommittedBlock): JsonObject {
   return {
     validator_updates: results.validatorUpdates.map(({ publicKey, power }) =>

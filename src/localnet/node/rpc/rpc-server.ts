@@ -33,11 +33,11 @@ export interface RpcServerDeps {
   readonly context: RpcContext;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when the node stops. `broadcast_tx_commit` then stops waiting. */
+  /** Aborts when the node stops, which ends the wait of `broadcast_tx_commit`. */
   readonly signal: AbortSignal;
 }
 
-/** Creates the CometBFT RPC server: JSON-RPC, URI calls, WebSocket and the index page on one port. */
+/** Creates the CometBFT RPC server, with JSON-RPC, URI calls, WebSocket and the index page on one port. */
 export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps): NodeServer {
   const { context, logger, signal } = deps;
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.subscriptions };
@@ -45,7 +45,7 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     monotonicMs: deps.clock.monotonicMs,
     schedule: (task) => void setImmediate(task),
   });
-  // HTTP and WebSocket share one budget.
+  // HTTP and WebSocket responses share one budget.
   const budget = createSendBudget(NODE_HTTP_LIMITS.maxUnsentBytes);
   const websocket = createWebSocketRpc(options.websocket ?? DEFAULT_WEBSOCKET, {
     context,
@@ -69,17 +69,17 @@ export function createRpcServer(options: RpcServerOptions, deps: RpcServerDeps):
     listen: http.listen,
     close: async () => {
       stopPublishing();
-      // Close the WebSockets first, because closing the HTTP server waits for their connections without cutting them.
+      // Close the WebSockets first, because the HTTP server waits for their connections but does not close them.
       websocket.close();
       await http.close();
     },
   };
 }
 
-/** CometBFT's default for `max_request_batch_size`. */
+/** Maximum batch size, CometBFT's default for `max_request_batch_size`. */
 const MAX_BATCH = 10;
 
-/** Routes a request. As in CometBFT, only the path and the body matter, not the HTTP method. */
+/** Routes a request by its path and body. As in CometBFT, the HTTP method does not matter. */
 function route(
   request: HttpRequest,
   body: Uint8Array,
@@ -107,7 +107,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
     const parsed = goJsonParse(body);
     requests = (Array.isArray(parsed) ? parsed : [parsed]).map(jsonRpc.parseRequest);
   } catch (error) {
-    // An invalid request fails the entire batch, because Go decodes the array as a single value.
+    // A single invalid request fails the whole batch, because Go decodes the array as one value.
     const text = `error unmarshaling request: ${errorText(error)}`;
     return jsonText(500, jsonRpc.errorResponse(undefined, new RpcError("parse", text)));
   }
@@ -115,7 +115,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
     const text = `batch request exceeds maximum (${MAX_BATCH}) allowed number of requests`;
     return jsonText(500, jsonRpc.errorResponse(undefined, new RpcError("invalid-request", text)));
   }
-  // A notification (no id) gets no response. CometBFT does not even call the method.
+  // A notification (without an id) gets no response. CometBFT does not even call its method.
   const calls = requests.flatMap(({ id, method, params }) =>
     id === undefined ? [] : [{ id, method, params }],
   );
@@ -139,16 +139,16 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   }
   const [first] = texts;
   if (first === undefined) return { status: 200, body: "" };
-  // Like CometBFT, write an array only for two or more responses. A batch of one gets a plain object.
+  // Like CometBFT, return an array only for two or more responses, and a plain object for a batch of one.
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Once the responses of a batch are longer than this, the node runs none of its other calls. */
+/** Maximum total length of a batch's responses. If it is exceeded, the node does not run the remaining calls. */
 const MAX_BATCH_LENGTH = 33_554_432;
-/** The same limit for a batch that waits for a block, because its responses stay in memory while other requests run. */
+/** The same limit if a batch waits for a block. It is lower, because the responses stay in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;
 
-/** Returns a function that runs the calls in a batch. Once the responses are too long in total, it returns errors instead. */
+/** Returns a function that runs a batch's calls. Once the total length of the responses exceeds the limit, it returns errors. */
 function createLengthBound(
   maxLength: number,
 ): (id: jsonRpc.RpcId, call: () => Promise<string>) => Promise<string> {
@@ -161,7 +161,7 @@ function createLengthBound(
   };
 }
 
-/** Calls a method by its path: `/block?height=5`. Unlike in JSON-RPC over POST, a failed call results in HTTP status 500. */
+/** Calls a method by its path, e.g. `/block?height=5`. Unlike a JSON-RPC call by POST, a failed call returns HTTP status 500. */
 async function callUri(
   name: string,
   search: URLSearchParams,
@@ -191,7 +191,7 @@ async function callUri(
   }
 }
 
-/** Returns the parameters in the query string and a posted form. As in CometBFT's `GetParam`, the query string wins. */
+/** Returns parameters from the query string and a posted form. As in CometBFT's `GetParam`, the query string takes precedence. */
 function uriParameters(url: URL, form: string): URLSearchParams {
   const search = new URLSearchParams(url.search);
   for (const [name, value] of new URLSearchParams(form)) {
@@ -204,7 +204,7 @@ function jsonText(status: number, body: string): HttpReply {
   return { status, headers: { "Content-Type": "application/json" }, body };
 }
 
-/** Returns the list of methods for a browser, with CometBFT's HTML, including its invalid `</br>`. */
+/** Returns an HTML list of methods for browsers. The HTML is CometBFT's, including the invalid `</br>`. */
 function indexPage(hostHeader: string | undefined): HttpReply {
   const host = escapeHtml(hostHeader ?? "localhost");
   const methods = [...jsonRpc.RPC_METHODS].map(

@@ -11,8 +11,8 @@ export interface SubscriptionLimits extends EventLogLimits {
 }
 
 /**
- * The limits on clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. Here, all
- * subscriptions share the pending events, which may take up two full blocks from the largest mempool.
+ * Limits for clients and subscriptions are CometBFT's defaults. CometBFT buffers 200 events per subscription. Here, all
+ * subscriptions share one log of pending events, with space for two full blocks from the largest mempool.
  */
 export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
   maxClients: 100,
@@ -23,44 +23,43 @@ export const DEFAULT_SUBSCRIPTION_LIMITS: SubscriptionLimits = {
 
 /** A client's connection. */
 interface Outlet {
-  /** True if the connection can accept notifications. Once it can accept them again, its owner calls `resume`. */
+  /** Returns true if the connection can accept notifications. The owner calls `resume` when it can accept them again. */
   readonly isReady: () => boolean;
-  /** Sends messages, each encoded as JSON, in one write. */
+  /** Sends messages, each encoded as JSON, in a single write. */
   readonly send: (messages: readonly Uint8Array[]) => void;
 }
 
-/** One client's subscriptions. `subscribe` and the unsubscribe methods throw `RpcError` with CometBFT's text. */
+/** A client's subscriptions. `subscribe` and the unsubscribe methods throw `RpcError` with CometBFT's message. */
 export type ClientSubscriptions = ReturnType<Subscriptions["client"]>;
 
-/** All clients' subscriptions. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export interface SubscriptionDeps {
   readonly monotonicMs: () => number;
-  /** Runs a task after the currently pending I/O events. */
+  /** Runs a task after all pending I/O events. */
   readonly schedule: (task: () => void) => void;
 }
 
 interface Subscription {
   readonly query: eventQuery.EventQuery;
   readonly id: RpcId;
-  /** The part of a notification that precedes its `data`. */
+  /** The start of a notification, up to its `data`. */
   readonly head: Uint8Array;
-  /** Number of the first event that the subscription receives. */
+  /** Number of the first event for this subscription. */
   readonly from: number;
 }
 
 interface Client {
   readonly outlet: Outlet;
-  /** By query text. */
+  /** Subscriptions by query text. */
   readonly subscriptions: Map<string, Subscription>;
-  /** Number of the next event to send to this client. */
+  /** Number of the next event for this client. */
   next: number;
 }
 
-/** About how long notifications may delay blocks and requests. */
+/** Approximate time for which notifications may delay blocks and requests. */
 const SLICE_MS = 5;
-/** Limits for a client's turn. A full block's notification exceeds the byte limit alone, so a client gets one per turn. */
+/** Limits for a client's turn. A full block's notification alone exceeds the byte limit, so a turn sends only one of them. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;
@@ -68,7 +67,7 @@ const TURN_BYTES = 65_536;
 export function createSubscriptions(limits: SubscriptionLimits, deps: SubscriptionDeps) {
   const log = createEventLog(limits);
   const clients = new Set<Client>();
-  // The clients that have pending events and can receive them, in the order of their turns.
+  // Clients that have pending events and can receive them, in the order of their turns.
   const turns = new Set<Client>();
   let isScheduled = false;
   const subscribed = (): readonly Client[] => [...clients].filter((client) => client.subscriptions.size > 0);
@@ -85,10 +84,10 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
     const isBehind = client.subscriptions.size > 0 && client.next < log.end();
     if (isBehind && client.outlet.isReady()) turns.add(client);
   };
-  /** Gives clients turns in round-robin order, so that a client with few events need not wait for one with many. */
+  /** Gives clients turns in round-robin order, so that a client with few events does not wait for a client with many. */
   const runSlice = (): void => {
     const endMs = deps.monotonicMs() + SLICE_MS;
-    // Iterating over a Set also visits members that are added again.
+    // Iterating over a Set also visits elements that are added again.
     for (const client of turns) {
       turns.delete(client);
       takeTurn(client, log);
@@ -109,8 +108,8 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   return {
     count: (): number => subscribed().reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
     /**
-     * Adds a block's events for every subscription. Notifications are sent later, in slices. If a client is further behind than
-     * the limits allow, cancels its subscriptions.
+     * Adds a block's events to all subscriptions. Notifications are sent later, in slices. If a client lags behind by more than
+     * the limits allow, its subscriptions are cancelled.
      */
     publish,
     client: (outlet: Outlet) => {
@@ -118,7 +117,8 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
       const { subscriptions } = client;
       clients.add(client);
       const subscribe = (id: RpcId, text: string): void => {
-        // Check in CometBFT's order. At the client limit, CometBFT also rejects clients that already have subscriptions.
+        // Check in CometBFT's order. At its client limit, CometBFT rejects new subscriptions even from clients that already have
+        // some.
         if (subscribed().length >= limits.maxClients)
           throw internal(`max_subscription_clients ${limits.maxClients} reached`);
         if (subscriptions.size >= limits.maxPerClient) {
@@ -138,7 +138,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
         if (subscriptions.size === 0) throw internal("subscription not found");
         subscriptions.clear();
       };
-      /** Sends the pending notifications after the outlet has become ready again. */
+      /** Resumes sending pending notifications, once the outlet is ready again. */
       const resume = (): void => {
         enqueue(client);
         schedule();
@@ -153,7 +153,7 @@ export function createSubscriptions(limits: SubscriptionLimits, deps: Subscripti
   };
 }
 
-/** Sends some of the pending events that match the client's subscriptions. */
+/** Sends the client some of its pending events, if they match its subscriptions. */
 function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   const { outlet, subscriptions } = client;
   const notifications: Uint8Array[] = [];
@@ -173,14 +173,14 @@ function takeTurn(client: Client, log: Pick<EventLog, "at">): void {
   if (notifications.length > 0) outlet.send(notifications);
 }
 
-/** As in CometBFT, a notification carries its subscribe request's id. {@link PublishedEvent.tail} completes the text. */
+/** As in CometBFT, a notification has the id of its subscribe request. {@link PublishedEvent.tail} is the rest of its text. */
 function notificationHead(id: RpcId, query: string): Uint8Array {
   return utf8(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"query":${JSON.stringify(query)},`);
 }
 
 /**
- * Cancels a slow client's subscriptions. Like CometBFT, the node does this instead of dropping single events, so that the client
- * learns that it missed events and can subscribe again.
+ * Cancels a slow client's subscriptions. CometBFT, too, does this instead of dropping single events, so that the client learns
+ * that it has missed events and can subscribe again.
  */
 function cancelAll({ outlet, subscriptions }: Client): void {
   const reason = "subscription was canceled (reason: client is not pulling messages fast enough)";
@@ -200,13 +200,13 @@ function readQuery(text: string): eventQuery.EventQuery {
   }
 }
 
-/** Limits on the events that are pending for slow subscribers. The newest block's events are never removed. */
+/** Limits for events that slow subscribers have not received. The newest block's events are never removed. */
 interface EventLogLimits {
   readonly maxPendingEvents: number;
   readonly maxPendingBytes: number;
 }
 
-/** Numbered events that at least one subscriber has not received yet. */
+/** Events that at least one subscriber has not received, numbered consecutively. */
 type EventLog = ReturnType<typeof createEventLog>;
 
 function createEventLog(limits: EventLogLimits) {
@@ -215,11 +215,11 @@ function createEventLog(limits: EventLogLimits) {
   let bytes = 0;
   const end = (): number => first + events.length;
   return {
-    /** Number of the next event. */
+    /** Number that the next event will have. */
     end,
-    /** Returns an event, or undefined if it has been removed or does not exist. */
+    /** Returns an event. Undefined if it has been removed or does not exist yet. */
     at: (number: number): PublishedEvent | undefined => events[number - first],
-    /** Adds a block's events. Returns the number of the first event that remains in the log under the limits. */
+    /** Adds a block's events. Returns the number of the oldest event that the limits allow to remain in the log. */
     append: (added: readonly PublishedEvent[]): number => {
       let oldest = first;
       const newest = end();
@@ -232,7 +232,7 @@ function createEventLog(limits: EventLogLimits) {
       }
       return oldest;
     },
-    /** Removes all events before a number. */
+    /** Removes all events with a lower number. */
     removeBefore: (number: number) => {
       const removed = events.slice(0, Math.max(0, number - first));
       for (const { sizeBytes } of removed) bytes -= sizeBytes;

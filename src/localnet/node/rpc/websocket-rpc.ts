@@ -13,28 +13,28 @@ import type { ClientSubscriptions, Subscriptions } from "./subscriptions.ts";
 
 export interface WebSocketOptions {
   readonly maxMessageBytes: number;
-  /** Maximum number of open connections. The server refuses more connections with 503. */
+  /** Maximum number of open connections. Further connections are rejected with 503. */
   readonly maxConnections: number;
   /** Maximum number of unsent bytes before the node stops sending notifications to a client. */
   readonly maxBufferedBytes: number;
   /**
-   * Maximum number of unanswered requests per client. The server disconnects a client that exceeds it. Only requests that arrive
-   * together can exceed it, because the server stops reading from a client much earlier.
+   * Maximum number of unanswered requests per client. A client that exceeds it is disconnected. This can only happen if requests
+   * arrive together, because the server stops reading from a client much earlier.
    */
   readonly maxPendingRequests: number;
-  /** Maximum unanswered requests across all clients, about 300 bytes each. Above it, the client with the most is disconnected. */
+  /** Maximum total of unanswered requests (about 300 bytes each). Above it, the client with the most is disconnected. */
   readonly maxPendingInTotal: number;
   readonly pingIntervalMs: number;
-  /** The server closes a connection if nothing, not even a pong, arrives on it for this long. */
+  /** How long a connection may receive nothing, not even a pong, before the server closes it. */
   readonly readTimeoutMs: number;
 }
 
-/** CometBFT's timing (a ping after 9/10 of the read timeout), and limits that suit a local node. */
+/** CometBFT's timing (a ping after 9/10 of the read timeout), with limits suitable for a local node. */
 export const DEFAULT_WEBSOCKET: WebSocketOptions = {
   maxMessageBytes: 1_048_576,
   maxConnections: 900,
   maxBufferedBytes: 16_777_216,
-  // Node reads chunks of 64 KiB, which hold about 11,000 messages of minimum size.
+  // Node reads chunks of 64 KiB, which contain about 11,000 messages of minimum size.
   maxPendingRequests: 12_000,
   maxPendingInTotal: 100_000,
   pingIntervalMs: 27_000,
@@ -44,42 +44,42 @@ export const DEFAULT_WEBSOCKET: WebSocketOptions = {
 export interface WebSocketDeps {
   readonly context: RpcContext;
   readonly subscriptions: Subscriptions;
-  /** Limits the total unsent bytes of all clients. */
+  /** Limits the unsent bytes of all clients in total. */
   readonly budget: SendBudget;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of unsent bytes before a client's notifications wait in the event log, which all clients share. */
+/** If a client has more unsent bytes than this, its notifications remain in the event log, which all clients share. */
 const MAX_BUFFERED_NOTIFICATION_BYTES = 262_144;
 
-/** Maximum number of a client's unsent bytes before the node ignores its pings. */
+/** If a client has more unsent bytes than this, the node ignores its pings. */
 const MAX_BYTES_BEFORE_PONG = 1_048_576;
 
 /** Maximum number of unanswered messages before the node stops reading from a client. */
 const PAUSE_AT = 16;
 
-/** Maximum number of unsent bytes before the node stops responding to the client's messages. */
+/** If a client has more unsent bytes than this, the node stops responding to its messages. */
 const MAX_UNSENT_BYTES = 1_048_576;
 
 /** Time between checks of a client's unsent bytes. */
 const DRAIN_POLL_MS = 20;
 
-/** Sends messages, each encoded as JSON, in one write. */
+/** Sends messages, each encoded as JSON, in a single write. */
 type Send = (messages: readonly (string | Uint8Array)[]) => void;
 
-/** RPC over WebSocket: all methods, and subscriptions. */
+/** Creates the WebSocket RPC, with all methods and subscriptions. */
 export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDeps) {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes,
     perMessageDeflate: false,
-    // Otherwise, `ws` would buffer pongs without limit for a client that sends pings but reads nothing.
+    // Otherwise, `ws` would buffer unlimited pongs for a client that sends pings but reads nothing.
     autoPong: false,
   });
   const pending = createPendingBound(options);
   return {
-    /** Handles an HTTP upgrade. Refuses paths other than `/websocket`. */
+    /** Handles an HTTP upgrade. Rejects all paths except `/websocket`. */
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       const path = request.url?.split("?")[0];
       if (path !== "/websocket") return refuseUpgrade(socket, "404 Not Found");
@@ -91,7 +91,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
         serveClient({ client, socket, send, pending }, options, deps);
       });
     },
-    /** Cuts all connections. */
+    /** Terminates all connections. */
     close: () => {
       for (const client of server.clients) client.terminate();
       server.close();
@@ -99,7 +99,7 @@ export function createWebSocketRpc(options: WebSocketOptions, deps: WebSocketDep
   };
 }
 
-/** Creates a client's sender, which charges the client's unsent bytes to the budget. */
+/** Creates a function that sends messages to a client and charges its unsent bytes to the budget. */
 function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send {
   return (messages) => {
     if (client.readyState !== client.OPEN) return;
@@ -109,7 +109,7 @@ function createSend(client: WebSocket, socket: Duplex, budget: SendBudget): Send
     for (const [index, message] of messages.entries()) {
       bytes += message.length;
       const onSent = index === messages.length - 1 ? (): void => release?.() : undefined;
-      // `binary: false` sends the bytes as text.
+      // With `binary: false`, bytes are sent as text.
       client.send(message, { binary: false }, onSent);
     }
     socket.uncork();
@@ -129,12 +129,12 @@ function serveClient(
   options: WebSocketOptions,
   deps: WebSocketDeps,
 ): void {
-  // Don't go below the high-water mark, because with fewer unsent bytes the socket emits no `drain`.
+  // Stay at or above the high-water mark, because with fewer unsent bytes the socket emits no `drain`.
   const bound = Math.min(options.maxBufferedBytes, MAX_BUFFERED_NOTIFICATION_BYTES);
   const readyBytes = Math.max(socket.writableHighWaterMark, bound);
   const isReady = (): boolean => client.readyState === client.OPEN && client.bufferedAmount <= readyBytes;
   const subscriptions = deps.subscriptions.client({ isReady, send });
-  // The socket has sent the node's data, so the client is reading.
+  // The socket has sent all data, so the client is reading.
   socket.on("drain", subscriptions.resume);
   const liveness = watchLiveness(client, options);
   const dropMessages = serveMessages({
@@ -149,12 +149,12 @@ function serveClient(
         () => client.readyState !== client.OPEN,
       );
       if (response !== undefined) send([response]);
-      // While a client is paused, its pongs do not arrive.
+      // Pongs from a paused client do not arrive, so restart its timeout.
       liveness.extend();
     },
     onError: (error) => deps.logger.error("websocket request failed", { error }),
   });
-  // A client that reads nothing gets no pongs.
+  // Send no pongs to a client that reads nothing.
   client.on("ping", (data) => client.bufferedAmount < MAX_BYTES_BEFORE_PONG && client.pong(data));
   client.on("error", (error) => deps.logger.debug("websocket failed", { error: errorText(error) }));
   client.on("close", () => {
@@ -164,10 +164,10 @@ function serveClient(
   });
 }
 
-/** Extra time for a pong. During a long block, a pong may arrive in time, but the timer would fire before it is read. */
+/** Extra time for a pong. If a long block delays the event loop, the timer could fire before an arrived pong is read. */
 const LATE_MS = 500;
 
-/** Sends pings, and closes the connection if nothing arrives. `extend` restarts the timeout. */
+/** Sends pings, and closes the connection if nothing is received. `extend` restarts the timeout. */
 function watchLiveness(
   client: WebSocket,
   options: WebSocketOptions,
@@ -196,7 +196,7 @@ function watchLiveness(
   return { extend, stop };
 }
 
-/** Returns the response to a message, or undefined for a notification. */
+/** Returns the response to a message. Undefined for a notification. */
 async function handleMessage(
   data: RawData,
   subscriptions: ClientSubscriptions,
@@ -265,22 +265,22 @@ interface MessageQueueOptions {
   readonly client: WebSocket;
   readonly budget: SendBudget;
   readonly pending: PendingBound;
-  /** Handles one message. An error disconnects the client. */
+  /** Handles a message. An error disconnects the client. */
   readonly handle: (data: RawData) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** One client's unanswered messages. */
+/** Unanswered messages from one client. */
 interface PendingMessages {
-  /** Messages that wait while another message is being handled. */
+  /** Messages waiting while another message is handled. */
   readonly waiting: RawData[];
   readonly cut: () => void;
 }
 
-/** Limits the unanswered messages per client and in total. */
+/** Limits unanswered messages, per client and in total. */
 type PendingBound = ReturnType<typeof createPendingBound>;
 
-/** Creates the limits. Disconnecting one client that has many messages leaves the others untouched. */
+/** Creates the limits. If a client has too many messages, it is disconnected without affecting other clients. */
 function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" | "maxPendingInTotal">) {
   const clients = new Set<PendingMessages>();
   const drop = (of: PendingMessages): void => {
@@ -292,12 +292,12 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
     of.cut();
   };
   const total = (): number => [...clients].reduce((sum, { waiting }) => sum + waiting.length, 0);
-  // The last full count plus all messages since. Count again only when this exceeds the limit.
+  // The last full count, plus all messages since. Count again only when the sum exceeds the limit.
   let counted = 0;
   let sinceCount = 0;
   return {
     drop,
-    /** Adds a message. Disconnects the client if it has too many messages, or the client with the most if the total is too high. */
+    /** Adds a message. Disconnects the client if it has too many, or the client with the most if there are too many in total. */
     add: (of: PendingMessages, data: RawData) => {
       clients.add(of);
       of.waiting.push(data);
@@ -315,9 +315,9 @@ function createPendingBound(limits: Pick<WebSocketOptions, "maxPendingRequests" 
 }
 
 /**
- * Handles a client's messages one at a time, as CometBFT does, because an unsubscribe must not overtake its subscribe. A slow
- * call, such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading messages while some are
- * waiting or the client does not read its responses. Returns a function that drops all messages.
+ * Handles a client's messages one at a time, like CometBFT, because an unsubscribe must not overtake its subscribe. A slow call,
+ * such as broadcast_tx_commit, therefore delays the client's later calls. The node stops reading a client's messages while many
+ * are waiting, and handles no more while the client does not read its responses. Returns a function that drops all messages.
  */
 function serveMessages(options: MessageQueueOptions): () => void {
   const { client, pending } = options;
@@ -330,7 +330,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
         await options.budget.untilCapacity();
         await options.handle(data);
         await drained(client);
-        // Let other clients run, because this loop never yields while the socket accepts every response immediately.
+        // Let other clients run, because this loop never yields as long as the socket accepts every response immediately.
         if (waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
         else if (client.isPaused) client.resume();
       }
@@ -342,7 +342,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
     }
   };
   client.on("message", (data) => {
-    // A disconnected or paused client still delivers the messages that arrived together with the last one.
+    // Messages that arrived in the same chunk are delivered even after the client has been disconnected or paused.
     if (client.readyState !== client.OPEN) return;
     pending.add(messages, data);
     if (waiting.length >= PAUSE_AT) client.pause();
@@ -353,7 +353,7 @@ function serveMessages(options: MessageQueueOptions): () => void {
   return () => pending.drop(messages);
 }
 
-/** Resolves once the client has read enough of its responses or is gone. */
+/** Resolves once the client has read enough of its responses, or is disconnected. */
 async function drained(client: WebSocket): Promise<void> {
   while (client.readyState === client.OPEN && client.bufferedAmount > MAX_UNSENT_BYTES) {
     await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));

@@ -17,21 +17,21 @@ import {
   type StoredSnapshot,
 } from "./snapshots.ts";
 
-/** All durable data of a node. All methods are synchronous. Reading an unknown height or hash returns undefined. */
+/** All durable data of a node. Methods are synchronous, and return undefined for an unknown height or hash. */
 export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /**
- * How many decoded blocks and results to cache. Clients mostly read the newest heights, several times each. The number is small
- * because a full block takes megabytes when decoded.
+ * Number of decoded blocks and results to cache. Clients mostly read the newest heights, each of them several times. The number
+ * is small because a full block uses megabytes when decoded.
  */
 const CACHED_HEIGHTS = 8;
 
-/** Opens the store in a home or in memory. Keeps the last `keepBlocks` blocks, or all if 0. Throws like {@link openDatabase}. */
+/** Opens the store in a home or in memory, with the last `keepBlocks` blocks (0: all). Throws like {@link openDatabase}. */
 export function openBlockStore(home: string | undefined, keepBlocks = 0): BlockStore {
   return createBlockStore(openDatabase(home), keepBlocks);
 }
 
-/** Opens a read-only snapshot of a home directory. A node may be using the home. Throws `NodeError` `home-unusable`. */
+/** Opens a read-only snapshot of a home, which a node may be using. Throws `NodeError` `home-unusable`. */
 export function readBlockStore(home: string): BlockStore {
   return createBlockStore(openSnapshot(home), 0);
 }
@@ -59,34 +59,34 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     transaction(() => {
       for (let above = readRow(sql.latest.get())?.integer("height") ?? height; above > height; above -= 1n)
         pruning.remove(above);
-      // The last stored set may belong to the height after the next one.
+      // The newest stored set may be for the height after next.
       sql.removeSetsAfter.run(height + 2n);
       snapshots().truncate(height);
     });
   return {
     state: stateTables.storage,
     index,
-    /** The stored genesis document, encoded. */
+    /** Returns the encoded genesis document, if stored. */
     genesis: (): Uint8Array | undefined => readRow(sql.meta.get("genesis"))?.bytes("value"),
-    /** Stores the genesis document and the first validator sets. Throws if the store already has a genesis document. */
+    /** Stores the genesis document and the first validator sets. Throws if a genesis document is already stored. */
     saveGenesis: (document: Uint8Array, sets: codec.HeightRecord["validatorSets"]): void =>
       transaction(() => {
         sql.saveMeta.run("genesis", document);
         saveSets(sets);
       }),
     latestHeight: (): bigint | undefined => readRow(sql.latest.get())?.integer("height"),
-    /** Returns the lowest stored height, or undefined before the first block. */
+    /** Returns the lowest stored height. Undefined before the first block. */
     earliestHeight: pruning.earliestHeight,
-    /** In one transaction, stores a height and removes heights that exceed `keepBlocks`. When it returns, the data is on disk. */
+    /** Stores a height and removes heights beyond `keepBlocks`, in one transaction. The data is on disk when this returns. */
     save: (record: codec.HeightRecord) => {
-      // Use one transaction, so that a height is either complete or absent after a kill.
+      // In one transaction, so that after a kill, a height is either complete or absent.
       transaction(() => saveAll(record));
       blocks.put(record.block.header.height, record.block);
       results.put(record.results.height, record.results);
     },
     block: (height: bigint): StoredBlock | undefined =>
       blocks.get(height, () => readBlock(sql.block.get(height))),
-    // Pass an array, because the driver treats a single blob argument as an object of named parameters.
+    // Use an array, because the driver treats a single blob argument as an object of named parameters.
     heightOfHash: (hash: Uint8Array): bigint | undefined =>
       readRow(sql.heightOfHash.get([hash]))?.integer("height"),
     results: (height: bigint): StoredResults | undefined =>
@@ -94,7 +94,7 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
         const row = readRow(sql.results.get(height));
         return row && codec.decodeResults(height, row.bytes("results"));
       }),
-    /** Returns one transaction's result without decoding the other results in its block. */
+    /** Returns the result of one transaction without decoding the block's other results. */
     txResult: (height: bigint, position: number): TxResult | undefined => {
       const decoded = results.get(height, () => undefined);
       if (decoded !== undefined) return decoded.txResults[position];
@@ -108,23 +108,23 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
       const row = readRow(sql.seenCommit.get(height));
       return row === undefined ? undefined : codec.decodeCommit(row.bytes("seen_commit"));
     },
-    /** Returns the validator set stored at the highest height not above `height`. */
+    /** Returns the validator set stored at the highest height up to `height`. */
     validatorSetAtOrBelow: (
       height: bigint,
     ): { readonly height: bigint; readonly set: ValidatorSet } | undefined =>
       readSet(readRow(sql.set.get(height))),
-    /** Returns the heights to which the store can be reverted, ordered by id. A snapshot ends when its block is pruned. */
+    /** Returns the snapshots to which the store can be reverted, ordered by id. A snapshot is lost when its block is pruned. */
     snapshots: (): readonly StoredSnapshot[] => snapshots().list(),
     saveSnapshot: (snapshot: StoredSnapshot): void => transaction(() => snapshots().save(snapshot)),
     removeSnapshots: (ids: readonly number[]): void => transaction(() => snapshots().remove(ids)),
-    /** Removes everything after a snapshot's height in one transaction. */
+    /** Removes everything after a snapshot's height, in one transaction. */
     truncate: (height: bigint) => {
       truncate(height);
       for (const cache of [blocks, results, encodedTxResults]) cache.clear();
     },
-    /** Stores a key, unless one is already stored for the address. */
+    /** Stores a validator's key, unless a key is already stored for this address. */
     saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void sql.saveKey.run(address, seed),
-    /** Returns the stored validators' seeds, ordered by address. */
+    /** Returns the seeds of stored validator keys, ordered by address. */
     validatorSeeds: (): readonly Uint8Array[] => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
     /** Closes the database and releases the home's lock. */
     close,
@@ -180,12 +180,12 @@ function readSet(row: Row | undefined): { readonly height: bigint; readonly set:
 }
 
 /**
- * Maximum number of heights removed per block. It is more than one, so that a home can catch up after its limit is lowered. For
- * 90,000 excess blocks, this takes about 6,000 blocks.
+ * Maximum number of heights removed per block. With more than one, a home can catch up after its limit has been lowered: 90,000
+ * excess blocks are removed within about 6,000 blocks.
  */
 const MAX_REMOVED_PER_BLOCK = 16;
 
-/** Removes old heights from a node's database tables. */
+/** Removes old heights from the tables of a node's database. */
 function createBlockPruning(
   database: Database.Database,
   {
@@ -197,7 +197,7 @@ function createBlockPruning(
   const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
   const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
   const removeBlock = database.prepare("DELETE FROM blocks WHERE height = ?");
-  // Keep the last set at or below the lowest block, because a height's set may be stored at a lower height.
+  // Keep the newest set at or below the lowest block, because the set for a height may be stored at a lower height.
   const removeSets = database.prepare(
     "DELETE FROM validator_sets WHERE height < (SELECT MAX(height) FROM validator_sets WHERE height <= ?)",
   );
@@ -208,11 +208,11 @@ function createBlockPruning(
     removeBlock.run(height);
   };
   return {
-    /** Lowest stored height, or undefined before the first block. */
+    /** Returns the lowest stored height. Undefined before the first block. */
     earliestHeight: (): bigint | undefined => earliest,
     /** Removes a height. The caller must have an open transaction. */
     remove,
-    /** After the block at `latest`, removes heights that exceed the limit. The caller must have an open transaction. */
+    /** Removes heights beyond the limit, after the block at `latest`. The caller must have an open transaction. */
     prune: (latest: bigint) => {
       earliest ??= latest;
       if (keepBlocks === 0) return;
@@ -231,7 +231,7 @@ function createBlockPruning(
 
 const NODE_COLUMNS = 3;
 
-/** The application's state as stored in the node's database. */
+/** Stores the application's state in the node's database. */
 function createStateTables(database: Database.Database) {
   const node = database.prepare("SELECT node FROM state_nodes WHERE store = ? AND id = ?");
   const writeNodes = createBulkInsert(
@@ -248,17 +248,17 @@ function createStateTables(database: Database.Database) {
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
-  // A snapshot may directly precede the recent heights. Its retained data shows where they begin.
+  // A snapshot's height may directly precede the recent heights. Its retained nodes show where the recent heights start.
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
-  /** The lowest height that the application stores apart from the snapshots' heights; undefined until it reads them. */
+  /** Lowest height stored for the application itself, not for snapshots. Undefined until the application reads the heights. */
   let from: bigint | undefined;
-  // Created on first use, because a read-only copy of a home may have an earlier version's tables.
+  // Initialized on first use, because a read-only copy of a home may have tables of an earlier version.
   let tables: SnapshotTables | undefined;
   const snapshots = (): SnapshotTables =>
     (tables ??= createSnapshotTables(database, () => from ?? recentFrom()));
   return {
     snapshots,
-    /** Writes the changes of one commit. The caller must have an open transaction. */
+    /** Writes a commit's changes. The caller must have an open transaction. */
     apply: (changes: CommitChanges) => {
       writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
       for (const { store, id } of snapshots().retain(changes)) deleteNode.run(store, id);

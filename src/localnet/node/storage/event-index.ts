@@ -5,7 +5,7 @@ import type { StoredBlock, StoredResults } from "../base/node-view.ts";
 import { type Condition, holds } from "../query-language/parse-query.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
 
-/** A transaction's block height and its position in that block. */
+/** A transaction's block height, and its position in the block. */
 export interface TxPlace {
   readonly height: bigint;
   readonly position: number;
@@ -16,7 +16,7 @@ export interface IndexedBlock {
   readonly results: StoredResults;
 }
 
-/** An index of transactions by hash, and of transactions and blocks by event attribute. */
+/** Indexes transactions by hash, and transactions and blocks by event attribute. */
 export type EventIndex = ReturnType<typeof createEventIndex>;
 
 const TXS: SearchTables = { events: "tx_events", all: "txs", place: ["height", "position"] };
@@ -25,20 +25,20 @@ const BLOCKS: SearchTables = { events: "block_events", all: "blocks", place: ["h
 export function createEventIndex(database: Database.Database) {
   const placeByHash = database.prepare("SELECT height, position FROM txs WHERE hash = ?");
   const placeOf = (hash: Uint8Array): TxPlace | undefined => {
-    // Pass an array, because the driver treats a single blob argument as an object of named parameters.
+    // Use an array, because the driver treats a single blob argument as an object of named parameters.
     const row = readRow(placeByHash.get([hash]));
     return row && toPlace(row);
   };
-  // Created at the first write, because a snapshot of a home may have an earlier version's tables.
+  // Create the writer at the first write, because a snapshot of a home may have tables of an earlier version.
   let writer: IndexWriter | undefined;
   const writing = (): IndexWriter => (writer ??= createIndexWriter(database, placeOf));
   const txs = createEventSearch(database, TXS);
   const blocks = createEventSearch(database, BLOCKS);
   return {
     placeOf,
-    /** Adds a height. The caller must have an open transaction. */
+    /** Adds a height to the index. The caller must have an open transaction. */
     add: (block: IndexedBlock): void => writing().add(block),
-    /** Removes a height added with {@link EventIndex.add}. The caller must have an open transaction. */
+    /** Removes a height from the index. The caller must have an open transaction. */
     remove: (results: StoredResults): void => writing().remove(results),
     countTxs: txs.count,
     findTxs: (search: IndexSearch, slice: Slice): readonly TxPlace[] => txs.slice(search, slice).map(toPlace),
@@ -76,7 +76,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   );
   const addPlace = (results: StoredResults, tx: Uint8Array, position: number): void => {
     const hash = sha256(tx);
-    // Several blocks may contain the same bytes. As in CometBFT's indexer, a failed copy does not replace a successful one.
+    // The same bytes may be in several blocks. As in CometBFT's indexer, a failed copy does not replace a successful copy.
     if (results.txResults[position]?.code === 0 || placeOf(hash) === undefined) {
       savePlace.run(hash, results.height, position);
     }
@@ -85,7 +85,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
     add: ({ block, results }) => {
       const { height, txResults, events } = results;
       block.txs.forEach((tx, position) => addPlace(results, tx, position));
-      // An event may have the same attribute several times. `INSERT OR IGNORE` stores one row per value.
+      // An event may contain the same attribute several times. `INSERT OR IGNORE` stores one row for each value.
       saveTxEvents(
         txResults.flatMap((result, position) =>
           Array.from(indexed(result.events), ({ tag, value, event }) => [
@@ -108,7 +108,7 @@ function createIndexWriter(database: Database.Database, placeOf: EventIndex["pla
   };
 }
 
-/** Yields the attributes to index and their event's position. Like CometBFT, skips empty event types and keys. */
+/** Yields the attributes to index, with the position of their event. Like CometBFT, skips empty event types and keys. */
 function* indexed(events: readonly ChainEvent[]) {
   for (const [event, { type, attributes }] of events.entries()) {
     for (const { key, value, index } of attributes) {
@@ -117,39 +117,39 @@ function* indexed(events: readonly ChainEvent[]) {
   }
 }
 
-/** Returns each tag-value pair once. All rows for the same pair and height are deleted together. */
+/** Returns each distinct pair of tag and value. All rows with the same pair and height are deleted together. */
 function distinct(events: readonly ChainEvent[]): readonly (readonly [tag: string, value: string])[] {
   const pairs = new Map<string, readonly [string, string]>();
   for (const { tag, value } of indexed(events)) pairs.set(`${tag}\0${value}`, [tag, value]);
   return [...pairs.values()];
 }
 
-/** A search that the index can answer exactly. Both heights are inclusive. */
+/** A search that the index can evaluate exactly. Both heights are inclusive. */
 export interface IndexSearch {
   readonly fromHeight: bigint;
   readonly toHeight: bigint;
-  /** Conditions that a single event's attributes must all satisfy. If empty, every transaction or block in the range matches. */
+  /** Conditions that the attributes of a single event must satisfy. If empty, everything in the range matches. */
   readonly conditions: readonly Condition[];
 }
 
-/** A part of a result in a given order. */
+/** A slice of the matches, in the given order. */
 export interface Slice {
   readonly order: "asc" | "desc";
   readonly offset: number;
-  /** -1 means no limit. */
+  /** Maximum number of matches. -1 for no limit. */
   readonly limit: number;
 }
 
 interface SearchTables {
-  /** Table that indexes event attributes, with the columns `tag`, `value`, `event`, and those in `place`. */
+  /** Table of event attributes, with the columns `tag`, `value`, `event` and the columns in `place`. */
   readonly events: string;
-  /** Table that lists every place, in the `place` columns. */
+  /** Table of all places, with the columns in `place`. */
   readonly all: string;
-  /** Columns that identify a match, in place order, starting with `height`. */
+  /** Columns that identify a match, starting with `height`. Matches are ordered by these columns. */
   readonly place: readonly string[];
 }
 
-/** Runs searches in SQL. Only the rows in the requested slice are read from the database. */
+/** Runs searches in SQL. Reads only the rows in the requested slice from the database. */
 function createEventSearch(database: Database.Database, tables: SearchTables) {
   const place = tables.place.join(", ");
   return {
@@ -174,7 +174,7 @@ interface Sql {
   readonly values: readonly SqlValue[];
 }
 
-/** Returns the SQL that selects the places of all matches, without duplicates. */
+/** Returns SQL that selects the places of all matches, without duplicates. */
 function matchesSql(database: Database.Database, tables: SearchTables, search: IndexSearch): Sql {
   const { fromHeight, toHeight, conditions } = search;
   const place = tables.place.join(", ");
@@ -182,7 +182,7 @@ function matchesSql(database: Database.Database, tables: SearchTables, search: I
     const sql = `SELECT ${place} FROM ${tables.all} WHERE height BETWEEN ? AND ?`;
     return { sql, values: [fromHeight, toHeight] };
   }
-  // Each condition selects events; INTERSECT selects the events that satisfy all of them.
+  // Each condition selects events. INTERSECT leaves only events that satisfy all conditions.
   const events = conditions.map((condition): Sql => {
     const test = valueSql(database, tables, condition, search);
     return {
@@ -208,7 +208,7 @@ function valueSql(
   if (operand.kind === "string" && operator === "CONTAINS") {
     return { sql: " AND instr(value, ?) > 0", values: [operand.text] };
   }
-  // SQLite cannot compare numbers and times as CometBFT does. Compare the distinct values here, each once.
+  // SQLite cannot compare numbers and times like CometBFT, so compare each distinct value here.
   const rows = database
     .prepare(`SELECT DISTINCT value FROM ${tables.events} WHERE tag = ? AND height BETWEEN ? AND ?`)
     .all(condition.tag, fromHeight, toHeight);

@@ -10,10 +10,10 @@ import { decodeResults } from "./block-codec.ts";
 import { createEventIndex } from "./event-index.ts";
 import { readRow } from "./rows.ts";
 
-/** A database connection. `close` also releases the home's lock, if there is one. */
+/** A database connection. `close` also releases the home's lock, if any. */
 export interface OpenDatabase {
   readonly database: Database.Database;
-  /** Runs `work` in a transaction. If a write to the disk fails, throws `NodeError` `store-failed` and stores nothing. */
+  /** Runs `work` in a transaction. If writing to the disk fails, throws `NodeError` `store-failed` and stores nothing. */
   readonly transaction: (work: () => void) => void;
   readonly close: () => void;
 }
@@ -21,16 +21,16 @@ export interface OpenDatabase {
 const DATABASE_FILE = "node.db";
 
 /**
- * Opens a home directory's database or, without a home, an in-memory database. Creates the directory if necessary and locks it
- * until `close`. Throws `NodeError` `home-in-use` while another process holds the lock, and `home-unusable` if the directory
- * cannot be created or `node.db` is not a database of this version.
+ * Opens the database in a home directory or, if `home` is undefined, an in-memory database. Creates the directory if necessary,
+ * and locks it until `close`. Throws `NodeError` `home-in-use` if another process has locked it, and `home-unusable` if the
+ * directory cannot be created or `node.db` is not a database of this version.
  */
 export function openDatabase(home: string | undefined): OpenDatabase {
   if (home === undefined) return open(":memory:", () => {});
   try {
     const lock = lockFolder(home);
     const path = join(home, DATABASE_FILE);
-    // The database contains validator seeds.
+    // The database contains validator seeds, so create it with restricted permissions.
     createDatabaseFile(path);
     return open(path, lock.release);
   } catch (error) {
@@ -48,7 +48,7 @@ function inUse(home: string, cause: FolderInUseError): NodeError {
 }
 
 /**
- * Opens a read-only snapshot of a home directory's database. Does not lock the home: with WAL, a node may write at the same time
+ * Opens a read-only snapshot of the database in a home directory, without locking the home. With WAL, a node may keep writing
  * without changing the snapshot. Throws `NodeError` `home-unusable` if the home has no database.
  */
 export function openSnapshot(home: string): OpenDatabase {
@@ -60,7 +60,7 @@ export function openSnapshot(home: string): OpenDatabase {
   try {
     database.defaultSafeIntegers(true);
     database.exec("PRAGMA query_only = ON");
-    // BEGIN alone takes no snapshot. The first read does, and all later reads of the transaction see the same state.
+    // BEGIN alone takes no snapshot. The first read takes one, and all later reads in the transaction see the same state.
     database.exec("BEGIN");
     database.prepare("SELECT key FROM meta").all();
   } catch (error) {
@@ -118,16 +118,16 @@ function unusable(home: string, cause: unknown): NodeError {
 }
 
 /**
- * Version of the tables below, which the database stores in `user_version`.
+ * Version of the tables below, stored in `user_version` of the database.
  *
- * 1: the event tables did not have the column `event`.
+ * 1: the event tables had no column `event`.
  */
 const SCHEMA_VERSION = 2n;
 
-// WITHOUT ROWID stores a table's rows in its primary key. The event tables are the index: `(tag, value, height, …)`
-// finds an exact value within a range of heights, and `(tag, …)` finds all values. `event` is the position of the event in its
-// transaction or block, because all conditions of a search must hold within one event. `txs_by_place` serves searches by height
-// alone, and UNIQUE on `blocks.hash` serves `block_by_hash`.
+// WITHOUT ROWID stores a table's rows in its primary key, so the event tables are the index: `(tag, value, height, …)` finds an
+// exact value within a range of heights, and `(tag, …)` finds all values. `event` is the event's position in its transaction or
+// block, because all conditions of a search must hold within one event. `txs_by_place` is for searches by height alone, and
+// UNIQUE on `blocks.hash` is for `block_by_hash`.
 const TABLES = `
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blocks (
@@ -184,20 +184,20 @@ CREATE TABLE IF NOT EXISTS retained_nodes (
 ) WITHOUT ROWID;
 `;
 
-/** Configures a connection, creates missing tables and migrates old ones. Throws if the tables are of a later version. */
+/** Configures a connection, creates missing tables and migrates old tables. Throws if the tables have a later version. */
 function prepareDatabase(database: Database.Database): void {
-  // WAL: a commit appends to one file, and a reader in another process does not block it.
+  // With WAL, a commit appends to a single file, and readers in other processes do not block it.
   database.pragma("journal_mode = WAL");
-  // FULL syncs the WAL at each commit, which costs about half a millisecond per block. With NORMAL, a power cut could lose
+  // FULL syncs the WAL at each commit, which takes about half a millisecond per block. With NORMAL, a power failure could lose
   // blocks that clients have seen.
   database.pragma("synchronous = FULL");
-  // Read integers as bigint, because heights are bigint everywhere.
+  // Read integers as bigint, because all heights are bigint.
   database.defaultSafeIntegers(true);
   const version = readRow(database.prepare("PRAGMA user_version").get())?.integer("user_version") ?? 0n;
   if (version > SCHEMA_VERSION) {
     throw new Error(`the tables have version ${version}, but this program needs version ${SCHEMA_VERSION}`);
   }
-  // Use one transaction, so that after a kill, the tables have either the old or the new version.
+  // In one transaction, so that after a kill, the tables have either the old or the new version.
   inTransaction(database, () => {
     // A new database has version 0.
     if (version === 1n) database.exec("DROP TABLE tx_events; DROP TABLE block_events;");
@@ -207,7 +207,7 @@ function prepareDatabase(database: Database.Database): void {
   });
 }
 
-/** Fills the event tables from the stored results. This costs about as much as making the blocks again without signatures. */
+/** Fills the event tables from stored results. This takes about as long as making the blocks again without signatures. */
 function indexStoredBlocks(database: Database.Database): void {
   const index = createEventIndex(database);
   const next = database.prepare(
@@ -217,7 +217,7 @@ function indexStoredBlocks(database: Database.Database): void {
     const row = readRow(next.get(at));
     if (row === undefined) return;
     at = row.integer("height");
-    // Omit transactions, because the hash table has not changed.
+    // Omit the transactions, because the table of hashes has not changed.
     index.add({ block: { txs: [] }, results: decodeResults(at, row.bytes("results")) });
   }
 }

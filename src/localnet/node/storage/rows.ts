@@ -1,24 +1,24 @@
 import type Database from "libsql";
 import { isRecord } from "../../../platform/base/json.ts";
 
-/** Typed access to a row's columns. Throws if a column has an unexpected type, which means that the database is damaged. */
+/** Typed access to a row's columns. Throws if a column has an unexpected type, which indicates a damaged database. */
 export interface Row {
   readonly bytes: (column: string) => Uint8Array;
-  /** Undefined for NULL. */
+  /** Returns undefined for NULL. */
   readonly optionalBytes: (column: string) => Uint8Array | undefined;
   readonly integer: (column: string) => bigint;
   readonly text: (column: string) => string;
 }
 
-/** Wraps a row returned by the driver. Returns undefined if the query found no row. */
+/** Wraps a row from the driver. Returns undefined if the query found no row. */
 export function readRow(row: unknown): Row | undefined {
   if (row === undefined || row === null) return undefined;
   if (!isRecord(row)) throw new Error("the database returned something that is not a row");
   const optionalBytes = (column: string): Uint8Array | undefined => {
     const value = row[column];
     if (value === null) return undefined;
-    // The driver returns a Buffer from `get` and an ArrayBuffer from `all`. A Buffer becomes a plain Uint8Array, because
-    // its `slice` shares memory.
+    // The driver returns a Buffer from `get` and an ArrayBuffer from `all`. Convert a Buffer to a plain Uint8Array, because
+    // slices of a Buffer share its memory.
     if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.length);
     if (value instanceof ArrayBuffer) return new Uint8Array(value);
     throw damaged(column);
@@ -55,15 +55,15 @@ function damaged(column: string): Error {
 type ColumnValue = string | bigint | number | Uint8Array | null;
 
 /**
- * Numbers of rows per statement, largest first. One statement with 64 rows is three times as fast as 64 statements, because each
- * call to the driver has a fixed cost. Larger statements are not faster. With three sizes, any number of rows takes few calls.
+ * Numbers of rows per statement, largest first. A statement with 64 rows is three times as fast as 64 statements, because each
+ * call to the driver has a fixed cost; larger statements are no faster. With three sizes, any number of rows needs few calls.
  */
 const ROWS_PER_STATEMENT = [64, 8, 1];
 
-/** Inserts rows into one table, in order. The caller must have an open transaction. */
+/** Inserts rows into a table, in order. The caller must have an open transaction. */
 type BulkInsert = (rows: readonly (readonly ColumnValue[])[]) => void;
 
-/** Prepares the statements. `head` is the SQL before `VALUES`, for instance `INSERT INTO t (a, b)`. */
+/** Prepares the statements. `head` is the SQL before `VALUES`, e.g. `INSERT INTO t (a, b)`. */
 export function createBulkInsert(database: Database.Database, head: string, columns: number): BulkInsert {
   const row = `(${Array.from({ length: columns }, () => "?").join(", ")})`;
   const statements = ROWS_PER_STATEMENT.map((size) => {

@@ -23,9 +23,9 @@ export function txAt(store: BlockStore, { height, position }: TxPlace): StoredTx
 }
 
 /**
- * Searches for transactions as CometBFT 0.38's kv indexer does. Conditions on `tx.height` and `tx.hash` apply to the transaction
- * itself; a single event in the transaction must satisfy all others. The index counts the matches and selects the page, so only
- * the transactions on the page are decoded. Throws `QueryLanguageError` and `PageError`.
+ * Searches for transactions like CometBFT 0.38's kv indexer. Conditions on `tx.height` and `tx.hash` apply to the transaction
+ * itself; all other conditions must be satisfied by a single event in the transaction. The index counts the matches and selects
+ * the page, so only transactions on the page are decoded. Throws `QueryLanguageError` and `PageError`.
  */
 export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage<StoredTx> {
   const query = parseQuery(request.query);
@@ -34,7 +34,7 @@ export function searchTxs(store: BlockStore, request: SearchRequest): SearchPage
   return readPage(matches, request, (place) => txAt(store, place));
 }
 
-/** Searches for blocks by height and by BeginBlock and EndBlock events, otherwise like {@link searchTxs}. */
+/** Searches for blocks by height and by BeginBlock and EndBlock events. Otherwise like {@link searchTxs}. */
 export function searchBlocks(store: BlockStore, request: SearchRequest): SearchPage<StoredBlock> {
   const { search, heights } = splitQuery(parseQuery(request.query), BLOCK_TAGS);
   const { index } = store;
@@ -52,7 +52,7 @@ interface Matches<P> {
 
 const ALL: Slice = { order: "asc", offset: 0, limit: -1 };
 
-/** Returns the matches in an ascending list. */
+/** Returns matches from a list in ascending order. */
 function listed<P>(places: readonly P[]): Matches<P> {
   return {
     total: places.length,
@@ -61,7 +61,7 @@ function listed<P>(places: readonly P[]): Matches<P> {
   };
 }
 
-/** Like CometBFT, first reads the one transaction with this exact hash, then tests the other conditions on it. */
+/** Finds the transaction with this hash, then tests all other conditions on it, like CometBFT. */
 function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition): readonly TxPlace[] {
   if (operand === undefined || operand.kind === "time" || !/^[0-9a-fA-F]{64}$/.test(operand.text)) return [];
   const place = store.index.placeOf(fromHex(operand.text));
@@ -74,7 +74,7 @@ function txOfHash(store: BlockStore, query: EventQuery, { operand }: Condition):
   return matchesSearch(query, own, tx.result.events) ? [place] : [];
 }
 
-/** Returns the hash in the letter case used in the query. CometBFT accepts both, but the matcher compares exactly. */
+/** Returns the hash in the query's letter case. CometBFT accepts either case, but the matcher compares exactly. */
 function hashInQueryCase(query: EventQuery, hash: Uint8Array): string {
   const upper = upperHex(hash);
   const operand = query.conditions.find(({ tag }) => tag === TX_TAGS.hash)?.operand;
@@ -102,7 +102,7 @@ function holdsForAll(conditions: readonly Condition[], value: string): boolean {
 
 const MAX_HEIGHT = 2n ** 63n - 1n;
 
-/** Splits a query into the part that the index answers, and the height and hash conditions that it cannot answer. */
+/** Splits a query into the conditions for the index, and the height and hash conditions that the index cannot evaluate. */
 function splitQuery(query: EventQuery, tags: { readonly height: string; readonly hash: string | undefined }) {
   let fromHeight = 0n;
   let toHeight = MAX_HEIGHT;
@@ -126,7 +126,7 @@ function splitQuery(query: EventQuery, tags: { readonly height: string; readonly
   };
 }
 
-/** Returns the range of heights that satisfies a condition, or undefined if its operand is not a decimal height. */
+/** Returns the range of heights that satisfies a condition. Undefined if the operand is not a decimal height. */
 function heightRange({ operator, operand }: Condition): { from: bigint; to: bigint } | undefined {
   if (operator === "EXISTS") return { from: 0n, to: MAX_HEIGHT };
   if (operand?.kind !== "number" || !/^\d{1,18}$/.test(operand.text)) return undefined;
@@ -147,7 +147,7 @@ function heightRange({ operator, operand }: Condition): { from: bigint; to: bigi
   }
 }
 
-/** Reads one page of matches. If there are no matches, there is one empty page. Throws `PageError`. */
+/** Reads a page of matches. Without matches, there is one empty page. Throws `PageError`. */
 function readPage<P, T>(
   matches: Matches<P>,
   { page, perPage, order }: SearchRequest,

@@ -12,12 +12,12 @@ export interface StoredSnapshot {
 }
 
 /**
- * The snapshots in a store. Tree nodes that a snapshot needs are retained even if no recent height needs them any more. `list`
- * only reads; callers of the other methods must have an open transaction.
+ * The snapshots in a store. Tree nodes are retained while a snapshot needs them, even if no recent height does. `list` only
+ * reads; callers of all other methods must have an open transaction.
  */
 export type SnapshotTables = ReturnType<typeof createSnapshotTables>;
 
-/** `recentFrom` returns the lowest height that is stored even if no snapshot needs it. */
+/** Manages a store's snapshots. `recentFrom` returns the lowest height that is stored even without snapshots. */
 export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint) {
   const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
   const read = (): readonly StoredSnapshot[] =>
@@ -33,7 +33,7 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   );
   const storesOf = database.prepare("SELECT DISTINCT store FROM state_roots WHERE height >= ?");
   const removeNodes = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id >= ?");
-  // Kept in memory, because every commit reads it.
+  // Cached in memory, because every commit reads the list.
   let known = read();
   const sweep = (): void => {
     const unneeded =
@@ -53,35 +53,35 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   const idsWhere = (test: (snapshot: StoredSnapshot) => boolean): readonly number[] =>
     known.filter(test).map(({ id }) => id);
   return {
-    /** Ordered by id. */
+    /** Returns the snapshots, ordered by id. */
     list: (): readonly StoredSnapshot[] => known,
     save: ({ id, height, aheadMs }: StoredSnapshot) => {
       insert.run(BigInt(id), height, BigInt(Math.trunc(aheadMs)));
       known = read();
     },
-    /** Removes snapshots and everything that only they need. */
+    /** Removes snapshots, and all data that only these snapshots need. */
     remove,
-    /** Removes the snapshots below a height, whose blocks are pruned. */
+    /** Removes the snapshots below a height, because their blocks have been pruned. */
     removeBelow: (height: bigint): void => remove(idsWhere((one) => one.height < height)),
     isKept: (height: bigint): boolean => known.some((one) => one.height === height),
-    /** Retains the nodes in a commit's `deletes` that a snapshot needs, and returns the others. */
+    /** Retains nodes in a commit's `deletes` that a snapshot needs, and returns all other nodes. */
     retain: ({ deletes, expired = [] }: CommitChanges): CommitChanges["deletes"] => {
       const last = expired.at(-1);
       if (known.length === 0 || last === undefined) return deletes;
       return deletes.filter(({ store, id }) => {
-        // A node is in every version from its creation to the last version that has it.
+        // A node is part of every version from its creation to the last version that contains it.
         const first = BigInt(decodeNodeId(id).version);
         if (!known.some(({ height }) => first <= height && height <= last)) return true;
         insertRetained.run(store, id, first, last);
         return false;
       });
     },
-    /** Removes the states and snapshots above a snapshot's height. */
+    /** Removes all states and snapshots above a snapshot's height. */
     truncate: (height: bigint) => {
       for (const row of readRows(storesOf.all(height)))
         removeNodes.run(row.text("store"), firstIdAfter(height));
       database.prepare("DELETE FROM state_roots WHERE height > ?").run(height);
-      // The data that the snapshot needs is part of the newest state again.
+      // The snapshot's data is part of the newest state again.
       database.prepare("DELETE FROM retained_nodes WHERE last >= ?").run(height);
       database.prepare("DELETE FROM snapshots WHERE height > ?").run(height);
       known = read();
@@ -89,23 +89,23 @@ export function createSnapshotTables(database: Database.Database, recentFrom: ()
   };
 }
 
-/** Returns the highest height with a node that only snapshots need; -1 if there is no such node. */
+/** Returns the highest height with a node that only snapshots need, or -1 if there is no such node. */
 export function retainedTo(database: Database.Database): bigint {
-  // A read-only copy of a home may have the tables of an earlier version.
+  // A read-only copy of a home may have tables of an earlier version.
   const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'retained_nodes'").get();
   if (table === undefined) return -1n;
   const last = database.prepare("SELECT coalesce(max(last), -1) AS last FROM retained_nodes").get();
   return readRow(last)?.integer("last") ?? -1n;
 }
 
-/** Ids begin with their version, so these are larger than any id at `height`. */
+/** Returns the smallest node id after `height`. Ids start with their version. */
 function firstIdAfter(height: bigint): Uint8Array {
   const id = new Uint8Array(8);
   new DataView(id.buffer).setBigUint64(0, height + 1n);
   return id;
 }
 
-/** Returns the first height in the last gapless run; undefined if there are no heights. */
+/** Returns the first height of the last consecutive run. Undefined if there are no heights. */
 export function firstOfRun(heights: readonly bigint[]): bigint | undefined {
   let first = heights.at(-1);
   for (let at = heights.length - 2; at >= 0 && first !== undefined && heights[at] === first - 1n; at -= 1)

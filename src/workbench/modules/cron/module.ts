@@ -34,7 +34,7 @@ import {
 } from "../../../localnet/chain/runtime/params-module.ts";
 import { createItem, createMap, messageCodec, textCodec } from "../../../localnet/chain/store/collections.ts";
 
-/** Name of the module and its store. The module account sends the scheduled messages. */
+/** Name of the module and its store. The module's account sends the scheduled messages. */
 const MODULE_NAME = "cron";
 
 /** Schedules by name: `0x01 | name`. */
@@ -42,8 +42,8 @@ const schedules = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, messageCod
 const count = createItem(MODULE_NAME, Uint8Array.of(3), messageCodec<ScheduleCount>(ScheduleCount));
 
 /**
- * `limit`: the maximum number of schedules that a block runs in each stage. `security_address`: an account that may remove
- * schedules, besides the admins.
+ * `limit`: maximum number of schedules that run per block in each stage. `security_address`: account that may remove schedules,
+ * in addition to the admins.
  */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -53,7 +53,7 @@ const moduleParams: ModuleParams<Params> = defineParams({
   unset: { securityAddress: "", limit: 0n },
 });
 
-/** The module and its custom messages for contracts. */
+/** The module, with its custom messages for contracts. */
 export interface CronModule extends ChainModule {
   readonly handleCustomMessage: CustomMessageHandler;
 }
@@ -62,7 +62,7 @@ type CronDeps = Pick<ChainParts, "findMessage" | "findQuery">;
 
 interface Keepers extends ParamsModuleOptions, CronDeps {}
 
-/** Creates the `cron` module, which calls contracts at intervals given in blocks. */
+/** Creates the `cron` module, which calls contracts at fixed block intervals. */
 export function createCronModule(options: ParamsModuleOptions, deps: CronDeps): CronModule {
   const keepers: Keepers = { ...options, ...deps };
   return {
@@ -81,7 +81,7 @@ export function createCronModule(options: ParamsModuleOptions, deps: CronDeps): 
   };
 }
 
-/** Creates the message handlers. Only the authority may send these messages. */
+/** Creates the message handlers. Only the authority may send the messages. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -128,7 +128,7 @@ function requireAuthority(signer: string, { authority }: Keepers): void {
     throw errors.ErrInvalidRequest(`invalid authority; expected ${authority}, got ${signer}`);
 }
 
-/** Adds a schedule for a contract, which must be an admin of the admin module. As in Go, there is no response. */
+/** Adds a schedule for a contract that is an admin of the admin module. As in Go, the response is empty. */
 function addForContract(
   context: Context,
   sender: string,
@@ -146,7 +146,7 @@ function addForContract(
       .member("msgs")
       .elements()
       .map((each) => ({ contract: each.member("contract").asText(), msg: each.member("msg").asText() })),
-    // Go treats an unknown stage as the end of a block.
+    // In Go, an unknown stage is treated as the end of the block.
     executionStage:
       stage === "EXECUTION_STAGE_BEGIN_BLOCKER"
         ? ExecutionStage.EXECUTION_STAGE_BEGIN_BLOCKER
@@ -178,7 +178,7 @@ function isAdmin(context: Context, address: string, { findQuery }: Keepers): boo
   return QueryAdminsResponse.decode(handler.query(context, new Uint8Array(0))).admins.includes(address);
 }
 
-/** Adds a schedule that first runs after one period. Throws `ModuleError` if the name exists. */
+/** Adds a schedule whose first run is after one period. Throws `ModuleError` if the name is already in use. */
 function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeight">): void {
   const { name } = schedule;
   if (schedules.has(context, name))
@@ -187,7 +187,7 @@ function addSchedule(context: Context, schedule: Omit<Schedule, "lastExecuteHeig
   changeCount(context, 1);
 }
 
-/** Removes a schedule. Ignores an unknown name. */
+/** Removes a schedule. Unknown names are ignored. */
 function removeSchedule(context: Context, name: string): void {
   if (!schedules.has(context, name)) return;
   changeCount(context, -1);
@@ -198,7 +198,7 @@ function changeCount(context: Context, change: number): void {
   count.set(context, { count: (count.get(context)?.count ?? 0) + change });
 }
 
-/** Runs the schedules that are due in a stage, in name order and up to the limit in the params. */
+/** Runs schedules that are due in a stage, in name order, up to the limit in the params. */
 function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers): void {
   const { limit } = moduleParams.get(context);
   const due: Schedule[] = [];
@@ -211,7 +211,7 @@ function runSchedules(context: Context, stage: ExecutionStage, keepers: Keepers)
   for (const schedule of due) runSchedule(context, schedule, keepers);
 }
 
-/** Runs a schedule's messages. If one fails, the schedule's writes are dropped. Either way, it runs again after its period. */
+/** Runs a schedule's messages. If one fails, the messages' writes are dropped. Either way, the next run is one period later. */
 function runSchedule(context: Context, schedule: Schedule, keepers: Keepers): void {
   schedules.set(context, schedule.name, { ...schedule, lastExecuteHeight: context.height });
   const handler = keepers.findMessage(TYPE_URL.executeContract);
@@ -255,7 +255,7 @@ function createQueries({ chainName }: ParamsModuleOptions): readonly QueryHandle
 
 const SCHEMA = genesisSchema(MODULE_NAME, "neutron.cron.GenesisState", GenesisState);
 
-/** Stores the genesis state. As in Go, periods begin when the chain starts. Throws `GenesisError` for a duplicate name. */
+/** Stores the genesis state. As in Go, periods start when the chain starts. Throws `GenesisError` if a name occurs twice. */
 function initGenesis(context: Context, json: JsonValue | undefined): void {
   const state = SCHEMA.read(json);
   for (const [index, schedule] of (state?.scheduleList ?? []).entries())

@@ -22,21 +22,21 @@ const MODULE_NAME = "feeburner";
 
 type FeeBank = Pick<BankKeeper, "balances" | "burn" | "send">;
 
-/** The module, with the end-of-block step of a chain that burns its fees. */
+/** The module, with the end-of-block step for a chain that burns its fees. */
 export interface FeeBurnerModule extends ChainModule {
-  /** Burns and counts the fees that a module account received. Sends fees in other denominations to the treasury. */
+  /** Burns and counts fees received by a module account. Fees in other denominations are sent to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** The total fees burned since genesis. */
+/** Total fees burned since genesis. */
 const burned = createItem(
   MODULE_NAME,
   utf8("BurnedFees"),
   messageCodec<TotalBurnedNeutronsAmount>(TotalBurnedNeutronsAmount),
 );
 
-/** Creates the `feeburner` module, which burns fees and counts them. */
+/** Creates the `feeburner` module, which burns and counts fees. */
 export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank): FeeBurnerModule {
   const params = paramsOf(options);
   return {
@@ -80,8 +80,8 @@ export function createFeeBurnerModule(options: ParamsOnlyOptions, bank: FeeBank)
 }
 
 /**
- * `neutron_denom`: the denomination that is burned. As on the deployed chain, a message may leave it empty, so that nothing is
- * burned. `treasury_address`: receives all other denominations. Only a genesis state may leave it empty.
+ * `neutron_denom`: denomination to burn. As on the deployed chain, a message may leave this empty, and then nothing is burned.
+ * `treasury_address`: receives all other denominations. Only genesis may leave this empty.
  */
 function paramsOf(options: ParamsOnlyOptions): ModuleParams<Params> {
   return defineParams({
@@ -124,7 +124,7 @@ function burnFees(
     burned.set(context, { coin: toWireCoin({ ...total, amount: total.amount + coin.amount }) });
   }
   if (others.length === 0) return;
-  // The deployed chain also burns everything if it has no treasury.
+  // Without a treasury, the deployed chain burns these fees, too.
   if (treasuryAddress === "") bank.burn(context, feeRecipient, others);
   else bank.send(context, account, parseAddress(options.bech32Prefix, treasuryAddress), others);
 }

@@ -30,13 +30,13 @@ import { checkUpdate } from "../../../localnet/chain/runtime/params-module.ts";
 import { bytesCodec, createMap, messageCodec } from "../../../localnet/chain/store/collections.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 
-/** Name of the module, its store, and its account, which holds the locked fees. */
+/** Name of the module, its store and its account. The account holds the locked fees. */
 const MODULE_NAME = "feerefunder";
 
-/** The locked fee of a packet that has no reply yet: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
+/** Locked fees of packets without a reply: `0x01 | channel id | ";" | port id | ";" | sequence (8 bytes)`. */
 const feeInfos = createMap(MODULE_NAME, Uint8Array.of(1), bytesCodec, messageCodec<FeeInfo>(FeeInfo));
 
-/** `min_fee`: the minimum fee that a contract must offer. Default: {@link defaultParams} in the chain's denomination. */
+/** `min_fee`: minimum fee that a contract must offer. Default: {@link defaultParams} in the chain's denomination. */
 const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: Uint8Array.of(2),
@@ -46,13 +46,13 @@ const moduleParams: ModuleParams<Params> = defineParams({
   validate: ({ minFee }) => validateFee(minFee ?? NO_FEE),
 });
 
-/** Returns the default minimum fees: 1,000 of the smallest unit for an acknowledgement, and the same for a timeout. */
+/** Returns the default minimum fees: 1,000 base units each for an acknowledgement and for a timeout. */
 function defaultParams(denom: string): Params {
   const coins = [{ denom, amount: "1000" }];
   return { minFee: { recvFee: [], ackFee: coins, timeoutFee: coins } };
 }
 
-/** A packet that is waiting for its reply. */
+/** A packet without a reply. */
 type PacketId = Pick<RelayedPacket, "source" | "sequence">;
 
 interface FeeRefunderDeps {
@@ -60,16 +60,16 @@ interface FeeRefunderDeps {
   readonly channels: Pick<IbcKeeper, "channel">;
 }
 
-/** Manages the fees for contracts' packets. Pays and returns nothing for a packet that has no locked fee. */
+/** Manages the fees for contracts' packets. If a packet has no locked fee, nothing is paid or returned. */
 type FeeRefunderKeeper = NonNullable<AddedModules["fees"]>;
 
-/** The module and the methods that other modules call. */
+/** The module, with methods for other modules. */
 export interface FeeRefunderModule extends ChainModule {
   readonly keeper: FeeRefunderKeeper;
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `feerefunder` module, through which contracts pay the relayers that deliver replies to their packets. */
+/** Creates the `feerefunder` module, with which contracts pay the relayers that deliver replies to their packets. */
 export function createFeeRefunderModule(
   options: ParamsOnlyOptions,
   deps: FeeRefunderDeps,
@@ -166,7 +166,7 @@ function emit(
   context.emit(event("message", [["module", MODULE_NAME]]));
 }
 
-/** Returns a packet's key in {@link feeInfos}. */
+/** Returns the key of a packet in {@link feeInfos}. */
 function feeKey({ source: { channelId, portId }, sequence }: PacketId): Uint8Array {
   return concat(utf8(`${channelId};${portId};`), uint64BigEndian(sequence));
 }

@@ -16,14 +16,14 @@ interface IbcHooksDeps {
 }
 
 const register = errors.errorsOf("wasm-hooks");
-/** Used if the memo names a contract but is malformed. */
+/** For a memo that names a contract but is malformed. */
 const ErrMsgValidation = register(2, "error in wasmhook message validation");
-/** Used if the contract rejects the call or cannot be called. */
+/** For a contract that rejects the call or cannot be called. */
 const ErrWasmError = register(6, "wasm error");
 
 /**
- * Calls a contract with the coins of a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
- * contract must be the receiver. Other packets pass through unchanged.
+ * Calls a contract with the coins from a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3).
+ * The contract must be the receiver. Other packets pass through unchanged.
  *
  * The transfer first pays an address derived from the packet's sender, which then calls the contract, because a sender on another
  * chain must not act as an account on this chain. The acknowledgement contains the contract's response data. If the contract
@@ -43,7 +43,7 @@ export function ibcHooksMiddleware(inner: ics4.IBCModule, deps: IbcHooksDeps): i
   };
 }
 
-/** Reads a packet's transfer data. Returns undefined if the packet is not a transfer. */
+/** Reads a packet's transfer data. Undefined if the packet is not a transfer. */
 function transferOf({ data }: ics4.RelayedPacket): packets.TransferData | undefined {
   try {
     return packets.readTransferData(data);
@@ -54,12 +54,12 @@ function transferOf({ data }: ics4.RelayedPacket): packets.TransferData | undefi
 
 type GoObject = Extract<goJson.GoJson, { kind: "object" }>;
 
-/** Returns the member "wasm" of a memo; undefined if there is no memo or it is not for this module. */
+/** Returns the `wasm` field of a memo. Undefined if there is no memo or if the memo is for something else. */
 function wasmMemo(memo: string): goJson.GoJson | undefined {
   if (memo === "") return undefined;
   try {
     const json = goJson.parseGoJson(memo);
-    // Go's decoder refuses a memo with a number above the float64 range, wherever it occurs.
+    // Go's decoder rejects a memo if any number in it exceeds the float64 range.
     marshalGoAny(json);
     return json.kind === "object" ? memberOf(json, "wasm") : undefined;
   } catch {
@@ -73,11 +73,11 @@ function memberOf({ members }: GoObject, name: string): goJson.GoJson | undefine
 
 interface HookCall {
   readonly contract: string;
-  /** The message to the contract, as JSON. */
+  /** JSON message to the contract. */
   readonly message: Uint8Array;
 }
 
-/** Validates the call that a memo requests. Returns the call or the error text. */
+/** Validates the call requested in a memo. Returns the call or an error message. */
 function parseCall(
   wasm: goJson.GoJson,
   { memo, receiver }: packets.TransferData,
@@ -98,7 +98,7 @@ function parseCall(
   return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
 }
 
-/** Lets the transfer pay the sender's address on this chain, which then calls the contract. */
+/** Runs the transfer to the address that represents the sender on this chain. This address then calls the contract. */
 function receiveAndCall(
   context: Context,
   hooked: {
@@ -128,19 +128,19 @@ function receiveAndCall(
 
 const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
 
-/** Returns the address that represents another chain's account, for the channel through which its packets arrive. */
+/** Returns the address for an account of another chain. The address also depends on the channel on which the packets arrive. */
 export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
   const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
   return formatAddress(bech32Prefix, hash);
 }
 
-/** Prints transfer data as Go prints the struct: in field order, without empty members. */
+/** Encodes transfer data like the Go struct: in field order, without empty fields. */
 function printTransfer({ denom, amount, sender, receiver, memo }: packets.TransferData): Uint8Array {
   const members = Object.entries({ denom, amount, sender, receiver, memo });
   return utf8(goJson.printGoJson(Object.fromEntries(members.filter(([, text]) => text !== ""))));
 }
 
-/** Returns the acknowledgement: the contract's response data and the transfer's acknowledgement, both in base64. */
+/** Returns an acknowledgement with the contract's response data and the transfer's acknowledgement, both in base64. */
 function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Array {
   const json = goJson.printGoJson({
     contract_result: result.length === 0 ? null : toBase64(result),
@@ -149,7 +149,7 @@ function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Arra
   return ics4.encodeReply({ kind: "result", result: utf8(json) });
 }
 
-/** Rejects a packet. The event contains the reason, but the acknowledgement only the code. */
+/** Rejects a packet. The event contains the reason, and the acknowledgement only the code. */
 function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.Acknowledgement {
   const error = kind();
   context.emit(
@@ -162,8 +162,8 @@ function refuse(context: Context, kind: errors.ErrorKind, reason: string): ics4.
 }
 
 /**
- * Prints a value as Go's `encoding/json` prints an `any` that it decoded. Names are sorted, duplicates keep the last value, numbers
- * are float64, and there are no spaces. Not recursive. Throws {@link goJson.GoJsonError} for a number above the float64 range.
+ * Encodes a decoded `any` like Go's `encoding/json`. Names are sorted, the last of duplicate names is used, numbers are float64,
+ * and there are no spaces. Not recursive. Throws {@link goJson.GoJsonError} if a number exceeds the float64 range.
  */
 function marshalGoAny(value: goJson.GoJson): string {
   const work: (goJson.GoJson | string)[] = [value];
@@ -201,11 +201,11 @@ function marshalScalar(value: Exclude<goJson.GoJson, { kind: "array" | "object" 
   const number = Number(value.text);
   if (!Number.isFinite(number))
     throw new goJson.GoJsonError(`json: cannot unmarshal number ${value.text} into Go value of type float64`);
-  // Go and JavaScript print the shortest digits and use an exponent in the same range.
+  // Go and JavaScript both print the shortest digits, and use exponents for the same range.
   return Object.is(number, -0) ? "-0" : String(number);
 }
 
-/** Returns each name once, with its last value, sorted by UTF-8 bytes. */
+/** Returns each name once, with the last of its values. Names are sorted by their UTF-8 bytes. */
 function sortedMembers(
   members: readonly (readonly [string, goJson.GoJson])[],
 ): readonly (readonly [string, goJson.GoJson])[] {

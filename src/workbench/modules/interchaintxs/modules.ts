@@ -29,7 +29,7 @@ import {
 } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 import type { CustomMessageHandler, CustomQueryHandler } from "../../../localnet/chain/modules/wasm/types.ts";
 
-/** Creates `interchaintxs` and `interchainaccounts`. They only have params; everything that needs an account fails. */
+/** Creates `interchaintxs` and `interchainaccounts`. They have params only; everything that requires an account fails. */
 export function createInterchainModules(options: ParamsOnlyOptions): readonly ChainModule[] {
   return [createInterchainTxs(options), createInterchainAccounts(options)];
 }
@@ -47,7 +47,7 @@ interface Submission extends AccountNames, Pick<txsTx.MsgSubmitTx, "fee" | "time
   readonly msgs: readonly unknown[];
 }
 
-/** Performs MsgSubmitTx's stateless checks, in the deployed order. Throws `ModuleError`. */
+/** Runs MsgSubmitTx's stateless checks in the deployed order. Throws `ModuleError`. */
 function validateSubmitTx({ fee, msgs, timeout, ...account }: Submission): void {
   validateFee(fee ?? NO_FEE);
   validateAccount(account);
@@ -60,13 +60,13 @@ function validateAccount({ connectionId, interchainAccountId }: AccountNames): v
   if (interchainAccountId === "") throw ErrEmptyInterchainAccountID();
 }
 
-/** Checks a message to `interchaintxs` and then fails, because the chain has no interchain accounts. */
+/** Checks a message to `interchaintxs`, then fails, because the chain has no interchain accounts. */
 function refuse(name: string, check: () => void): never {
   errors.wrapErrors(`failed to validate ${name}`, check);
   throw errors.ErrNotSupported("interchain accounts are not implemented on a local chain");
 }
 
-/** Handles contracts' messages, all of which fail. */
+/** Handles messages from contracts, all of which fail. */
 export const handleInterchainMessage: CustomMessageHandler = customMessages({
   register_interchain_account: (_context, _sender, fields) =>
     errors.wrapErrors("failed to register interchain account", () =>
@@ -98,7 +98,7 @@ function accountOf(fields: JsonField): AccountNames {
   };
 }
 
-/** Creates the module for transactions on other chains through interchain accounts. This chain has no interchain accounts. */
+/** Creates the module for transactions on other chains through interchain accounts, which this chain does not have. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
   const { chainName, bech32Prefix, authority, denom } = options;
   const schema = genesis.genesisSchema(
@@ -162,7 +162,7 @@ function accountAddress(
   );
 }
 
-/** Creates the handler of contracts' queries. */
+/** Creates the handler for queries from contracts. */
 export function createInterchainQueries(options: ParamsOnlyOptions): CustomQueryHandler {
   return customQueries({
     interchain_account_address: (_context, fields) => {
@@ -194,9 +194,9 @@ const controllerParams = defineParams<ControllerParams>({
   defaults: { controllerEnabled: true },
 });
 
-/** Creates the params for both sides of ICS-27 (accounts that other chains control). Binds no port. */
+/** Creates the params for both sides of ICS-27 (accounts controlled by other chains). Binds no port. */
 function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule {
-  // `none` are the params of a message that contains none.
+  // `none` is used if a message contains no params.
   const update =
     <P>(params: ModuleParams<P>, none: P) =>
     (context: Context, message: { readonly signer: string; readonly params: P | undefined }): void => {
@@ -224,7 +224,7 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
   };
 }
 
-/** Stores the params for both sides. Throws `GenesisError` for channels or accounts, which the chain does not have. */
+/** Stores the params for both sides. Throws `GenesisError` if there are channels or accounts, which are not supported. */
 function initAccounts(context: Context, json: JsonValue | undefined): void {
   const state = ACCOUNTS_SCHEMA.read(json);
   for (const side of ["controller", "host"] as const) {

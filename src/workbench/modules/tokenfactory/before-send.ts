@@ -7,18 +7,18 @@ import type { BankHooks, Transfer } from "../../../localnet/chain/modules/bank/k
 import { creatorOf, ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./denom.ts";
 import { beforeSendHook, type Keepers, moduleParams, parseAccount } from "./keeper.ts";
 
-/** Gas limit for a hook call that cannot block a payment. */
+/** Gas limit of a hook call that cannot block a payment. */
 const TRACK_GAS_LIMIT = 500_000n;
 
-/** Calls a denomination's contract before payments in that denomination (x/tokenfactory v6.0.3 keeper/before_send.go). */
+/** Calls contracts before payments in their denominations (x/tokenfactory v6.0.3 keeper/before_send.go). */
 export function createBankHooks(keepers: Keepers): BankHooks {
   return {
-    // These calls consume the payment's gas. If a contract fails, so does the payment.
+    // These calls use the payment's gas. If a contract fails, the payment fails.
     block: (context, transfer, coins) =>
       eachHook(context, coins, keepers, (coin, contract) =>
         sudo(context, { transfer, coin, contract }, "block_before_send", keepers),
       ),
-    // Each of these calls has its own gas limit. Its gas is charged to the payment only if it succeeds.
+    // Each of these calls has its own gas limit. The payment is charged for the gas only if the call succeeds.
     track: (context, transfer, coins) => {
       try {
         eachHook(context, coins, keepers, (coin, contract) => {
@@ -27,14 +27,14 @@ export function createBankHooks(keepers: Keepers): BankHooks {
           context.gas.consume(meter.used(), "track before send gas");
         });
       } catch (error) {
-        // A contract that only tracks must not block a payment. Its writes before the failure remain.
+        // A contract that only tracks must not block payments. Its writes before the failure are kept.
         if (!(error instanceof ModuleError)) throw error;
       }
     },
   };
 }
 
-/** Calls the hook for each coin that has one. As in Go, a panic, for example out of gas, becomes an error here. */
+/** Calls the hook of each coin that has a hook. As in Go, a panic, e.g. when gas runs out, is converted to an error here. */
 function eachHook(
   context: Context,
   coins: readonly Coin[],
@@ -51,7 +51,7 @@ function eachHook(
   }
 }
 
-/** Returns true if a hook's code is still whitelisted. Otherwise the hook is skipped, so that it cannot block payments. */
+/** Returns true if a hook's code is still whitelisted. Any other hook is skipped, so that it cannot block payments. */
 function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
   try {
     requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);
@@ -62,7 +62,7 @@ function isWhitelisted(context: Context, denom: string, contract: string, keeper
   }
 }
 
-/** Throws tokenfactory/14 unless the params let the denomination's creator use contracts with this code. */
+/** Throws tokenfactory/14 unless the params allow hooks with this contract's code for the denomination's creator. */
 export function requireWhitelisted(
   context: Context,
   denom: string,
@@ -80,7 +80,7 @@ export function requireWhitelisted(
     () => creatorOf(denom, bech32Prefix),
   );
   if (whitelistedHooks.some((hook) => hook.codeId === codeId && hook.denomCreator === creator)) return;
-  // The space at the end is also in the deployed module's text.
+  // The trailing space is also in the deployed module's message.
   throw ErrBeforeSendHookNotWhitelisted(
     `no whitelist for contract with codeID (${codeId}) and denomCreator (${creator}) `,
   );

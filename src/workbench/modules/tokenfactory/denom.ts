@@ -5,13 +5,13 @@ import type { DenomUnit, Metadata } from "../../../cosmos/proto/gen/cosmos/bank/
 import { utf8 } from "../../../platform/base/bytes.ts";
 import { trimGoSpace } from "../../../platform/base/text.ts";
 
-/** Name of the module, its store and its account, and the codespace of its errors. */
+/** Name of the module, its store and its account, and codespace of its errors. */
 export const MODULE_NAME = "tokenfactory";
 
 const MAX_SUBDENOM_BYTES = 44;
 const MAX_CREATOR_BYTES = 75;
 
-// Errors of codespace "tokenfactory" by their Go names (x/tokenfactory v6.0.3 types/errors.go).
+// Errors in codespace "tokenfactory", with their Go names (x/tokenfactory v6.0.3 types/errors.go).
 const register = errorsOf(MODULE_NAME);
 export const ErrDenomExists = register(
   2,
@@ -26,10 +26,10 @@ export const ErrDenomDoesNotExist = register(10, "denom does not exist");
 export const ErrTrackBeforeSendOutOfGas = register(12, "gas meter hit maximum limit");
 export const ErrBeforeSendHookNotWhitelisted = register(14, "beforeSendHook is not whitelisted");
 
-/** First part of the module's denominations: `factory/<creator>/<subdenom>`. */
+/** First part of the module's denominations, `factory/<creator>/<subdenom>`. */
 export const DENOM_PREFIX = "factory";
 
-/** Returns a denomination with a valid name (`GetTokenDenom`). Throws `ModuleError`. */
+/** Returns a denomination, after checking its parts (`GetTokenDenom`). Throws `ModuleError`. */
 export function tokenDenom(creator: string, subdenom: string): string {
   if (Buffer.byteLength(subdenom) > MAX_SUBDENOM_BYTES) throw ErrSubdenomTooLong();
   if (Buffer.byteLength(creator) > MAX_CREATOR_BYTES) throw ErrCreatorTooLong();
@@ -40,7 +40,8 @@ export function tokenDenom(creator: string, subdenom: string): string {
 }
 
 /**
- * Returns the creator of one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other denomination.
+ * Returns the creator in one of this module's denominations (`DeconstructDenom`). Throws `ModuleError` for any other
+ * denomination.
  */
 export function creatorOf(denom: string, bech32Prefix: string): string {
   requireDenom(denom);
@@ -59,7 +60,7 @@ function requireDenom(denom: string): void {
   if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
 }
 
-/** Checks a denomination's metadata, like the SDK's `Metadata.Validate`. Throws `ModuleError`. */
+/** Checks a denomination's metadata like `Metadata.Validate` in the SDK. Throws `ModuleError`. */
 export function validateMetadata(metadata: Metadata): void {
   const { name, symbol, base, display, denomUnits } = metadata;
   if (trimGoSpace(name) === "") throw unregisteredError("name field cannot be blank");
@@ -77,7 +78,7 @@ export function validateMetadata(metadata: Metadata): void {
     throw unregisteredError(`metadata must contain a denomination unit with display denom '${display}'`);
 }
 
-/** Checks that the first unit is the base and that each following unit has a greater exponent than the one before. */
+/** Checks that the first unit is the base, and that each further unit has a greater exponent than the previous unit. */
 function checkOrder({ denom, exponent }: DenomUnit, previous: DenomUnit | undefined, base: string): void {
   if (previous !== undefined) {
     if (previous.exponent >= exponent)
@@ -103,7 +104,7 @@ function requireMetadataDenom(denom: string, words: string): void {
   if (!isDenom(denom)) throw unregisteredError(`${words}: invalid denom: ${denom}`);
 }
 
-/** Formats metadata like the Go message's `String()`: protobuf text on one line, without empty fields. */
+/** Formats metadata like `String()` of the Go message: protobuf text on one line, without empty fields. */
 export function metadataText(metadata: Metadata): string {
   const units = metadata.denomUnits.map(
     ({ denom, exponent, aliases }) =>
@@ -135,7 +136,7 @@ const ESCAPES: Readonly<Record<number, string>> = {
   0x5c: "\\\\",
 };
 
-/** Quotes text as in protobuf text format, writing bytes that are not printable ASCII as three octal digits. */
+/** Quotes a string as in protobuf text format. Each byte that is not printable ASCII becomes three octal digits. */
 function quoted(value: string): string {
   const bytes = Array.from(utf8(value), (byte) => {
     const isPrintable = byte >= 0x20 && byte < 0x7f;

@@ -31,7 +31,7 @@ export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler
   });
 }
 
-/** Checks the params in MsgUpdateParams. Throws `ModuleError` with Go's text. */
+/** Checks the params in MsgUpdateParams. Throws `ModuleError` with Go's message. */
 function validateParams(params: Params, bech32Prefix: string): void {
   if (params.denomCreationFee.length > 0 !== (params.feeCollectorAddress !== ""))
     throw errors.unregisteredError("DenomCreationFee and FeeCollectorAddr must be both set or both unset");
@@ -89,7 +89,7 @@ export function createDenom(
   return { newTokenDenom };
 }
 
-/** Mints coins and sends them to the admin or to `mintToAddress`. */
+/** Mints coins and sends them to `mintToAddress`, or else to the admin. */
 export function mint(context: Context, message: tx.MsgMint, keepers: keeper.Keepers): void {
   const { bech32Prefix, bank } = keepers;
   const coin = errors.wrapErrors("failed to validate MsgMint", () => amountOf(message, keepers));
@@ -110,13 +110,13 @@ export function mint(context: Context, message: tx.MsgMint, keepers: keeper.Keep
   );
 }
 
-/** Burns the admin's or `burnFromAddress`'s coins. */
+/** Burns coins from `burnFromAddress`, or else from the admin. */
 export function burn(context: Context, message: tx.MsgBurn, keepers: keeper.Keepers): void {
   const { bech32Prefix, bank, accounts } = keepers;
   const coin = errors.wrapErrors("failed to validate MsgBurn", () => amountOf(message, keepers));
   requireAdmin(context, coin.denom, message.sender);
   const owner = message.burnFromAddress === "" ? message.sender : message.burnFromAddress;
-  // The deployed module looks up an account by the address's characters. It finds none, but the read costs gas.
+  // The deployed module looks up an account by the characters of the address. It finds none, but the lookup costs gas.
   accounts.get(context, utf8(owner));
   denoms.creatorOf(coin.denom, bech32Prefix);
   const from = keeper.parseAccount(owner, bech32Prefix);
@@ -163,12 +163,12 @@ function requireAdmin(context: Context, denom: string, sender: string): void {
   if (keeper.adminOf(context, denom) !== sender) throw denoms.ErrUnauthorized();
 }
 
-/** Creates an error with a gRPC status instead of a registered error. */
+/** Creates an error that has a gRPC status instead of a registered code. */
 function forbidden(action: string): Error {
   return errors.unregisteredError(`rpc error: code = Internal desc = ${action} is forbidden`);
 }
 
-/** Throws if one of the addresses is a module account, or a transfer channel's escrow account. */
+/** Throws if any of the addresses is a module account or the escrow account of a transfer channel. */
 function requireOrdinary(
   context: Context,
   addresses: readonly (readonly [action: string, address: Uint8Array])[],
@@ -189,7 +189,7 @@ export function changeAdmin(context: Context, message: tx.MsgChangeAdmin, keeper
   });
   const admin = keeper.adminOf(context, denom);
   if (sender !== admin) throw denoms.ErrUnauthorized(`need: ${admin}, received: ${sender}, denom: ${denom}`);
-  // The deployed module reads the entry again before changing it, which costs gas.
+  // Before changing the entry, the deployed module reads it again, which costs gas.
   keeper.adminOf(context, denom);
   keeper.setAdmin(context, denom, newAdmin, keepers);
   context.emit(
@@ -232,7 +232,7 @@ export function setDenomMetadata(
   );
 }
 
-/** Sets the contract that is called before payments. An empty address removes it. */
+/** Sets the contract to call before payments. An empty address removes the contract. */
 export function setBeforeSendHook(
   context: Context,
   message: tx.MsgSetBeforeSendHook,
@@ -275,7 +275,7 @@ function amountOf({ sender, amount }: tx.MsgMint | tx.MsgBurn, keepers: keeper.K
   return coin;
 }
 
-/** Reads a coin, whose amount may be zero. Go prints an absent coin's amount as `<nil>`. */
+/** Reads a coin. The amount may be zero. An absent coin's amount is printed as `<nil>`, as in Go. */
 function readCoin(amount: WireCoin | undefined): coins.Coin {
   if (amount === undefined) throw errors.ErrInvalidCoins("<nil>");
   const coin = { denom: amount.denom, amount: coins.parseWireInt(amount.amount) };

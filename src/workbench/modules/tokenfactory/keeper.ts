@@ -25,16 +25,16 @@ const admins = createMap(
   messageCodec<DenomAuthorityMetadata>(DenomAuthorityMetadata),
 );
 
-/** Addresses of the contracts that are called before payments, by denomination: `denoms|<denom>|beforesendhook`. */
+/** Addresses of contracts to call before payments, by denomination: `denoms|<denom>|beforesendhook`. */
 const hooks = createMap(MODULE_NAME, utf8("denoms|"), endingCodec("|beforesendhook"), textCodec);
 
 /** Denominations by creator: `creator|<creator>|<denom>`. */
 const denoms = createMap(MODULE_NAME, utf8("creator|"), textCodec, textCodec);
 
-/** Transfer channels' escrow accounts, whose coins admins cannot reach: `0x03 | address`. The value is one zero byte. */
+/** Escrow accounts of transfer channels, which are protected from admins: `0x03 | address`. The value is a zero byte. */
 export const escrows = createMap(MODULE_NAME, Uint8Array.of(3), bytesCodec, bytesCodec);
 
-/** Creates a codec for a denomination that is followed by `ending` in the key. */
+/** Creates a codec for keys in which `ending` follows the denomination. */
 function endingCodec(ending: string): Codec<string> {
   return mappedCodec(
     textCodec,
@@ -44,9 +44,9 @@ function endingCodec(ending: string): Codec<string> {
 }
 
 /**
- * `denom_creation_fee`: the fee that a denomination's creator pays to `fee_collector_address`. `denom_creation_gas_consume`: gas
- * for creating a denomination. `whitelisted_hooks`: codes whose contracts may become hooks for a creator's denominations. As in the
- * deployed module, genesis stores the params unchecked.
+ * `denom_creation_fee`: fee paid to `fee_collector_address` for creating a denomination. `denom_creation_gas_consume`: gas for
+ * creating a denomination. `whitelisted_hooks`: codes allowed as hooks, each for one creator's denominations. As in the deployed
+ * module, genesis does not check the params.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
@@ -60,30 +60,30 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   },
 });
 
-/** The options, and the keepers of other modules. */
+/** The module's options, and keepers of other modules. */
 export interface Keepers extends Pick<ChainParts, "bank" | "accounts" | "contracts"> {
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
 }
 
-/** Returns a denomination's admin; empty if it has no admin or is unknown. */
+/** Returns a denomination's admin. Empty if it has no admin or is unknown. */
 export function adminOf(context: Context, denom: string): string {
   return admins.get(context, denom)?.Admin ?? "";
 }
 
-/** Stores a denomination's admin; empty means no admin. Throws `ModuleError` if the address is invalid. */
+/** Stores a denomination's admin; empty for no admin. Throws `ModuleError` if the address is invalid. */
 export function setAdmin(context: Context, denom: string, admin: string, { bech32Prefix }: Keepers): void {
   if (admin !== "") parseAccount(admin, bech32Prefix);
   admins.set(context, denom, { Admin: admin });
 }
 
-/** Returns the contract that is called before payments in a denomination; empty if there is none. */
+/** Returns the contract to call before payments in a denomination. Empty if there is none. */
 export function beforeSendHook(context: Context, denom: string): string {
   return hooks.get(context, denom) ?? "";
 }
 
-/** Stores the hook for one of this module's denominations. An empty address removes it. Throws `ModuleError`. */
+/** Stores the hook of a denomination. An empty address removes the hook. Throws `ModuleError`. */
 export function setBeforeSendHook(
   context: Context,
   denom: string,
@@ -96,13 +96,13 @@ export function setBeforeSendHook(
   hooks.set(context, denom, contract);
 }
 
-/** Returns all denominations, sorted by creator and name, or only one creator's. */
+/** Returns all denominations, or one creator's denominations, sorted by creator and name. */
 export function listDenoms(context: Context, creator?: string): string[] {
   const within = utf8(creator === undefined ? "" : `${creator}|`);
   return Array.from(denoms.entries(context, within), ([, denom]) => denom);
 }
 
-/** Compares the address with each module account in turn. As in Go, this creates module accounts that do not exist yet. */
+/** Compares the address with each module account in turn. As in Go, this creates missing module accounts. */
 export function isModuleAccount(context: Context, address: Uint8Array, { accounts }: Keepers): boolean {
   return accounts.moduleNames.some((name) => {
     accounts.moduleAccount(context, name);
@@ -110,9 +110,9 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
   });
 }
 
-/** Creates a denomination. The creator pays the fee and the gas and becomes its admin. Returns its name. Throws `ModuleError`. */
+/** Creates a denomination and returns its name. The creator pays for it and becomes the admin. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
-  // Same text as in the deployed module.
+  // Same message as in the deployed module.
   if (keepers.bank.hasSupply(context, subdenom))
     throw unregisteredError(
       "temporary error until IBC bug is sorted out, can't create subdenoms that are the same as a native denom",
@@ -140,7 +140,7 @@ function chargeForDenom(context: Context, creator: string, { bank, bech32Prefix 
     context.gas.consume(denomCreationGasConsume, "consume denom creation gas");
 }
 
-/** Stores a denomination with its creator as the admin. Adds bank metadata unless some already exist. */
+/** Stores a denomination, with its creator as admin. Adds bank metadata unless it already exists. */
 export function addDenom(context: Context, creator: string, denom: string, keepers: Keepers): void {
   if (keepers.bank.metadata(context, denom) === undefined)
     keepers.bank.setMetadata(context, {
@@ -157,7 +157,7 @@ export function addDenom(context: Context, creator: string, denom: string, keepe
   denoms.set(context, `${creator}|${denom}`, denom);
 }
 
-/** Parses an address. Throws `ModuleError` with the SDK's text. */
+/** Parses an address. Throws `ModuleError` with the SDK's message. */
 export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
   return orThrow(() => parseAddress(bech32Prefix, text), unregisteredError);
 }

@@ -28,17 +28,17 @@ import {
 } from "../../../localnet/chain/modules/wasm/custom-json.ts";
 import * as handlers from "./handlers.ts";
 
-/** The module and the methods that other modules call. */
+/** The module, with methods for other modules. */
 export interface TokenFactoryModule extends ChainModule {
-  /** Hooks that the bank calls before payments. */
+  /** Hooks that the bank module calls before payments. */
   readonly hooks: BankHooks;
-  /** Records transfer channels' escrow accounts. */
+  /** Records the escrow accounts of transfer channels. */
   readonly escrowMiddleware: (inner: IBCModule) => IBCModule;
   readonly handleCustomMessage: CustomMessageHandler;
   readonly handleCustomQuery: CustomQueryHandler;
 }
 
-/** Creates the `tokenfactory` module. Anyone can create denominations, each of which has an admin and may have a hook. */
+/** Creates the `tokenfactory` module. Anyone can create denominations. Each has an admin and may have a hook. */
 export function createTokenFactoryModule(keepers: keeper.Keepers): TokenFactoryModule {
   return {
     name: MODULE_NAME,
@@ -71,7 +71,7 @@ function createQueries({ bech32Prefix }: keeper.Keepers): readonly QueryHandler[
   });
 }
 
-/** Returns a denomination's name. As in Go, checks nothing. */
+/** Returns the name of a denomination. As in Go, checks nothing. */
 function nameOf({ creator, subdenom }: { readonly creator: string; readonly subdenom: string }): string {
   return `${DENOM_PREFIX}/${creator}/${subdenom}`;
 }
@@ -98,7 +98,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: kee
   }
 }
 
-/** Exports params and denominations. Omits escrow accounts, since the channels determine them. */
+/** Exports params and denominations, but not escrow accounts, which are derived from the channels. */
 function exportGenesis(context: Context): JsonValue {
   return SCHEMA.print({
     params: keeper.moduleParams.get(context),
@@ -110,7 +110,7 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-/** Records a transfer channel's escrow account when the channel opens. Wraps the `transfer` application. */
+/** Records the escrow account of a transfer channel when the channel opens. Wraps the `transfer` application. */
 function escrowMiddleware(inner: IBCModule): IBCModule {
   return {
     ...inner,
@@ -129,16 +129,15 @@ function storeEscrow(context: Context, channel: ChannelEndpoint): void {
   keeper.escrows.set(context, escrowAddress(channel), Uint8Array.of(0));
 }
 
-/**
- * Records the escrow accounts of channels that existed before the module, in a genesis state or on a chain that adds the module.
- */
+/** Records the escrow accounts of channels that are older than the module, in genesis or if an existing chain adds the module. */
 function recordEscrows(context: Context): void {
   for (const { portId, channelId } of listChannels(context))
     if (portId === PORT_ID) storeEscrow(context, { portId, channelId });
 }
 
 /**
- * A message: `read` decodes it and `run` handles it. Errors from `run` get the prefix `inner`, and all errors the prefix `outer`.
+ * A custom message. `read` decodes it, and `run` handles it. Errors from `run` get the prefix `inner`; all errors get the prefix
+ * `outer`.
  */
 interface Binding<T> {
   readonly inner: string;
@@ -147,7 +146,7 @@ interface Binding<T> {
   readonly run: (context: Context, message: T, keepers: keeper.Keepers) => unknown;
 }
 
-/** Creates the handler of contracts' messages. As in Go, there is no response. */
+/** Creates the handler for messages from contracts. As in Go, the response is empty. */
 function createMessageBindings(keepers: keeper.Keepers): CustomMessageHandler {
   const binding =
     <T>({ inner, outer, read, run }: Binding<T>) =>
@@ -229,14 +228,14 @@ function account(field: JsonField, { bech32Prefix }: keeper.Keepers): string {
   return formatAddress(bech32Prefix, bytes);
 }
 
-/** Reads a coin; undefined if its amount is absent, which is invalid like a nil amount in Go. */
+/** Reads a coin. Undefined if its amount is absent, which is invalid, like a nil amount in Go. */
 function coinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const amount = fields.member("amount");
   if (!amount.isPresent()) return undefined;
   return { denom: fields.member("denom").asText(), amount: asInteger(amount).toString() };
 }
 
-/** Reads a coin whose amount the deployed binding converts to a 64-bit integer. */
+/** Reads a coin whose amount must fit in 64 bits, because the deployed binding converts it. */
 function smallCoinOf(fields: JsonField): { denom: string; amount: string } | undefined {
   const coin = coinOf(fields);
   if (coin !== undefined && BigInt.asIntN(64, BigInt(coin.amount)) !== BigInt(coin.amount))
@@ -268,11 +267,11 @@ function metadataOf(fields: JsonField): Metadata {
   };
 }
 
-/** Creates the handler of contracts' queries. */
+/** Creates the handler for queries from contracts. */
 function createQueryBindings({ bech32Prefix }: keeper.Keepers): CustomQueryHandler {
   return customQueries({
     full_denom: (_context, fields) => ({ denom: nameFor(fields, bech32Prefix) }),
-    // The member `subdenom` contains the whole denomination.
+    // In this query, `subdenom` contains the whole denomination.
     denom_admin: (context, fields) => ({
       admin: keeper.adminOf(context, fields.member("subdenom").asText()),
     }),
