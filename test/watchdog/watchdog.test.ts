@@ -2,7 +2,7 @@ import { createManualClock, type ManualClock } from "../support/manual-clock.ts"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openLedgerFile, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { statusView } from "../../src/watchdog/polling/status-json.ts";
 import { WatchdogError } from "../../src/watchdog/state/state-store.ts";
@@ -399,14 +399,12 @@ it("has polled once every validator has been polled, not only the first", async 
   };
   const rig = await startRig({ ...config, validators: [first, second] }, clock, { read }, receiver);
   rigs.push(rig);
-  let polled = false;
-  void rig.watchdog.polled.then(() => {
-    polled = true;
-  });
+  const polled = vi.fn();
+  void rig.watchdog.polled.then(polled);
   await clock.advance(1_000);
   expect(statusOf(rig)).toMatchObject({ chain_id: "test-1" });
-  expect(polled).toBe(false);
+  expect(polled).not.toHaveBeenCalled();
   release();
   await clock.advance(0);
-  expect(polled).toBe(true);
+  expect(polled).toHaveBeenCalledOnce();
 });
