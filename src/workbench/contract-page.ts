@@ -258,7 +258,7 @@ export interface ContractCall {
 /** The newest transactions that called contracts, newest first. */
 type ContractCalls = ReturnType<typeof createContractCalls>;
 
-/** Number of calls to list. Calls by modules, e.g. to deliver query results, are frequent and thus have their own limit. */
+/** Number of calls to list. Calls by modules, e.g. to deliver query results, are frequent, so they have their own limit. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
 /** Number of past blocks to read at startup. */

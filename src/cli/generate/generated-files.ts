@@ -39,7 +39,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
   ]);
 }
 
-/** Returns the handwritten files that contain generated sections between markers, keyed by path. */
+/** Returns path and text of the handwritten files that contain generated sections between markers. */
 async function sections(root: string): Promise<readonly (readonly [string, string])[]> {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "docs/commands.md": { commands: await commandTables() },

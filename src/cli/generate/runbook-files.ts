@@ -27,8 +27,8 @@ export function runbookPathOf(name: string): string {
 }
 
 /**
- * Returns every alert's runbook with up-to-date generated sections, keyed by path in the repository `root`. If an alert has no
- * runbook, its runbook is a template without handwritten text. Files without markers are unchanged.
+ * Returns every alert's runbook with up-to-date generated sections, keyed by path in the repository `root`. An alert without a
+ * runbook file gets a template without handwritten text. Files without markers are unchanged.
  */
 export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(

@@ -42,7 +42,7 @@ export interface InitDeps {
   readonly signal: AbortSignal;
 }
 
-/** Returns the option's value or, if it is not given, the answer to a question. Undefined if there is no answer either. */
+/** Returns the option's value, or else the answer to a question that may propose a value. Undefined if there is neither. */
 export async function optional(
   given: string | undefined,
   { meaning }: Asked,

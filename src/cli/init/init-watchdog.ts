@@ -173,7 +173,7 @@ async function chainLines(
   ];
 }
 
-/** Returns the payment policy. If the chain has a revenue module, the policy and its currency are read from the chain. */
+/** Returns the `policy` section. `fromChain`: the watchdog reads the policy, except a given currency, from the chain. */
 async function policyLines(
   fromChain: boolean,
   options: InitOptions,

@@ -85,7 +85,7 @@ export interface ChainProfile {
   readonly keys: readonly ChainKey[];
   /** Mempool gas prices while the fee market is disabled. A transaction must pay one of these prices. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Maximum gas for a simulation. Default: the fee market's maximum gas per block. */
+  /** Maximum gas for a simulation. Default: the most gas that the fee market allows a transaction. */
   readonly simulationGas?: bigint | undefined;
   /** Processor time after which a query or simulation is aborted. Default: the node's default. */
   readonly queryTimeMs?: number | undefined;
@@ -99,7 +99,7 @@ interface GenesisSettings {
   readonly denomMetadata: readonly JsonObject[];
   /** Names or addresses of the accounts that operate the first validators. Any other validator's account has no key. */
   readonly operators: readonly (string | undefined)[];
-  /** If true, the operators' transactions create the validators after all genesis state. Otherwise, the staking genesis does. */
+  /** If true, the operators' transactions create the validators after InitGenesis. Otherwise, the staking genesis does. */
   readonly genesisTransactions: boolean;
   /** Names or addresses of the accounts that submit proposals to the `adminmodule` module. Local chain only. */
   readonly admins: readonly string[];

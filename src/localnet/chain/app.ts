@@ -183,7 +183,7 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
   };
 }
 
-// Modules that depend on each other receive functions that look up the module created later only when they are called.
+// Modules that call each other receive functions that look up the later module on each call.
 
 function remoteChain(base: Base): Chain {
   const { names, bank } = base;

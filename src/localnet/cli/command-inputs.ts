@@ -198,7 +198,7 @@ export function parseJsonText(text: string): string {
   return text;
 }
 
-/** Throws a `CliError` if any address in a message belongs to another chain than the sender. */
+/** Throws a `CliError` if any address in a message is on a different chain than the sender. */
 export function requireOwnAddresses({ fields }: DescMessage, given: JsonObject, sender: string): void {
   const { prefix } = decodeBech32(sender);
   for (const { name } of fields.filter((field) => ADDRESS.test(field.name))) {

@@ -44,7 +44,7 @@ const REHEARSALS = {
   "relayer-runs-dry": relayerRunsDry,
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
-/** `relaywatch localnet rehearse NAME`: simulates weeks of events on a running localnet, then reverts the chains. */
+/** `relaywatch localnet rehearse NAME`: runs weeks of events on a localnet, prints each step, then reverts the chains. */
 export function rehearseCommand(context: CliContext): Command {
   const command = new Command()
     .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
@@ -250,7 +250,7 @@ async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
   });
 }
 
-/** Returns the weakest validator without which the other validators still have more than two thirds of the power. */
+/** Returns the test accounts' weakest validator that the chain can spare: it has less than a third of all tokens. */
 async function dispensable(stage: Stage): Promise<Operated> {
   const all = await validatorsNow(stage);
   const total = all.reduce((sum, { tokens }) => sum + tokens, 0n);

@@ -29,7 +29,7 @@ interface MessageMore extends inputs.Inputs {
   readonly prints?: Readonly<Record<string, string>>;
   /** Additional text at the end of the help. */
   readonly note?: string;
-  /** Converts the given values to the message's fields, except the signer. Throws a `CliError` if they are contradictory. */
+  /** Converts the given values to the message's fields, except the signer. Throws a `CliError` if they are inconsistent. */
   readonly complete?: (given: inputs.Fields, options: TxOptions) => inputs.Fields | Promise<inputs.Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;

@@ -166,7 +166,7 @@ function parsePositive(text: string): Dec18 {
     const value = parseDec18(text);
     if (value > 0n) return value;
   } catch {
-    // The error below covers texts that are not decimals, too.
+    // The error below also covers text that is not a decimal.
   }
   throw new InvalidArgumentError(`expected a decimal above 0, e.g. ${formatDec18(parseDec18("1.3"))}`);
 }

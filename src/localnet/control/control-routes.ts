@@ -186,7 +186,7 @@ function readBody(request: RouteRequest): JsonField {
     const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
     if (isRecord(value)) return new JsonField(value, "", error);
   } catch {
-    // The error below covers invalid JSON, too.
+    // The error below also covers invalid JSON.
   }
   throw new InvalidBodyError("the body must be a JSON object");
 }

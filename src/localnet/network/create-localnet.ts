@@ -186,7 +186,7 @@ async function validatorsOf(
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
 }
 
-/** Returns the genesis in the home, or else the given one. Throws `NodeError` if the chosen profile differs from it. */
+/** Returns the genesis in the home, or else the given one. Throws `NodeError` if its profile is not the chosen profile. */
 function existingGenesis(
   { chainId }: ChainProfile,
   { genesis, profile }: LocalnetChainOptions,

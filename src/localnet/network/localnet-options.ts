@@ -28,7 +28,7 @@ export interface LocalnetDaemonOptions
   readonly keepBlocks: number | undefined;
   /** Voting powers of the genesis validators. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Gas that simulated users consume per local block. Requires the local chain in this process. Default: none. */
+  /** Gas that simulated users use per block of the local chain, which must run in this process. Default: none. */
   readonly trafficGas?: bigint | undefined;
   /** Access to the chains' HTTP servers. `origins` applies only to RPC and REST. */
   readonly access: Required<HttpAccess>;

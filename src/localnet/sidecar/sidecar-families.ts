@@ -85,7 +85,7 @@ function createAll(
   return Object.fromEntries(Object.entries(catalogue).map(([key, options]) => [key, create(options)]));
 }
 
-/** Returns the families whose names start with the prefix, which are the families on the page. */
+/** Returns the families on the page, i.e. the families whose names start with the prefix. */
 export function pageFamilies(families: SidecarFamilies, names: MetricNames): readonly Family[] {
   return Object.values(families).filter((family) => family.name.startsWith(`${names}_`));
 }

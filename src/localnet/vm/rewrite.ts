@@ -26,7 +26,7 @@ export const EXPORTS = {
   functionPrefix: "/",
 } as const;
 
-/** Minimum length, in bytes, of bodies that call a function to pay for gas, so that they grow at most fourfold. */
+/** A body longer than this, in bytes, pays for gas by calling a function, so that it grows at most fourfold. */
 const LARGE_BODY = 64 * 1024;
 /** A frame up to this size is not counted if its function makes no calls, because any recursion ends there. */
 const UNCOUNTED_FRAME = 2048;

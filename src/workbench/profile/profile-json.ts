@@ -19,7 +19,7 @@ export interface ProfileReport {
   readonly root: GasNode;
 }
 
-/** Maximum depth accepted by {@link parseProfileReport}. A local node writes at most 20,000 places in 150 levels. */
+/** Maximum depth accepted by {@link parseProfileReport}. A local node writes about 20,000 places at most, in 150 levels. */
 const MAX_DEPTH = 400;
 
 /** Formats a report as JSON, which is also the profile format `json`. Gas of places is in VM gas. */

@@ -8,7 +8,7 @@ import type { ModuleParams, UpdateOptions } from "./params.ts";
 /** The names and the authority that a module with parameters needs. */
 export type ParamsModuleOptions = Pick<ChainNames, "chainName" | "bech32Prefix" | "authority">;
 
-/** Creates the check of MsgUpdateParams for the chain's own modules: the authority, then the params. Errors name the message. */
+/** Creates the check of MsgUpdateParams for the chain's own modules: authority address, then params. Errors name the message. */
 export function checkUpdate<P>(
   bech32Prefix: string,
   checkParams: (params: P) => void = () => undefined,

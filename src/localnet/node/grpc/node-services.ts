@@ -178,7 +178,7 @@ function toProtoValidator(validator: Validator, consensusPrefix: string): wire.V
   };
 }
 
-/** Path prefixes that `ABCIQuery` accepts. */
+/** First path segments that `ABCIQuery` accepts. */
 const ABCI_PATHS: ReadonlySet<string> = new Set(["app", "store", "p2p", "custom"]);
 
 /** Runs an `abci_query` over gRPC. It can read stores and the application, but does not accept gRPC paths. */

@@ -124,7 +124,7 @@ function burnFees(
     burned.set(context, { coin: toWireCoin({ ...total, amount: total.amount + coin.amount }) });
   }
   if (others.length === 0) return;
-  // Without a treasury, the deployed chain burns these fees, too.
+  // Without a treasury, the deployed chain also burns these fees.
   if (treasuryAddress === "") bank.burn(context, feeRecipient, others);
   else bank.send(context, account, parseAddress(options.bech32Prefix, treasuryAddress), others);
 }

@@ -243,7 +243,7 @@ function afterSwap(
     : { amountsIn: [amounts[0], paid], offered: [amounts[0] + amountOut, left] };
 }
 
-/** Like {@link calcPrice}, but panics like the deployed module if the limit price is below the lowest tick's price. */
+/** Like {@link calcPrice}, but panics like the deployed module if the tick is too low. */
 function calcPriceOrPanic(tick: bigint): decimal.PrecDec {
   if (tick < -MAX_TICK) throw errors.panicked(errors.ErrTickOutsideRange().message);
   return calcPrice(tick);

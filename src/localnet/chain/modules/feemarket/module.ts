@@ -257,7 +257,7 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   return payer;
 }
 
-/** Rejects a fee grant, because this chain has none. Go's text for a missing grant contains both addresses as raw bytes. */
+/** Rejects a fee grant, because this chain has none. Same text as Go's for a missing grant, with the addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw errors.ErrNotFound("fee-grant not found").wrap(text);

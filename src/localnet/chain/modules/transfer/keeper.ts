@@ -17,7 +17,7 @@ export interface TransferOptions {
   readonly bech32Prefix: string;
   /** Bech32 address of the account that may change the params. */
   readonly authority: string;
-  /** If present, the chain also has its own messages, whose responses ibc-go's messages return too. Default: only ibc-go's. */
+  /** If present, the chain also has its own messages, and ibc-go's messages return their responses. Default: only ibc-go's. */
   readonly ownMessages?: { readonly chainName: string };
 }
 
