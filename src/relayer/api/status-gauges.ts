@@ -189,7 +189,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
   };
 }
 
-/** Returns a value for every possible problem, 0 if the problem does not exist. */
+/** Returns a value for every possible problem: 0 if the problem is absent. */
 function problemCounts({ problems, connections }: RelayerStatus): Reading {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.map((code) => [

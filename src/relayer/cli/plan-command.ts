@@ -182,7 +182,7 @@ const statusSchema = z.object({
 });
 
 interface Measured {
-  /** Mean gas per result by query id. */
+  /** Mean gas per result, by query id. */
   readonly gas: ReadonlyMap<bigint, bigint>;
   readonly feeFactor: Dec18 | undefined;
 }

@@ -50,7 +50,7 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/** Minimum time between two attempts to refresh the same client. The client watch reads the client more often than that. */
+/** Time between two attempts to refresh a connection's client. The client watch reads the client more often than that. */
 const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;

@@ -94,7 +94,7 @@ export function createMarket(
     budget = undefined;
     blocks.length = 0;
   };
-  /** Returns the last block's height. Includes a block with one of the relayer's transactions before its notice arrives. */
+  /** Returns the last block's height. A block with one of the relayer's transactions counts even before its notice arrives. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
   /** The price in the fee denom divided by the price in the market's denom; undefined if unknown. */
@@ -126,7 +126,7 @@ export function createMarket(
       params = read?.enabled === true ? read : undefined;
       if (!isSame) forget();
     },
-    /** Returns the parameters; undefined if there is no fee market. Do not read the market's state then. */
+    /** Returns the parameters; undefined if there is no fee market, and so no market state to read. */
     params: (): Params | undefined => params,
     recordState: (height: bigint, state: State): void => {
       if (params === undefined) return;
@@ -212,7 +212,10 @@ export function createMarket(
      */
     latestPrice: (): Dec18 | undefined =>
       params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
-    /** Returns the price above which only urgent results are sent, in the fee denom; undefined if `latestPrice` is undefined. */
+    /**
+     * Returns the price above which only urgent results are sent, in the fee denom. Undefined if there is no fee market, and
+     * while the price in this denom is unknown.
+     */
     ceiling: (): Dec18 | undefined => (params === undefined ? undefined : toFee(params, ceiling(params))),
     /** Returns the market as last read; undefined if there is no fee market, and before the first read. */
     status: () => {

@@ -262,7 +262,7 @@ export interface PredecessorDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitUrl: string;
   readonly journal: Pick<Journal, "sending" | "recordIncluded">;
-  /** Called with a description of the current wait for people, and with undefined once the wait is over. */
+  /** Called with a human-readable description of the current wait, and with undefined once the wait is over. */
   readonly onProgress: (text: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -282,7 +282,7 @@ const SEARCHED_BLOCKS = 30n;
 
 /**
  * Waits, for a limited time, until blocks include the previous process's transactions, because results would otherwise be sent
- * twice. Records the remote transactions that these delivered. Logs a warning if the node has no transaction index. Rejects with
+ * twice. Records the remote transactions that were delivered. Logs a warning if the node has no transaction index. Rejects with
  * `ClientError`.
  */
 export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {

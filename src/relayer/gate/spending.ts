@@ -117,7 +117,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
       days = await readDays(deps);
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
-    /** Adds a transaction, durable after the next flush. Returns a function that subtracts it again if it paid nothing. */
+    /** Adds a transaction, durable after the next flush. Returns a function that takes it back; call it if nothing was paid. */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();
       add(day, request, 1n);

@@ -112,7 +112,7 @@ interface ProblemLogDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** A problem that recurs within this time is logged only once, so that a flapping state logs two lines instead of hundreds. */
+/** A problem that recurs within this time is logged as a single problem, so a flapping state logs two lines, not hundreds. */
 const CALM_MS = 15_000;
 /** Problems that are not logged here: they are either logged where they occur or normal in the first seconds. */
 const UNLOGGED: ReadonlySet<ProblemCode> = new Set(["starting", "cycle-failed"] as const);

@@ -163,7 +163,7 @@ export interface EndpointFacts
   readonly chainId: string;
 }
 
-/** Number of consecutive failures that are more than a brief interruption. */
+/** Minimum number of consecutive failures that is more than a brief interruption. */
 const REFUSALS = 3;
 /** Methods that nothing can replace. A missing transaction index is not among them, because blocks can be scanned instead. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];

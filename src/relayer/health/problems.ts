@@ -158,7 +158,7 @@ function localProblems({ local, list: { failure }, limits }: HealthFacts): reado
   const notFollowed = (text: string) => [
     general("local-not-followed", `the local chain is not followed: ${text}; check chain.rpc`),
   ];
-  // This problem comes first, because the relayer reads nothing else until it has tried to read the query list again.
+  // Check the query list first, because the relayer reads nothing else until it has tried to read the list again.
   if (failure !== undefined && failure.sinceMs > UNREAD_HEAD_MS && local.error === undefined)
     return notFollowed(
       `its query list could not be read for ${formatDuration(failure.sinceMs)} (${failure.reason})`,
@@ -189,7 +189,7 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** Returns the problems that keep this process from sending or keep a standby from taking over. */
+/** Returns the problems that keep this process from sending or, on standby, from taking over. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
   const { role, holder, roleError, progress, storeError, refusal } = gate;
   if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];

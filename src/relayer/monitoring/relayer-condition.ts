@@ -56,7 +56,7 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 /** {@link CONNECTION_SCOPE} in PromQL. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/** Excludes processes without the lease. These read the leading process's results only occasionally, so they are not late. */
+/** Excludes processes without the lease. They read the leading process's results only occasionally, so they are not late. */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
 export const STALE = "Contracts read older values until this is repaired.";

@@ -178,7 +178,7 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
   },
 ];
 
-/** Alerts about the relayer's account and state. Without these, nothing is sent. */
+/** Alerts about the relayer's account and state, without which it sends nothing. */
 export const ACCOUNT_CONDITIONS: readonly RelayerCondition[] = [
   {
     name: "relayer-account-empty",

@@ -114,9 +114,9 @@ export async function previewKv(
 const CALLBACK_TRIES = 3;
 
 /**
- * Returns the gas of a result's callback: simulates the result alternately without and with its callback until the simulations
- * before and after a third one agree, and takes their difference from the third. `called` is the gas of the first simulation with
- * the callback.
+ * Returns the gas of a result's callback: the difference between simulations with and without the callback. Simulates both in
+ * turn until the simulations before and after one agree, so the chain did not change in between. `called` is the gas of the first
+ * simulation with the callback.
  *
  * Resolves with undefined if a simulation is refused or the chain changes during every attempt, e.g. because another account's
  * client update makes the next simulation cheaper.
@@ -237,7 +237,7 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 
 /**
  * The transactions found by the search, compared with the transactions that the chain has received. The chain only tells whether
- * it has a given transaction. A missing transaction was left out if the chain has a later one.
+ * it has a given transaction, so a missing transaction was left out if the chain has a later one.
  */
 export type TxComparison =
   /** the chain has received none of them */
@@ -258,7 +258,7 @@ export interface TxPreview {
     /** Lower-case hex. */
     readonly hash: string;
     readonly height: bigint;
-    /** Simulated gas. If the chain has already received the transaction, it accepts it without calling the contract. */
+    /** Simulated gas. The chain accepts a transaction that it has already received, but does not call the contract again. */
     readonly gas: bigint | undefined;
     /** Why the relayer cannot send the transaction; undefined if it can. */
     readonly reason: string | undefined;

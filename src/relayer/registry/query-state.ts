@@ -165,7 +165,7 @@ export function handedOver(state: QueryState, result: Pick<SentResult, "at" | "h
   return { ...state, sent: [...state.sent, { ...result, sinceHeight: undefined, again: undefined }] };
 }
 
-/** Returns the state after no block included the KV result for remote height `remote`. */
+/** Returns the state after the KV result for remote height `remote` was given up, because no block included it. */
 export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState {
   return { ...state, sent: state.sent.filter(({ at }) => !isSame(at, remote)) };
 }

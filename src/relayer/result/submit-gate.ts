@@ -14,7 +14,7 @@ export interface AdmissionRequest {
 export type Admission =
   | {
       readonly admitted: true;
-      /** Reverses the charge. Call this once the transaction certainly costs nothing, because it was rejected or lost. */
+      /** Reverses the charge. Call this once it is certain that the transaction costs nothing: it was rejected or lost. */
       readonly release: () => void;
     }
   | {

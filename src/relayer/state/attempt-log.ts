@@ -124,7 +124,7 @@ function toValues(chain: string, attempt: Attempt): readonly SqlValue[] {
   ];
 }
 
-/** Adds to the daily costs, but not in SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
+/** Adds to the daily costs outside SQL, whose integers are too small. Only the leader writes, so no addition is lost. */
 async function addCosts(session: SqlSession, chain: string, attempts: readonly Attempt[]): Promise<void> {
   for (const cost of sums(attempts)) {
     const [row] = await session.run(

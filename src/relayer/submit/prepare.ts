@@ -59,7 +59,7 @@ function plan(state: SubmitterState): readonly (readonly Entry[])[] {
     groupOf: (entry: Entry) => groupOf(state, entry),
   };
   const waiting = byNeed(state, [...ready, ...expectedSoon(state, ready)]);
-  // First plan the results that fit in the next block besides the transactions in flight. In a single plan for both blocks, the
+  // First plan the results that fit in the next block alongside the transactions in flight. In a single plan for both blocks, the
   // next block would not always contain the results that are needed most.
   const now = capacity.gas - gasInFlight(state);
   const first =

@@ -168,7 +168,7 @@ function forgetChain(state: SubmitterState): void {
   [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
-/** Reads the fee market after each new block, once the block limits are known. Nothing is sent before the limits are known. */
+/** Reads the fee market after each new block; at startup, after the read of the block limits. Nothing is sent before that. */
 async function followMarket(
   state: SubmitterState,
   {

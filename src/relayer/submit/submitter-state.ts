@@ -117,7 +117,7 @@ interface Pace {
   heldBelow: bigint;
   /** The price of the last broadcast. */
   offered: Dec18;
-  /** Nothing is simulated below this height, because the node expected another sequence in every simulation. */
+  /** Nothing is simulated below this height, because the node kept expecting another sequence in simulations. */
   simulatedFrom: bigint;
   /** Monotonic time before which nothing is sent, ms. */
   stoppedUntilMs: number;

@@ -56,7 +56,7 @@ function scenarioOf({ outage, sidecarRestart, config }: WhatIfOptions): Scenario
     };
   if (sidecarRestart === undefined)
     throw new CliError(EXIT.usage, "specify --outage or --sidecar-restart, e.g. --outage 4h");
-  // Without a configuration, the watchdog is a localnet's. The chain then has one validator, so each block waits for its vote.
+  // Without a configuration, the chain is a localnet with a single validator, so each block waits for that validator's vote.
   const chainWaits = config === undefined;
   return {
     name: `a sidecar restart of ${formatRoundedDuration(sidecarRestart)}`,

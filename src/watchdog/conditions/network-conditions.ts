@@ -228,8 +228,8 @@ function evaluateSeen(sources: readonly (readonly [string, Seen<unknown>])[]): C
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /**
- * Conditions about the watchdog itself. They are the same for all validators, so only the first validator for which they fire
- * sends notifications.
+ * Conditions about the watchdog itself. They are the same for all validators, so notifications are sent only for the first
+ * validator for which they fire.
  */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   condition({

@@ -90,7 +90,7 @@ export const pollHistory = z.strictObject({
   chain: progress,
   /** The most recently seen planned upgrade. Absent if none was planned, it was cancelled, or it was completed long ago. */
   upgrade: seenUpgrade.exactOptional(),
-  /** Time of the last poll if the clock was not trusted then: after a restart, the poll's age is unknown. Otherwise absent. */
+  /** Time of the last poll, present only if the clock was not trusted then, so that its age is unknown after a restart. */
   unsureAtMs: z.number().exactOptional(),
   /** The chain's modules that any poll has read. Absent if no module has been read. */
   modules: z.array(z.enum(MODULE_NAMES)).readonly().exactOptional(),

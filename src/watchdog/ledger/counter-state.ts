@@ -101,7 +101,7 @@ function nextConflict(
     const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
     return { first: last, last, alternates: isRecent };
   }
-  // During a conflict, counters that fall belong to the other node. They may also be higher, if both nodes started together.
+  // During a conflict, counters that fall belong to the other node, whose counters may also be higher if both started together.
   const isBack = !conflict.alternates && relationOf(baseline, last) === "same";
   if (relation !== "same" || isBack) return { first: last, last, alternates: true };
   const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;

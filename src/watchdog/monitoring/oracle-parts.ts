@@ -30,7 +30,7 @@ export function seriesBy(label: string, expr: string): readonly QuerySpec[] {
   return [query(expr, `{{${label}}}`)];
 }
 
-/** Returns the colours for numbers: `lowest`, and above each value in `from` that value's colour. */
+/** Returns the colours for numbers: `lowest`, then each colour in `from`, starting at its value. */
 export function steps(lowest: string, from: Readonly<Record<string, number>>): ColorSteps {
   return [[lowest, undefined], ...Object.entries(from)];
 }

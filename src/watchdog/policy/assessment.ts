@@ -246,7 +246,7 @@ export function performanceRating(
   return mulDec18(DEC18_ONE / 2n, sum);
 }
 
-/** Returns the fraction of the band between the boundaries that misses use up; 0 above the band, undefined below it. */
+/** Returns the fraction of the band between the boundaries that misses use: 0 at or above the band, undefined below it. */
 function bandUsed({ good, total }: SuccessRate, least: LeastRates): Dec18 | undefined {
   // As on the chain, truncate the missed share and round half to even when dividing.
   const missed = ((total - good) * DEC18_ONE) / total;

@@ -247,7 +247,7 @@ function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockT
 }
 
 function requiredRate(misses: bigint, remaining: bigint): number {
-  // No remaining block could change the outcome.
+  // No blocks remain that could change the outcome.
   if (remaining === 0n) return misses < 0n ? Number.POSITIVE_INFINITY : 0;
   return Number(remaining - misses) / Number(remaining);
 }

@@ -128,8 +128,8 @@ function compareOne(
 }
 
 /**
- * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. Thanks to the range, the
- * chain's older price is not reported as wrong when the market moves fast.
+ * Returns the distance between a price and the range of the sidecar's prices; 0 within the range. Without the range, the
+ * chain's older price would be reported as wrong whenever the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));

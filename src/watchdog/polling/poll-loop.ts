@@ -271,8 +271,8 @@ function alertOptions(config: PollSettings): AlertOptions {
 const EDGE_MS = 3000;
 
 /**
- * Returns the time until the next poll. Polls take place exactly at the end of a month and soon after it. The node's counters
- * then show the results of the few blocks in between, and how many of these blocks belong to the month.
+ * Returns the time until the next poll. One poll takes place right at the end of a month, and another soon after it. The node's
+ * counters then show the results of the few blocks in between, and how many of these blocks belong to the month.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
   if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;

@@ -137,7 +137,7 @@ async function readReports(
   return findTarget(series, Object.fromEntries(own), isNodeFamily)?.scrapes ?? [];
 }
 
-/** Throws if no scrape is recent enough, or if the scrape that followed the latest scrape failed. */
+/** Throws if the latest stored scrape is too old, or if a scrape has failed since. */
 function requireFresh(
   target: StoredTarget | undefined,
   of: Selected & { readonly labels: Labels; readonly staleMs: number; readonly what: string },

@@ -57,7 +57,7 @@ export function backtest(
     // Polls with the same results need only one check.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
-    // Skip polls that change nothing. Most of a month's polls change nothing.
+    // Skip polls that change nothing. Few of a month's polls change anything.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };

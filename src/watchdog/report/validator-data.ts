@@ -22,7 +22,7 @@ export const alertEpisode = z.object({
     .transform((atMs) => atMs ?? undefined),
   /** The reason when the alert fired. */
   reason: z.string(),
-  /** The reason at the last poll. Absent unless the alert is firing, or if an older watchdog does not send it. */
+  /** The reason at the last poll. Absent if the alert is not firing, or if an older watchdog does not send it. */
   reasonNow: z.string().exactOptional(),
   /** Why no notification was sent when the alert fired; absent if notifications were allowed. */
   quietWhenFired: z.string().exactOptional(),

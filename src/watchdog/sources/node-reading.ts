@@ -81,8 +81,8 @@ const VOTE_METRICS: readonly string[] = [RESPONSES, ABCI_REQUESTS, REPORTS_METRI
 
 /**
  * Creates a reader of one node's metrics page. From one page to the next, the reader compares all validators' votes for a single
- * pair, which it chooses on the first page. For all pairs, a large validator set has thousands of series. Throws {@link
- * SourceError}.
+ * pair, which it chooses on the first page. For all pairs, a large validator set has thousands of series. Throws
+ * {@link SourceError}.
  */
 export function createMetricsReader(
   { url, maxBytes, consensusAddress }: MetricsReaderOptions,

@@ -23,8 +23,8 @@ const PARAMS_MS = 10 * MINUTE_MS;
 
 /**
  * Creates a reader for the slashing module. The reader reads the parameters every ten minutes, and the validator's signing info
- * and jail state at each call. If the chain has no slashing module, the reader remembers this for ten minutes. Throws {@link
- * SourceError}.
+ * and jail state at each call. If the chain has no slashing module, the reader remembers this for ten minutes. Throws
+ * {@link SourceError}.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },

@@ -86,7 +86,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   const database = open(file, { timeout: 5000 });
   try {
     database.pragma("journal_mode = WAL");
-    // With FULL, committed transactions survive a power failure. NORMAL, the default in WAL mode, can lose the last ones.
+    // With FULL, committed transactions survive a power failure. In WAL mode, NORMAL can lose the last ones.
     database.pragma("synchronous = FULL");
     migrateSchema(database, MIGRATIONS);
     return database;

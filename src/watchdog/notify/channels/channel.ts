@@ -167,7 +167,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** Returns the configuration with the receiver's current id, unless the operator has changed the id since it moved. */
+  /** Returns the configuration with the receiver's new id if it has moved, unless the operator has set another id since. */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);

@@ -53,8 +53,8 @@ const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
  * Returns a function that e-mails some items to all recipients. If it is called again after a failure, recipients who already
- * have an item do not get a second copy. `mailOf` composes the e-mail about items that some recipients still lack. Throws {@link
- * ChannelError} while any recipient is refused.
+ * have an item do not get a second copy. `mailOf` composes the e-mail about items that some recipients still lack. Throws
+ * {@link ChannelError} while any recipient is refused.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },

@@ -186,8 +186,8 @@ function redirectText(location: string, from: string): string {
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Parses `Retry-After` in seconds, with or without a fraction, or `retry_after` in the body (for Telegram, below `parameters`).
- * Dates are ignored, and the backoff is used instead.
+ * Parses `Retry-After` in seconds, with or without a fraction, or `retry_after` in the body (Discord; Telegram nests it in
+ * `parameters`). Dates are ignored, and the backoff is used instead.
  */
 function retryAfter(header: string | string[] | undefined, text: string): number | undefined {
   const body = parseJson(text);
