@@ -88,8 +88,8 @@ function isMarked(described: DescField | DescMessage, name: string): boolean {
 }
 
 /**
- * Returns an option's value, or undefined if the option is not set. The check saves time, because few options are set and
- * `getOption` would build a message for each default.
+ * Returns an option's value, or undefined if the option is not set. Faster than `getOption` alone, which builds a message for
+ * each default, because few options are set.
  */
 function optionOf(described: DescEnumValue | DescField | DescMessage, name: string): unknown {
   const option = extensionOf(name);

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
-/** File with the start time of the last successful build as its modification time, so that changes during a build are newer. */
+/** File whose modification time is the start of the last successful build, so that changes during a build are newer. */
 const STAMP = join(root, "dist/.built");
 /** npm writes the last file when it installs packages. */
 const SOURCES = [
@@ -28,7 +28,7 @@ function newestMs(path) {
   );
 }
 
-/** Returns Git's HEAD log: `relaywatch version` prints the commit. In a linked worktree, `.git` is a file with the folder. */
+/** Returns the path of Git's HEAD log, because `relaywatch version` prints the commit. A linked worktree's `.git` is a file. */
 function headLog() {
   const git = join(root, ".git");
   if (!existsSync(git)) return undefined;

@@ -26,7 +26,7 @@ export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
    * Resolves once the services have worked with the new settings, or have failed and are about to run with the old settings. `by`
-   * names the requester for the log. `isForced` also accepts settings that lack a setting in use.
+   * names the requester for the log. `isForced` also accepts a file that removes settings in use.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }

@@ -1,6 +1,6 @@
-// The last step of `npm run build`, after the compiler: writes the programs to dist/program, and the sources' commit and the
-// bundled packages to dist/build.json, so that no program needs git at run time. RELAYWATCH_COMMIT sets the commit if the sources
-// are not in their repository, for instance in an image build.
+// The last step of `npm run build`, after the compiler: writes the programs to dist/program, and the sources' commit and the list
+// of bundled packages to dist/build.json, so that no program needs git at run time. RELAYWATCH_COMMIT sets the commit if the
+// sources are not in their repository, for instance in an image build.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,

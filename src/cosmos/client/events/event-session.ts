@@ -178,7 +178,7 @@ function createFrameExchange(options: EventSessionOptions, deps: EventSessionDep
     try {
       await request(id, "subscribe", { query });
     } catch (error) {
-      // The node still has this subscription, so its events keep arriving.
+      // If the node still has this subscription, its events keep arriving.
       if (!isAlreadySubscribed(error)) throw error;
     }
     subscriptions.set(id, query);

@@ -209,7 +209,8 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 async function findInIndex(flight: Flight, pool: Pool, signal: AbortSignal): Promise<Search> {
   const { hash } = flight.tx;
-  // An index may have gaps, so ask every endpoint. The transaction is not found if at least one endpoint with an index lacks it.
+  // An index may have gaps, so ask every endpoint. If none finds the transaction, one endpoint with an index is enough to report
+  // it as not found.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
     isNotFound ||= readAnswer(error).lack === "transaction";

@@ -30,7 +30,7 @@ export interface AlertCase {
   readonly trueAfter?: string;
   /** Time within which the alert is resolved. Default: 15m. */
   readonly resolves?: string;
-  /** Why a real Prometheus can never reproduce this situation and only promtool can. */
+  /** Why only promtool, and never a real Prometheus, can reproduce this situation. */
   readonly onlyPromtool?: string;
 }
 

@@ -117,7 +117,7 @@ function annotation(name: string, expr: string, color: string): dashboards.Annot
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts object keys. Omits undefined values and `placement`, because of which some versions of Grafana show no link. */
+/** Sorts object keys. Omits undefined values, and `placement`, which makes some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
