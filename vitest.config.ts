@@ -3,6 +3,7 @@ import { register } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { WORKER_FLAGS } from "./test/support/v8-flags.ts";
 
 const excluded = ["test/bench/**", "node_modules/**", "dist/**"];
 const SIMULATION = "test/fuzz/relayer/simulation.test.ts";
@@ -18,13 +19,6 @@ function hasMemoryFolder(folder: string): boolean {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize >= 2 ** 30;
 }
-
-/**
- * Processor time is what the tests have too little of. There are as many workers as cores, so threads of V8 that compile and collect
- * garbage beside a worker gain nothing, and cost a fifth more in all; a larger young generation is collected less often. Most functions
- * run too rarely to be optimized, so all of them are compiled to machine code at their first call.
- */
-export const V8_FLAGS = ["--single-threaded", "--max-semi-space-size=64", "--always-sparkplug"];
 
 const TYPESCRIPT_MODULES = new URL("test/support/typescript-modules.mjs", import.meta.url).href;
 // For the global setups, which run in this process.
@@ -43,10 +37,12 @@ export const NATIVE_MODULES = {
 };
 
 /**
- * What takes long comes first, so that no worker is left with it at the end. First of all what has its own process: a worker
- * that changes to such a file and back loads the shared modules again. Those that wait are followed by those that compute.
+ * The longest files start first, so that no worker is left with one at the end, and files that mostly wait run beside files that
+ * compute. Files with real processes stay together, because a worker that changes between them and the others loads the shared modules
+ * again.
  */
 const FIRST = [
+  "test/relayer/integration/faults",
   SIMULATION,
   "test/stack/first-page",
   "test/stack/afternoon-of-faults",
@@ -64,9 +60,9 @@ const FIRST = [
   "test/e2e/sidecar-restart",
   "test/e2e/ibc-relayer",
   "test/e2e/",
-  "test/relayer/integration/faults",
   "test/relayer/integration/endpoints",
   "test/watchdog/month",
+  "test/relayer/integration/compatibility",
   "test/fuzz/",
   "test/relayer/integration/",
   "test/localnet/integration/network/hostile-contracts",
@@ -93,9 +89,9 @@ export default defineConfig({
     passWithNoTests: false,
     env: inMemory,
     ...NATIVE_MODULES,
-    execArgv: [...V8_FLAGS, ...NATIVE_MODULES.execArgv],
+    execArgv: [...WORKER_FLAGS, ...NATIVE_MODULES.execArgv],
     // Half of the time, tests wait for blocks, deadlines and other processes: more workers than cores.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(5, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     projects: [
       {

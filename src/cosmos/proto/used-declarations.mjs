@@ -87,9 +87,9 @@ function splitNames(names, isType) {
     });
 }
 
-const COMMENT = /^\s*\/\*\*[\s\S]*?\*\/$/gm;
+const COMMENT = /^\s*\/\*\*[\s\S]*?\*\/$|(?<=^|\s)\/\/.*$/gm;
 
-/** Returns the declarations that a program file uses. Names in its docstrings are ignored. */
+/** Returns the declarations that a program file uses. Names in its comments are ignored. */
 function usesOf(file, modules, locate) {
   const text = readFileSync(file, "utf8").replaceAll(COMMENT, "");
   const uses = [...namedImports(text, file).values()].map((use) => ({ ...use, file: locate(use.file) }));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { leasePorts } from "../port-lease.ts";
+import { PROCESS_FLAGS } from "../v8-flags.ts";
 
 /** A running `relaywatch`. */
 export interface CliProcess {
@@ -45,7 +46,7 @@ export async function openCliHome(): Promise<CliHome> {
   const running = new Set<CliProcess>();
   const start = (...args: readonly string[]): CliProcess => {
     const filled = args.flatMap((arg) => (arg === "$PORTS" ? ["--port-offset", String(portOffset)] : [arg]));
-    const child = spawn(process.execPath, [MAIN, ...filled], {
+    const child = spawn(process.execPath, [...PROCESS_FLAGS, MAIN, ...filled], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { PATH: process.env["PATH"], HOME: directory, XDG_STATE_HOME: join(directory, "state") },
     });
