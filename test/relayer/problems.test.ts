@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createProblemHold } from "../../src/relayer/health/problem-hold.ts";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
@@ -6,6 +7,7 @@ import {
   type HealthFacts,
   type HealthLimits,
   type Problem,
+  PROBLEM_CODES,
 } from "../../src/relayer/health/problems.ts";
 import type { MarketStatus } from "../../src/relayer/forecast/market-view.ts";
 import {
@@ -21,6 +23,16 @@ import {
 import type { EndpointFacts } from "../../src/relayer/health/lateness.ts";
 
 const HOUR_MS = 3_600_000;
+
+it("the manual explains every problem", () => {
+  const [, section = ""] = readFileSync("docs/relayer.md", "utf8").split("\n## Problems\n");
+  const [rows = ""] = section.split("\n\nA query's first result");
+  const codes = [...rows.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = ""]) =>
+    cell.split(", ").map((code) => code.replaceAll("`", "")),
+  );
+  expect(codes.toSorted()).toEqual(PROBLEM_CODES.toSorted());
+});
+
 const limits: HealthLimits = {
   no_block_after: 60_000,
   overdue_blocks: undefined,

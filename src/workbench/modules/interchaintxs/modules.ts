@@ -47,7 +47,7 @@ interface Submission extends AccountNames, Pick<txsTx.MsgSubmitTx, "fee" | "time
   readonly msgs: readonly unknown[];
 }
 
-/** Runs MsgSubmitTx's stateless checks in the deployed order. Throws `ModuleError`. */
+/** Runs MsgSubmitTx's stateless checks in the deployed chain's order. Throws `ModuleError`. */
 function validateSubmitTx({ fee, msgs, timeout, ...account }: Submission): void {
   validateFee(fee ?? NO_FEE);
   validateAccount(account);

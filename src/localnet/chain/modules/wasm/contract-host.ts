@@ -72,7 +72,7 @@ interface CallDeps extends WasmDeps {
   readonly deterministic: WeakSet<errors.ModuleError>;
 }
 
-/** Maximum call depth. It is below the deployed limit of 500, which could overflow the JavaScript stack. */
+/** Maximum call depth. It is below the deployed chain's limit of 500, which could overflow the JavaScript stack. */
 const MAX_CALL_DEPTH = 50;
 /** Maximum nesting depth of smart queries, as on the deployed chain. */
 const MAX_QUERY_DEPTH = 10;
