@@ -104,7 +104,7 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
 }
 
 function firesText({ when, for: lasting }: Condition): string {
-  return `It fires when ${when.replaceAll("`", "")}${lasting === "0s" ? "" : `, for ${lasting}`}.`;
+  return `It fires when ${when.replaceAll("`", "")}${lasting === "0s" ? "" : `, and this lasts ${lasting}`}.`;
 }
 
 /** Names the files that contain the alert's expression. The watchdog itself evaluates conditions without these files. */

@@ -181,8 +181,8 @@ function checkedChanges(
 }
 
 /**
- * Divides the priorities by a common ratio if they differ by more than `window`. Without this, an old priority could exceed the
- * power of a set that has shrunk, and decide the proposer for many blocks. Go divides int64 values toward zero, as bigint does.
+ * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise, after
+ * the set's total power has dropped, a validator with a large old priority would propose many blocks in a row. Go divides int64 values toward zero, as bigint does.
  */
 function rescale(validators: readonly Validator[], window: bigint): readonly Validator[] {
   const priorities = validators.map((one) => one.priority);

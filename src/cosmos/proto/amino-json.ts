@@ -148,7 +148,7 @@ function toJsonValue(value: GoJson): JsonValue {
 
 function finite(value: number): number {
   if (Number.isFinite(value)) return value;
-  throw new Error("a number of the inline JSON is out of range");
+  throw new Error("a number in the inline JSON is out of range");
 }
 
 function printMessage(message: ReflectMessage, context: AminoContext): JsonValue {

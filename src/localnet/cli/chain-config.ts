@@ -166,7 +166,7 @@ function chainFields(part: ChainPart) {
     modules: moduleState
       .default({})
       .describe(
-        "the modules' genesis, added to what the other keys define. Missing params have the module's defaults. In wasm.gen_msgs, file:NAME as a wasm_byte_code stands for the file's content",
+        "genesis for the modules, added to what the other keys define; missing params take the module's defaults. In wasm.gen_msgs, wasm_byte_code may be file:NAME, which inserts the file's content",
       ),
     modules_from: z
       .strictObject({

@@ -28,7 +28,7 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Returns the result of `work`, or undefined if it throws. For parsers and reads whose errors add no information. */
+/** Returns the result of `work`, or undefined if it throws. Use it if the error itself does not matter. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -67,7 +67,7 @@ export function storeField(secrets: SecretSource) {
         .meta({ example: "postgres://relaywatch@db.example:5432/relaywatch?sslmode=verify-full" }),
       password: secretField(secrets)
         .optional()
-        .describe("the database password; a secret")
+        .describe("the database password (a secret)")
         .meta({ example: { env: "STORE_PASSWORD" } }),
     }),
   );

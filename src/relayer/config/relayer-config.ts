@@ -370,7 +370,7 @@ function httpSchema(secrets: SecretSource) {
       token: secretField(secrets)
         .optional()
         .describe(
-          "the bearer token for requests that change something; default: the file control-token in state_dir; a secret",
+          "the bearer token (a secret) for requests that change something; default: the file control-token in state_dir",
         )
         .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
       open_resubmit: z

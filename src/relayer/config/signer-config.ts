@@ -17,7 +17,7 @@ export function signerSchema(secrets: SecretSource) {
     .strictObject({
       mnemonic: secretField(secrets)
         .optional()
-        .describe("the account's mnemonic, if neither keyring nor external selects a key; a secret")
+        .describe("the account's mnemonic (a secret), if neither keyring nor external selects a key")
         .meta({ example: { env: "RELAYER_MNEMONIC" } }),
       keyring: z
         .strictObject({
@@ -38,7 +38,7 @@ export function signerSchema(secrets: SecretSource) {
             .describe("the keyring backend; file needs a password"),
           password: secretField(secrets)
             .optional()
-            .describe("the password for the file backend; a secret")
+            .describe("the password (a secret) for the file backend")
             .meta({ example: { file: "/run/secrets/keyring" } }),
         })
         .optional()

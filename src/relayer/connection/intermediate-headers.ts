@@ -194,8 +194,8 @@ export const MAX_HEADERS = 16;
 
 /**
  * Plans client updates from the trusted height `from` to `to` by bisection, as CometBFT's light client does, because a single
- * update fails if too little of the voting power trusted at `from` signed block `to`. A path always exists, because a trusted
- * block verifies the next one. A path that needs more than {@link MAX_HEADERS} headers ends below `to`.
+ * update fails if too little of the voting power trusted at `from` signed block `to`. A path always exists, because each block
+ * can be verified from the block before it. A path that needs more than {@link MAX_HEADERS} headers ends below `to`.
  *
  * Call this function again after each block read. For each trusted height, it also needs the next block, whose validators the
  * light client trusts.

@@ -134,8 +134,8 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
   // Check this first, because all known data becomes invalid when the chain is reset.
   await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
-  // The list's endpoint may lag behind the status, and both may lag behind the stream, so a list may look complete but lack
-  // changes from the last blocks. A larger gap is not lag but a reset, because a reset chain restarts at a low height.
+  // The endpoint that serves the list may lag behind the one that serves the status, and both may lag behind the event stream. Such a
+  // list looks complete, but lacks changes from the last blocks. A larger gap is not lag but a reset, because a reset chain restarts at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + RESET_DISTANCE >= list.height;
   if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
   list.hasGoneBack = false;

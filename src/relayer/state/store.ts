@@ -290,7 +290,7 @@ CREATE TABLE lease (
   name TEXT PRIMARY KEY, holder TEXT NOT NULL, epoch BIGINT NOT NULL, expires_at_ms BIGINT NOT NULL,
   connections TEXT NOT NULL);
 `,
-  // The outcome "lost" meant that no transaction contained the attempt's result.
+  // Attempts whose result was in no transaction had the outcome "lost".
   `
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,

@@ -235,7 +235,7 @@ function placeOf({ kind }: Stage): Place | undefined {
   return kind === "broadcasting" || kind === "in-flight" ? "sent" : kind;
 }
 
-/** Returns true if another result of its TX query must be sent first. Ids are in chain order, even after a requeue. */
+/** Returns true if an earlier result for the same TX query must be sent first. Ids are in chain order, even after a requeue. */
 function isBehind({ id }: Entry, { planned, queued }: QueryEntries): boolean {
   return [...planned, ...queued].some((other) => other.id < id);
 }

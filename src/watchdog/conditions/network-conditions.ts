@@ -155,7 +155,7 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     description:
       "The watchdog cannot read this source and does not know what it would show. Once the source is back, the watchdog counts the blocks from the gap.",
     impact:
-      "Unknown from this source alone: the other conditions and the count show whether blocks are lost.",
+      "Whether blocks are lost cannot be told from this source alone; the other conditions and the block counts show it.",
     action,
     for: "5m",
     resolveFor: "1m",

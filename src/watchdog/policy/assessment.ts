@@ -146,7 +146,7 @@ export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
   leastSigned: { full: (DEC18_ONE * 995n) / 1000n, none: (DEC18_ONE * 95n) / 100n },
-  // 3000 per month (chain-extension-modules.md, "Limits").
+  // A full month pays 3,000 (chain-extension-modules.md, "Limits").
   fullRewardCents: 300_000n,
   source: "specification",
   quietMs: 600_000,

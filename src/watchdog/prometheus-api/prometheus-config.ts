@@ -41,7 +41,7 @@ export const prometheus = z
       .meta({ example: "watchdog" }),
     password: secretField()
       .optional()
-      .describe("password; a secret")
+      .describe("password (a secret)")
       .meta({ example: { env: "ORACLE_WATCHDOG_PROMETHEUS_PASSWORD" } }),
     tenant: z
       .string()

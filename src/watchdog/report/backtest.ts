@@ -54,7 +54,7 @@ export function backtest(
   let checked: PastResults["results"] | undefined;
   let isQuiet = false;
   for (const { atMs: nowMs, results, misses } of polls) {
-    // Polls with the same results need only one check.
+    // Consecutive polls often share one results object, which is checked only once.
     if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
     checked = results;
     // Skip polls that change nothing. Few of a month's polls change anything.

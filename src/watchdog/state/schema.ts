@@ -87,7 +87,7 @@ export const MIGRATIONS: readonly string[] = [
   // Version 8 did not search for monthly payments.
   `CREATE TABLE payments (
      validator TEXT NOT NULL, month TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (validator, month)) STRICT, WITHOUT ROWID;`,
-  // Version 9 lost receivers' new addresses on exit.
+  // Version 9 did not store the new address of a receiver that moved.
   `CREATE TABLE channel_moves (channel TEXT PRIMARY KEY, from_id TEXT NOT NULL, to_id TEXT NOT NULL) STRICT;`,
 ];
 

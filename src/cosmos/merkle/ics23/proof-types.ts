@@ -163,9 +163,9 @@ export interface ProofPath {
 
 const EXIST = 1;
 const NONEXIST = 2;
-/** Fields 1, 3 and 4 of a `LeafOp`: hash SHA-256, value prehashed with SHA-256, lengths as unsigned varints. */
+/** Fields 1, 3 and 4 of a `LeafOp`: SHA-256 as hash and as value prehash, and lengths as unsigned varints. */
 const LEAF_OPERATIONS = Uint8Array.of(0x08, 1, 0x18, 1, 0x20, 1);
-/** Field 1 of an `InnerOp`: hash SHA-256. */
+/** Field 1 of an `InnerOp`: SHA-256 as hash. */
 const INNER_OPERATION = Uint8Array.of(0x08, 1);
 
 /** Encodes a `cosmos.ics23.v1.CommitmentProof` for a key with its value. */

@@ -254,7 +254,7 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
   const events: ChainEvent[] = [];
   const result = context.atomically((inner) => handler.handle(collectEvents(inner, events), message.value));
   const sender = handler.signers(message.value)[0];
-  // Create the message event last, because it depends on the handler's events (see `messageEvent`), but put it first.
+  // The message event comes first, but is created last, because it depends on the handler's events (see `messageEvent`).
   const all = [messageEvent(message.typeUrl, sender, events), ...events];
   return { ...result, events: all.map((each) => withMessageIndex(each, index)) };
 }

@@ -178,7 +178,7 @@ export const BAD_ABOVE_ZERO: ColorSteps = [
 ];
 
 /**
- * Returns the restart annotation for these jobs. The annotation's time is the metric's value, so a restart that took up to a day
+ * Returns the query of the annotation that marks restarts. The annotation's time is the metric's value, so a restart that took up to a day
  * is marked too. The kernel's clock provides the start time, which can vary by a second without a restart.
  */
 export function restartsOf(selector: string): string {

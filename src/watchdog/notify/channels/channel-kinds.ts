@@ -204,7 +204,7 @@ const email = defineChannel({
         .default("starttls")
         .describe("how to encrypt: starttls, tls (from the start, port 465), or none"),
       user: z.string().min(1).max(320).optional().describe("the user name on the server"),
-      password: secretField().optional().describe("password; a secret"),
+      password: secretField().optional().describe("password (a secret)"),
       from: address.describe("sender"),
       to: z.array(address).min(1).max(50).describe("recipients"),
     })

@@ -329,7 +329,7 @@ export function classicContractAddress(codeId: bigint, instance: bigint): Uint8A
   return moduleAddressOf(concat(uint64BigEndian(codeId), uint64BigEndian(instance)));
 }
 
-/** Inputs to a predictable address. */
+/** The values that determine a predictable address (`MsgInstantiateContract2`). */
 interface PredictableContract {
   /** The code's hash (32 bytes). */
   readonly checksum: Uint8Array;

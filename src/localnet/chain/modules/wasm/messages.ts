@@ -10,7 +10,7 @@ import { MAX_CODE_BYTES } from "./code-store.ts";
 import { ErrEmpty, ErrInvalid, ErrLimit } from "./keys.ts";
 import type { Instantiation } from "./types.ts";
 
-// Parts of the stateless checks (`ValidateBasic`) that the handlers share. They throw `ModuleError`.
+// Checks that several messages' stateless checks (`ValidateBasic`) share. They throw `ModuleError`.
 
 const MAX_LABEL_BYTES = 128;
 const MAX_SALT_BYTES = 64;

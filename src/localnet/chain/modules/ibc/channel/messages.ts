@@ -10,7 +10,7 @@ import {
 } from "../host/identifiers.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-// Parts of the stateless checks (`ValidateBasic`). All throw `ModuleError`.
+// Checks that several messages' stateless checks (`ValidateBasic`) share. They throw `ModuleError`.
 
 const NO_CHANNEL = Channel.decode(new Uint8Array(0));
 
