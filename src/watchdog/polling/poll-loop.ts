@@ -82,7 +82,7 @@ export interface PollLoopDeps {
   readonly backfill?: Backfiller;
   /** Returns the sidecars of the chain's other validators. Absent if there are no other validators. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
-  /** Renders the validator's part of the page. */
+  /** Receives the status after every poll. */
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
 
