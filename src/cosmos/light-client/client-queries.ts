@@ -93,7 +93,7 @@ export async function allPages<T>(
   }
   throw new LightClientError(
     { code: "too-many-pages", pages: MAX_PAGES },
-    `the local chain's list has more than ${MAX_PAGES} pages`,
+    `a list on the local chain has more than ${MAX_PAGES} pages`,
   );
 }
 

@@ -67,7 +67,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     end: "the clocks agree",
     when: "the node's clock and the watchdog's clock differ by more than `max_skew`",
     description:
-      "The node's clock and the watchdog's clock disagree. The watchdog assigns blocks to months by time, and the sidecar drops old prices. Both need correct clocks.",
+      "The node's clock and the watchdog's clock disagree. Both must be correct, because the watchdog assigns blocks to months by time, and the sidecar drops old prices.",
     impact:
       "Blocks near the end of a month can be counted in the wrong month. If the difference is large, the sidecar drops even current prices.",
     action: "Check the time service on both machines.",

@@ -62,7 +62,7 @@ const fileSchema = z.strictObject({
       hosts: hostNamesField()
         .exactOptional()
         .describe(
-          "additional host names that clients may use; default: only loopback names on a loopback address, otherwise any name",
+          "additional host names that clients may use to reach the server. Without this list, a server on a loopback address accepts only loopback names, and any other server accepts every name",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()

@@ -30,7 +30,7 @@ export const identity = {
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
     .describe(
-      "the validator's operator address. With it and chain, the watchdog reads the chain's counts and payments, and whether the validator is jailed",
+      "the validator's operator address. If chain is also set, the watchdog reads the chain's counts and payments, and whether the validator is jailed",
     )
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
@@ -71,7 +71,7 @@ const nodeUrls = {
     })
     .optional()
     .describe(
-      "additional URLs of the same node and sidecar, e.g. through a second network or a proxy. If a URL does not respond, the watchdog tries them in this order. Other nodes belong in nodes",
+      "additional URLs for the same node and sidecar, e.g. through a second network or a proxy. If a URL does not respond, the watchdog tries the next one in this list. List other nodes under nodes",
     )
     .meta({ example: { node: ["http://10.1.0.1:26660/metrics"] }, commentedOut: true }),
   grpc: targetField()
@@ -82,7 +82,9 @@ const nodeUrls = {
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
     .optional()
-    .describe("the labels that select the node's series in Prometheus, for source: prometheus and backfill")
+    .describe(
+      "the labels that select the node's series in Prometheus; backfill and source: prometheus need them",
+    )
     .meta({ example: { instance: "127.0.0.1:26660" } }),
   sidecar_labels: labelsField()
     .optional()

@@ -75,7 +75,7 @@ const escalationSchema = z
             .array(z.string())
             .min(1)
             .max(20)
-            .describe("the channels to notify at this step, which receive no other alerts"),
+            .describe("the channels to notify at this step; they receive no other alerts"),
         }),
       )
       .max(5)

@@ -8,7 +8,7 @@ import type { UpgradePlan, UpgradeReading } from "../sources/upgrade-reading.ts"
 import type { Band } from "./assessment.ts";
 import { jsonView, words } from "../../platform/http/json-view.ts";
 
-/** The last upgrade plan that a poll saw. It is retained while the chain is halted at the plan's height and cannot be queried. */
+/** The last upgrade plan that a poll saw. The plan is retained while the chain is halted at its height. */
 export const seenUpgrade = z.strictObject({
   name: z.string(),
   height: storedInteger(30),

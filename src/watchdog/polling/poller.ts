@@ -30,7 +30,7 @@ interface PollContext {
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
-/** Reads all sources of one validator in parallel. Rejects only on abort; a failing source is an error in the observation. */
+/** Reads all sources of one validator in parallel. If a source fails, the observation has its error. Rejects only on abort. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
 export interface StoredNodeOptions {

@@ -66,7 +66,7 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
     const fields = { validator: name, ...timesOf(gap), reason: failure.text };
     if (nowMs - sinceMs >= options.giveUpMs) {
       abandonedMs = gap.toMs;
-      logger.error("gap not filled from Prometheus; counting goes on without it", fields);
+      logger.error("gap not filled from Prometheus; the watchdog continues to count", fields);
     } else if (attempts === 0)
       logger.warn("gap cannot be filled from Prometheus yet; counting waits", fields);
   };

@@ -274,7 +274,7 @@ const policy = z
   );
 const event = z
   .object({
-    // A newer watchdog may report unknown kinds; show them by their text.
+    // A newer watchdog may report kinds that this program does not know; for them, show the text.
     kind: z.custom<LedgerEvent["kind"]>((kind) => typeof kind === "string"),
     from: z.number(),
     to: z.number(),

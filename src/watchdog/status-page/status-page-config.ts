@@ -52,7 +52,7 @@ export const statusPageSchema = z.strictObject({
   hosts: hostNamesField()
     .optional()
     .describe(
-      "additional host names that clients may use; default: only loopback names on a loopback address, otherwise any name",
+      "additional host names that clients may use to reach the server. Without this list, a server on a loopback address accepts only loopback names, and any other server accepts every name",
     )
     .meta({ example: ["status.example"] }),
   title: titleField().default("Oracle status").describe("page heading"),

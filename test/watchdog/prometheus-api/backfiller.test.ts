@@ -174,7 +174,7 @@ describe("a backfiller", () => {
     expect(await scene.fill(3)).toBe(false);
     await scene.clock.advance(GIVE_UP_MS);
     expect(await scene.fill(3)).toBe(true);
-    expect(scene.log.at(-1)).toBe("gap not filled from Prometheus; counting goes on without it");
+    expect(scene.log.at(-1)).toBe("gap not filled from Prometheus; the watchdog continues to count");
     const tried = scene.queries.length;
     scene.respond = () => "page";
     await scene.clock.advance(GIVE_UP_MS);
