@@ -309,7 +309,7 @@ function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Ro
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      // Keep the time out of the badge. Badges do not wrap, so this one would be wider than a phone screen.
+      // Keep the time out of the badge. Badges do not wrap, so this one would be wider than a phone's screen.
       const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },

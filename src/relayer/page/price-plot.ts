@@ -23,7 +23,7 @@ interface PriceLine {
   readonly style: string;
 }
 
-/** Plots the last day's prices, as a range for every five minutes, together with the minimum, the ceiling and the cap. */
+/** Plots the last day's prices, as a low-to-high range for every five minutes, with the minimum, ceiling and cap. */
 export function pricePlot(market: MarketStatus, nowMs: number): Html {
   const { day, price, minimum, ceiling, cap, denom } = market;
   const highest = day.reduce((most, { high }) => (high > most ? high : most), price);
@@ -47,8 +47,8 @@ ${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
 }
 
 /**
- * Returns a function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. It
- * excludes a cap far above the other prices, because the cap would squeeze them together.
+ * Returns a function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. A cap
+ * far above the other prices is off the scale, because it would squeeze them together.
  */
 function axisOf(
   { minimum, ceiling, cap }: MarketStatus,

@@ -27,7 +27,7 @@ ${compared !== undefined && priceSection(compared)}`;
 
 type Row = PriceComparison | NotCompared;
 
-/** Compares each sidecar's prices with the chain's and with the median of all sidecars. Undefined if nothing is compared. */
+/** Compares each sidecar's prices with the chain's and with the sidecars' median. Undefined if there is nothing to show. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
   // Don't report that a median comparison needs more than one sidecar, because having a single sidecar is normal.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
@@ -97,7 +97,7 @@ function paymentSection(payments: readonly Payment[]): Html | undefined {
   return html`<h2>Payments</h2><ul>${items}</ul>`;
 }
 
-/** Shows signing, jail, and how the validator compares with the others in the set. Empty if the chain is not read. */
+/** Shows the signing window, the jail state, and how the validator compares with others. Empty if the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
   if (standing === undefined || polledAtMs === undefined) return html``;
   const window = html`<h2>Signing and jail</h2>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;

@@ -15,7 +15,7 @@ import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, successRate, toRatio } from "../policy/reward-tier.ts";
 import type { LeastRates, Tier } from "../policy/reward-tier.ts";
 
-/** The pages' names for what a month pays. */
+/** Names that the pages use for what a month pays. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",

@@ -32,8 +32,8 @@ export interface PayStatus {
 
 /**
  * Returns a validator's pay status, which is never good if the last poll is old, no node could be read, or nothing was counted.
- * If very few blocks have been counted this month, the status is based on the rate of recent days or, if that rate is unknown,
- * says that it is too early to tell. A lost boundary or a firing alert is shown even then.
+ * If very few blocks have been counted this month, the status is based on the rate of recent days or hours. If that rate is
+ * unknown, it is too early to tell, but a lost boundary or a firing alert is shown even then.
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status, "none") === "lost")
@@ -108,7 +108,7 @@ function expectedTier(status: WatchdogStatus): Tier | undefined {
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/** Names the rate behind {@link expectedTier}: "its current rate", "the rate of recent days" or "the rate of its forecast". */
+/** Names the rate behind {@link expectedTier}: "its current rate", "the rate of recent days" (or hours), "the rate of its forecast". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
   return expectedTier(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";

@@ -98,7 +98,7 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** Shows who is notified, and which notifications were never delivered. `pending` is the number of pending ones per channel. */
+/** Shows the channels, and the notifications that were never delivered. `pending` counts pending notifications by channel. */
 export function notificationSection(
   channels: readonly ChannelState[],
   lost: readonly LostDelivery[],

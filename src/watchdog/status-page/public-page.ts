@@ -16,8 +16,8 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 .ends{font-size:.85rem}`;
 
 /**
- * Reloads the page unless the reader is using it or the server does not respond. Marks the page once its data is old, because a
- * page in an open tab, a cache or an exported file would otherwise appear to be current.
+ * Reloads the page unless the reader is using it or the server does not respond. Marks the page as old once its data is
+ * stale, because a page in an open tab, a cache or an exported file would otherwise appear to be current.
  */
 const SCRIPT = `"use strict";
 (() => {

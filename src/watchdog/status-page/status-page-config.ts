@@ -24,7 +24,7 @@ export interface ShownValidator {
 
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Host names allowed besides the loopback names. If absent, no others on a loopback address, and otherwise any name. */
+  /** Host names allowed besides the loopback names. Default: none on a loopback address, otherwise any name. */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
