@@ -108,7 +108,7 @@ function expectedTier(status: WatchdogStatus): Tier | undefined {
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/** Names the rate behind {@link expectedTier}: "its current rate", "the rate of recent days" (or hours), "the rate of its forecast". */
+/** Names the rate behind {@link expectedTier}, for example "its current rate" or "the rate of recent days". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
   return expectedTier(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";
