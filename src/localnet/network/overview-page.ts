@@ -28,12 +28,12 @@ import type { RunningNode } from "../node/create-node.ts";
 import type { FaultControl } from "../control/fault-control.ts";
 
 export interface OverviewDeps {
-  /** The chains' time. */
+  /** The clock that the chains use. */
   readonly clock: Pick<Clock, "nowMs">;
-  /** The chains in this process that have already started. */
+  /** The chains that this process has started so far. */
   readonly chains: () => readonly Pick<RunningNode, "view" | "control">[];
   readonly faults: FaultControl;
-  /** Returns the IBC relayer's status. Undefined if it does not run in this process. */
+  /** Returns the IBC relayer's status. Undefined if the IBC relayer does not run in this process. */
   readonly ibcRelayer: (() => IbcRelayerStatus) | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
   readonly accounts: readonly LocalnetAccount[];
@@ -63,7 +63,7 @@ const NO_CHAINS: PartRow = {
   trend: undefined,
 };
 
-/** After this time without a block by its own clock, a chain is considered to have stopped making blocks. */
+/** A chain that makes no block for this long, by its own clock, is considered to have stopped. */
 const SILENT_MS = 30_000;
 const TREND_BLOCKS = 30n;
 
@@ -140,7 +140,7 @@ export const OVERVIEW_PAGE = {
   about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
 };
 
-/** Creates a localnet's first page. It has a row per part, and what developers need most often. */
+/** Creates a localnet's first page, with a row per part and what developers need most often. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {
@@ -174,7 +174,7 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
 function headlineOf(worst: PartRow | undefined): string {
   if (worst === undefined || worst.tone === "good") return "All parts are working";
   const what = `${worst.name}: ${worst.verdict}`;
-  // Nobody can act on something that is merely not known yet.
+  // If a state is merely not known yet, nobody can act on it.
   return worst.tone === "unknown" ? what : `Look at ${what}`;
 }
 
@@ -208,8 +208,8 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
 }
 
 /**
- * Returns message names without the "Msg" that they all share: "Send". Returns none for an entry that is not a transaction, since
- * a block begins with the validators' price votes.
+ * Returns a transaction's message names without their "Msg" prefix, for example "Send". Returns an empty list for an entry that
+ * is not a transaction: a block begins with the validators' price votes.
  */
 function typesOf(tx: Uint8Array): readonly string[] {
   try {
@@ -244,7 +244,7 @@ function txSection(view: NodeView | undefined): Html {
   })}`;
 }
 
-/** "UpdateClient, 3 × SubmitQueryResult". */
+/** Lists and counts messages: "UpdateClient, 3 × SubmitQueryResult". */
 function messagesText(types: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -319,7 +319,7 @@ export function overviewRoutes(
   { ports, links = {} }: Pick<LocalnetDaemonOptions, "ports" | "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly ApiRoute[] {
-  // A default localnet's daemons are at its ports, no matter who starts them.
+  // The daemons of a default localnet listen on its ports, no matter who starts them.
   const known = {
     relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,
     watchdog: `http://${LOCALNET_HOST}:${ports.watchdog}/`,

@@ -1,4 +1,4 @@
-/** HTML that is inserted into a page without escaping. Only {@link html} creates it, so all other text is escaped. */
+/** HTML that is inserted without escaping. Only {@link html} and {@link rawElement} create it; all other text is escaped. */
 export class Html {
   readonly text: string;
 
@@ -10,7 +10,7 @@ export class Html {
 /** A value in a template. Strings are escaped; undefined and false are omitted. */
 export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
 
-/** Template tag for HTML: escapes every value that is not already HTML, in content and in quoted attributes. */
+/** Template tag that escapes every value except {@link Html}. Values may appear in content and in quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const last = strings.length - 1;
   const texts = parts.map((part, index) => `${strings[index] ?? ""}${textOf(part)}`);
@@ -24,7 +24,7 @@ function textOf(part: HtmlPart): string {
   return escapeHtml(String(part));
 }
 
-/** Creates a `style` or `script` element with the program's own constant text, which is not escaped. */
+/** Creates a `style` or `script` element. The text is not escaped, so pass only the program's own constants. */
 export function rawElement(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
 }
@@ -39,9 +39,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const SPECIAL = /[&<>"']/;
 
-/** Escapes a string for an HTML page's content or attribute values. */
+/** Escapes a string for use in HTML content or quoted attribute values. */
 export function escapeHtml(text: string): string {
-  // Test first, because most strings have nothing to escape and a large page has tens of thousands of them.
+  // Test first: a large page contains tens of thousands of strings, and most of them need no escaping.
   if (!SPECIAL.test(text)) return text;
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -13,14 +13,14 @@ export interface PageView {
 export interface LivePlace {
   /** The route's path, for example "/", "/costs" or "/queries/:id". */
   readonly path: string;
-  /** What the page shows, as Markdown without a full stop. */
+  /** Describes what the page shows, in Markdown without a trailing period. */
   readonly about: string;
-  /** The page's name in the navigation. A page that has none is reached from other pages. */
+  /** Name in the navigation. A page without a name is linked only from other pages. */
   readonly name?: string;
 }
 
 export interface LivePage extends LivePlace {
-  /** Returns the current content. The call is expensive, so equal views share it. */
+  /** Returns the current content. Rendering is expensive, so identical views share the result. */
   readonly content: (view: PageView) => PageContent | Promise<PageContent>;
 }
 
@@ -29,11 +29,11 @@ export interface LivePageOptions {
   readonly pages: readonly LivePage[];
 }
 
-/** Time between two updates. An update without a change is a heartbeat. */
+/** Time between updates. An update without changes serves as a heartbeat. */
 const EVERY_MS = 2_000;
-/** Subscribers with equal views share content younger than this. */
+/** Subscribers to identical views share content younger than this. */
 const SHARED_MS = 1_000;
-/** Maximum number of open pages. Each page costs one connection and one rendering per view. */
+/** Maximum number of open pages. Each page takes up a connection, and each distinct view is rendered separately. */
 const MAX_SUBSCRIBERS = 32;
 
 export function pageDefinition({ path, about }: LivePlace): RouteDefinition {
@@ -50,8 +50,8 @@ function streamDefinition({ path, about }: LivePlace): RouteDefinition {
 }
 
 /**
- * Creates two routes per page: `GET PATH` is complete without a script, and `GET /livePATH` sends its changes as server-sent
- * events.
+ * Creates two routes per page: `GET PATH` serves the page, which is complete without a script, and `GET /livePATH` streams the
+ * page's changes as server-sent events.
  */
 export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly ApiRoute[] {
   let subscribers = 0;
@@ -92,7 +92,7 @@ function streamReply(stream: HttpStream): HttpReply {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    // Keep proxies such as nginx from buffering events before they pass them on.
+    // Keep proxies such as nginx from buffering events.
     "x-accel-buffering": "no",
   };
   return { status: 200, headers, body: "", stream };
@@ -103,7 +103,7 @@ function tooMany(): HttpReply {
   return withHeaders(errorReply(503, "too-many-pages", text), { "retry-after": "10" });
 }
 
-/** Returns an event with the sections that differ from the versions sent before. */
+/** Returns an event with the sections that have changed since they were last sent. */
 function updateEvent(
   { title, asOfMs, sections }: PageContent,
   sent: Map<string, string>,

@@ -13,18 +13,18 @@ import type { LivePage } from "./live-page.ts";
 import { badge, dataTable, type Tone, TONE_SIGNS } from "./parts.ts";
 import { sparkline, type Trend, TREND_STYLES, type TrendBar } from "./plots.ts";
 
-/** One part of an installation in an overview, such as a daemon, a validator or a chain. */
+/** An overview row for one part of an installation, such as a daemon, a validator or a chain. */
 export interface PartRow {
   readonly name: string;
   readonly tone: Tone;
   readonly verdict: string;
   /** The part's main number, with its unit. */
   readonly number: string;
-  /** Wall-clock time of the row's data, ms; undefined if nothing was read. */
+  /** Wall-clock time of the row's data, in ms. Undefined if nothing has been read. */
   readonly asOfMs: number | undefined;
   /** Path on the part's own server, or a URL. */
   readonly href: string;
-  /** How the number has developed. Undefined if there is no trend. */
+  /** Recent history, shown as a sparkline. Undefined if there is none. */
   readonly trend: Trend | undefined;
 }
 
@@ -85,7 +85,7 @@ export const OVERVIEW_ROUTE = getJson(
   }),
 );
 
-/** Creates `GET /api/overview`, from which neighbours read the server's own parts. */
+/** Creates `GET /api/overview`, which serves this server's own parts to its neighbours. */
 export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): ApiRoute {
   return serveRoute(OVERVIEW_ROUTE, async () =>
     jsonReply(200, {
@@ -110,7 +110,7 @@ const MAX_PARTS = 250;
 const MAX_TEXT = 200;
 const MAX_BARS = 120;
 
-/** Reads the parts of all neighbours. A neighbour that does not respond in time becomes a row with the reason. */
+/** Reads all neighbours' parts. A neighbour that cannot be read in time gets a row that states the reason. */
 export async function readNeighbours(neighbours: readonly Neighbour[]): Promise<readonly PartRow[]> {
   return (await Promise.all(neighbours.map(readNeighbour))).flat();
 }
@@ -137,7 +137,7 @@ async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow
   }
 }
 
-/** Parses the reply from {@link overviewRoute}. Throws on any other reply. */
+/** Parses a reply from {@link overviewRoute}. Throws if the reply has a different format. */
 function parseParts(value: unknown, url: string): readonly PartRow[] {
   const root = new JsonField(value, "", (path, expected) => new Error(`${path}: expected ${expected}`));
   return root
@@ -157,7 +157,7 @@ function parsePart(part: JsonField, url: string): PartRow {
     verdict: text("verdict"),
     number: text("number"),
     asOfMs: Number.isNaN(asOfMs) ? undefined : asOfMs,
-    // Make the path relative to the neighbour's URL, which may itself have a path.
+    // Resolve the path against the neighbour's URL, which may itself contain a path.
     href: `${url}${href.replace(/^\/+/, "")}`,
     trend:
       trend.value === null
@@ -190,7 +190,7 @@ export const PARTS_PAGE = {
   about: "all parts in one table, if `links` names a neighbour",
 };
 
-/** Returns the "All parts" page for a daemon with neighbours; empty if it has none. */
+/** Returns the "All parts" page, or an empty list if the daemon has no neighbours. */
 export function partsPages(
   own: () => readonly PartRow[],
   neighbours: readonly Neighbour[],

@@ -1,9 +1,9 @@
 /**
- * The script of all status pages. A page is complete without it.
+ * Script for all status pages. A page is complete without the script.
  *
- * The script receives changed sections as server-sent events. It updates only the differences, which preserves focus, selection and
- * open details. If no event arrives in time, it immediately marks the page as stale. The script sends an action's token as a header
- * and stores the token only in memory.
+ * The script receives changed sections as server-sent events and updates only the nodes that differ, which preserves focus,
+ * selection and open details. If no event arrives in time, the script marks the page as stale. It sends the token for an action
+ * in a header and stores the token only in memory.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {

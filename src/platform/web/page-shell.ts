@@ -8,7 +8,7 @@ import { PAGE_STYLE } from "./page-style.ts";
 
 /** A part of a page that is updated as a whole. */
 export interface PageSection {
-  /** Id of the section's element, the same in every rendering. */
+  /** Id of the section's element, stable across renderings. */
   readonly id: string;
   /** Name for screen readers. */
   readonly label: string;
@@ -16,11 +16,11 @@ export interface PageSection {
 }
 
 export interface PageContent {
-  /** Title for the browser tab. The title starts with the problem, if any. */
+  /** Browser tab title. Starts with the problem, if there is one. */
   readonly title: string;
-  /** HTTP status. Default: 200. 404 for a page about something that does not exist. */
+  /** HTTP status: 404 if the page's subject does not exist. Default: 200. */
   readonly status?: 404;
-  /** Wall-clock time at which the data was read, ms. */
+  /** Wall-clock time at which the data was read, in ms. */
   readonly asOfMs: number;
   /** Path to the same data as JSON. */
   readonly json?: string;
@@ -35,32 +35,32 @@ export interface PageFrame {
   /** For example "Interchain-query relayer". */
   readonly heading: string;
   readonly version: string;
-  /** Wall-clock time at which the program started, ms. */
+  /** Wall-clock time at which the program started, in ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
-  /** Explains where to find the token for actions. Default: in the configuration. */
+  /** Explains where to find the token that actions require. Default: in the configuration. */
   readonly token?: Html;
 }
 
 interface PagePlace extends PageFrame {
-  /** The pages in the navigation; none for a program with one page. */
+  /** The pages in the navigation. Empty for a program with a single page. */
   readonly nav: readonly { readonly path: string; readonly name: string }[];
   readonly path: string;
 }
 
 interface PageTimes {
-  /** Wall clock, ms. */
+  /** Wall-clock time, in ms. */
   readonly nowMs: number;
-  /** Time between two page updates, ms. */
+  /** Time between page updates, in ms. */
   readonly everyMs: number;
 }
 
-/** Seconds after which a page without a script reloads itself. */
+/** Seconds after which a page reloads itself if scripts are disabled. */
 const RELOAD_SECONDS = 10;
 
 const POLICY = contentPolicy(PAGE_STYLE, PAGE_SCRIPT, ["connect-src 'self'", "form-action 'self'"]);
 
-/** Returns a content security policy that allows only one style, one script, and the sources in `more`. */
+/** Returns a content security policy that allows only the given style and script, plus what the directives in `more` allow. */
 export function contentPolicy(style: string, script: string, more: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -147,7 +147,7 @@ const tokenDialog = (
 <p><button value="send">Send</button> <button value="cancel" formnovalidate>Cancel</button></p>
 </form></dialog>`;
 
-/** Whole seconds since a time, at least 0. */
+/** Returns the age in whole seconds, at least 0. */
 export function ageSeconds(atMs: number, nowMs: number): number {
   return Math.max(0, Math.round((nowMs - atMs) / 1_000));
 }

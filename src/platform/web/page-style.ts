@@ -1,6 +1,6 @@
 /**
- * The style of all status pages. Colours are named by meaning. Text and background have a contrast of at least 4.5 in both colour
- * schemes, which `test/stack/relayer-page.test.ts` measures.
+ * Style sheet for all status pages. Colours are named by meaning. `test/stack/relayer-page.test.ts` verifies that text and
+ * background have a contrast of at least 4.5 in both colour schemes.
  */
 export const PAGE_STYLE = `:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--panel:#f6f8fa;--link:#0550ae;
 --good:#116329;--good-bg:#dafbe1;--bad:#a40e26;--bad-bg:#ffebe9;--warn:#6f4400;--warn-bg:#fff3c4;--unknown:#424a53;--unknown-bg:#e6eaef;

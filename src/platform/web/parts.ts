@@ -3,25 +3,25 @@ import { formatCount, formatDuration } from "../base/text.ts";
 import type { ReloadStatus } from "../process/reloadable.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
-/** A state's meaning to the reader. A page always shows it with a word and a sign, never by colour alone. */
+/** How good or bad a state is. Pages always show a tone with a word and a sign, never by colour alone. */
 export type Tone = "good" | "warn" | "bad" | "unknown";
 
 export const TONE_SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
 
-/** Renders a word with its sign and colour. */
+/** Renders a text with the sign and colour of its tone. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${text}</span>`;
 }
 
 /**
- * Renders the page's headline sentence and related content. Screen readers announce the sentence when it changes, so it must not
- * contain times or ages.
+ * Renders a page's headline, followed by related content. Screen readers announce the headline whenever it changes, so it must
+ * not contain times or ages.
  */
 export function statusBanner(tone: Tone, headline: string, more: HtmlPart): Html {
   return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${headline}</p>${more}</div>`;
 }
 
-/** Shows why the last configuration reload failed, and which changed keys need a restart of the process. */
+/** Shows why the last configuration reload failed, and which changed keys take effect only after a restart. */
 export function reloadNotice(status: Pick<ReloadStatus, "error" | "needRestart"> | undefined): HtmlPart {
   const { error, needRestart = [] } = status ?? {};
   return html`${
@@ -38,7 +38,7 @@ export interface Fact {
   readonly value: HtmlPart;
   readonly detail?: HtmlPart;
   readonly tone?: Tone | undefined;
-  /** True if the number takes two columns, because it is too long for one. */
+  /** True if the value is too long for one column and takes two. */
   readonly isWide?: boolean;
 }
 
@@ -55,25 +55,25 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** True if the column is omitted on a phone, where each row is a card, because another page shows it. */
+  /** True if the column is omitted on phones, which show each row as a card, because another page shows the same data. */
   readonly isMinor?: boolean;
-  /** Link in the column head that sorts by the column. */
+  /** Link in the column header that sorts by this column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
   readonly cell: (row: Row) => HtmlPart;
 }
 
-/** A table. The first column names the row. On a phone, each row becomes a card labelled with the column names. */
+/** A table whose first column names the row. On a phone, each row becomes a card labelled with the column names. */
 export interface DataTable<Row> {
   readonly caption: string;
-  /** If true, only screen readers see the caption, because the heading above the table repeats it. */
+  /** True if only screen readers get the caption, because the heading above the table says the same. */
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Id of a row's element, unique on the page. */
+  /** Returns the id of a row's element. Ids are unique on the page. */
   readonly rowId?: (row: Row) => string;
 }
 
-/** Renders a table. The roles keep it a table for screen readers when the style turns its rows into cards. */
+/** Renders a table. The ARIA roles keep it a table for screen readers even when CSS turns the rows into cards. */
 export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId }: DataTable<Row>): Html {
   return html`<table class="cards" role="table"${isCaptionHidden === true && html` aria-label="${caption}"`}>${
     isCaptionHidden !== true && html`<caption>${caption}</caption>`
@@ -104,7 +104,7 @@ function classOf<Row>({ isNumber, isMinor }: Column<Row>): HtmlPart {
   return classes !== "" && html` class="${classes}"`;
 }
 
-/** Formats an age: "12 s ago"; "–" if it is unknown. */
+/** Formats an age, for example "12 s ago", or "–" if it is unknown. */
 export function ago(ms: number | undefined): string {
   return ms === undefined ? "–" : `${formatDuration(ms)} ago`;
 }
@@ -114,7 +114,7 @@ export function grouped(value: bigint | number): string {
   return formatCount(value, "\u202f");
 }
 
-/** Renders an amount in display units with its exact value as a title, or in base units if its denomination has no display unit. */
+/** Renders an amount in display units, with the exact value as a tooltip, or in base units if the denom has no display unit. */
 export function amount(value: bigint, denom: string, unit: DisplayUnit | undefined): Html | string {
   const exact = formatAmount(value, denom, unit, "\u202f");
   if (unit?.denom !== denom) return exact;

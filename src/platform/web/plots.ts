@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** A bar in {@link barPlot}, as its parts from the bottom up. Undefined if there is no data for that time. */
+/** A stacked bar in {@link barPlot}: its segments from the bottom up. Undefined if there is no data for that time. */
 export type Bar =
   | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
   | undefined;
@@ -8,9 +8,9 @@ export type Bar =
 export interface BarPlot {
   /** Name of the plotted quantity, with its unit. */
   readonly title: string;
-  /** Describes the plot in words, for screen readers. */
+  /** Describes the plot in words, in the caption and for screen readers. */
   readonly summary: string;
-  /** The bars, oldest first and evenly spaced. */
+  /** Evenly spaced bars, oldest first. */
   readonly bars: readonly Bar[];
   /** Labels below the first and last bars. */
   readonly from: string;
@@ -72,7 +72,7 @@ function unknownBars(bars: readonly Bar[]): number {
   return first < 0 ? bars.length : first;
 }
 
-/** Marks the time before the first known value, so that missing data does not appear as inactivity. */
+/** Marks the time before the first known value, so that missing data does not look like inactivity. */
 export function unknownArea(
   width: number,
   { top, base }: { readonly top: number; readonly base: number },
@@ -85,17 +85,17 @@ export function unknownArea(
   }`;
 }
 
-/** Formats a coordinate with one decimal. */
+/** Formats a coordinate, rounded to one decimal. */
 export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A bar in {@link sparkline}, with its style and its height from 0 to 1. Null if nothing is known about that time. */
+/** A bar in {@link sparkline}: its style, and its height from 0 to 1. Null if there is no data for that time. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
 export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;
 
-/** How one value has developed. The bars are evenly spaced, oldest first. */
+/** The recent history of a value, as evenly spaced bars, oldest first. */
 export interface Trend {
   /** Describes the trend and its period in words, for example "last 24 hours: 2 hours below full pay". */
   readonly text: string;
@@ -118,7 +118,7 @@ export function sparkline({ text, bars }: Trend): Html {
   return html`<svg class="spark" viewBox="0 0 ${Math.max(1, bars.length) * 4} ${SPARK_HEIGHT}" role="img" aria-label="${text}">${paths}</svg>`;
 }
 
-/** Draws how much of something is left, from 0 to 1. The text next to it labels the bar. */
+/** Draws a bar for the share that is left, from 0 to 1. `text` is the bar's label for screen readers. */
 export function gaugeBar(share: number, text: string, style: "good" | "weak" | "bad"): Html {
   const width = short(Math.max(0, Math.min(1, share)) * 100);
   return html`<svg class="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${text}"><path class="b-${style}" d="M0 0h${width}v4h-${width}z"/></svg>`;

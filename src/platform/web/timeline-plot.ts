@@ -1,41 +1,41 @@
 import { type Html, html } from "./html.ts";
 import { short } from "./plots.ts";
 
-/** A stretch in a row of {@link timelinePlot}. Positions range from 0 (the start) to 1 (the end). */
+/** A period in a row of {@link timelinePlot}. Positions range from 0 (start) to 1 (end). */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** A row in {@link timelinePlot}. Its stretches may overlap. Later kinds are drawn over earlier ones. */
+/** A row in {@link timelinePlot}. Periods may overlap: bad periods are drawn over good ones, and good ones over unknown ones. */
 export interface TimelineRow {
   readonly name: string;
   /** Describes the row in words, for screen readers. */
   readonly summary: string;
-  /** Unknown periods, drawn as an outline. */
+  /** Unknown periods, drawn as outlines. */
   readonly unknown: readonly Stretch[];
-  /** Periods without a problem, drawn low. */
+  /** Periods without a problem, drawn as low bars. */
   readonly good: readonly Stretch[];
-  /** Periods with a problem, drawn high. */
+  /** Periods with a problem, drawn as tall bars. */
   readonly bad: readonly Stretch[];
 }
 
 export interface TimelinePlot {
-  /** What the plot shows, for which period, and what it means. */
+  /** What the plot shows, which period it covers, and what it means. */
   readonly caption: string;
   readonly rows: readonly TimelineRow[];
-  /** Labels below the start and the end. */
+  /** Labels below the start and end of the time axis. */
   readonly from: string;
   readonly to: string;
 }
 
-/** Width of a row in drawing units. The row is stretched to the page width. */
+/** Width of a row in SVG units. The row is scaled to the page width. */
 const WIDTH = 1_000;
 const HEIGHT = 12;
-/** Minimum width of a stretch, so that even an instant is visible. */
+/** Minimum width of a period, so that even an instant is visible. */
 const LEAST = 2;
 
-/** Renders rows of stretches on one time axis. The kinds differ in shape as well as in colour. */
+/** Renders rows of periods on a shared time axis. Good, bad and unknown periods differ in shape as well as in colour. */
 export function timelinePlot({ caption, rows, from, to }: TimelinePlot): Html {
   return html`<figure class="timeline"><figcaption>${caption}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>low: no problem</span> <span class="entry"><span class="key k-bad"></span>tall: problem</span> <span class="entry"><span class="key k-none"></span>outline: not running or starting</span></span></figcaption>
 ${rows.map(rowOf)}<p class="ends"><span>${from}</span><span>${to}</span></p></figure>`;
@@ -60,7 +60,7 @@ function pathOf(stretches: readonly Stretch[], style: string, height: number): H
   return path === "" ? "" : html`<path class="${style}" d="${path}"/>`;
 }
 
-/** Joins stretches that cannot be distinguished, so that the output for a week of short stretches stays small. */
+/** Merges periods that are too close to tell apart, so that the output stays small even for a week of short periods. */
 function merged(stretches: readonly Stretch[]): readonly Stretch[] {
   const found: { from: number; to: number }[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {

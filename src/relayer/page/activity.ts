@@ -10,21 +10,21 @@ import type { DeadLetter } from "../state/journal.ts";
 export interface ActivitySample {
   readonly startMs: number;
   readonly included: number;
-  /** Number of failed attempts, not counting results that were no longer needed. */
+  /** Number of failed attempts, excluding results that were no longer needed. */
   readonly failed: number;
   readonly transactions: number;
-  /** Number of client updates that these results needed. */
+  /** Number of client updates that the included results needed. */
   readonly updates: number;
   readonly gas: bigint;
 }
 
-/** The relayer's recent activity for the page, in memory. */
+/** The relayer's recent activity, stored in memory for the page. */
 export type Activity = ReturnType<typeof createActivity>;
 
 const SPAN_MS = 60_000;
-/** Number of stored samples: one hour. */
+/** Number of stored samples: one per minute for an hour. */
 const SAMPLES = 60;
-/** Maximum number of queries with a cost. Drops the query that was added first. */
+/** Maximum number of queries whose costs are stored. Beyond it, the query that was added first is dropped. */
 const MAX_COSTS = 20_000;
 
 interface OpenSample {
@@ -32,11 +32,11 @@ interface OpenSample {
   failed: number;
   gas: bigint;
   readonly hashes: Set<string>;
-  /** The connection and remote height of each client update. */
+  /** Connection and remote height of each client update. */
   readonly updates: Set<string>;
 }
 
-/** Creates an empty record of the activity. `nowMs` is wall-clock time. */
+/** Creates an empty activity record. `nowMs` returns wall-clock time. */
 export function createActivity(nowMs: () => number) {
   const startedAt = spanOf(nowMs());
   const samples = new Map<number, OpenSample>();
@@ -66,7 +66,7 @@ export function createActivity(nowMs: () => number) {
         inner.note(attempts);
       },
     }),
-    /** Returns one sample per minute of the last hour, oldest first; undefined before the relayer's start. */
+    /** Returns one sample per minute of the last hour, oldest first. Minutes before the relayer's start are undefined. */
     samples: (): readonly (ActivitySample | undefined)[] => {
       const last = spanOf(nowMs());
       return Array.from({ length: SAMPLES }, (_, index) => {
@@ -98,7 +98,7 @@ function spanOf(atMs: number): number {
   return Math.floor(atMs / SPAN_MS);
 }
 
-/** Shows results, transactions and gas by minute over the last hour. */
+/** Plots results, transactions and gas per minute over the last hour. */
 export function activitySection(samples: readonly (ActivitySample | undefined)[]): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const sum = (read: (sample: ActivitySample) => number): number =>
@@ -194,7 +194,7 @@ export type ResubmitAccess = "open" | "token" | "nobody";
 /** Maximum number of dead letters on the page, newest first. */
 const SHOWN = 20;
 
-/** Shows the transactions that the relayer does not retry automatically, each with a button for resubmission. */
+/** Shows the transactions that the relayer does not retry automatically, each with a button that resubmits it. */
 export function deadLetterSection(letters: readonly DeadLetter[], access: ResubmitAccess): Html {
   if (letters.length === 0)
     return html`<h2>Dead letters</h2><p>None. Every transaction of a TX query was delivered or is still being retried.</p>`;

@@ -54,7 +54,7 @@ function staleText({ sinceReadMs }: MarketStatus): Html {
   return html`<p>${badge("unknown", "not current")} The fee market was last read ${formatDuration(sinceReadMs)} ago.</p>`;
 }
 
-/** States whether the market can sustain the demand and, if it cannot, the consequence and the remedies. */
+/** Says whether the market can sustain the demand and, if not, describes the consequence and the remedies. */
 function demandText(market: MarketStatus, blockMs = 1_000): Html {
   const { demandResults, sustainableResults, lateBlocks, costPerDay, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
@@ -132,7 +132,7 @@ function resultFacts({ queries, spending, reserve, account }: RelayerStatus): re
 
 interface Cost {
   readonly results: number;
-  /** Number of keys of all results. A TX query's result has one key. */
+  /** Number of keys in all results. A TX query's result is treated as one key. */
   readonly keys: number;
   readonly gas: bigint;
 }
@@ -149,10 +149,10 @@ function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   );
 }
 
-/** Maximum number of owners on the page: the ones with the most gas. */
+/** Maximum number of owners on the page, highest gas first. */
 const SHOWN_OWNERS = 10;
 
-/** Creates a function that estimates the gas of an owner's callbacks from the last hour's transactions. */
+/** Creates a function that estimates an owner's callback gas from the last hour's transactions. */
 function createCallbackGas(
   samples: readonly (ActivitySample | undefined)[],
 ): (cost: Pick<Cost, "gas" | "keys">) => bigint {
@@ -167,7 +167,7 @@ function createCallbackGas(
     });
 }
 
-/** Shows gas by owner: today's gas with its budget, and gas per result since the relayer's start. For fees, see "Spending". */
+/** Shows each owner's gas: today's gas, its budget, and gas per result since the relayer started. For fees, see "Spending". */
 function ownerTable(
   { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
@@ -206,7 +206,7 @@ function ownerTable(
   })}${rest > 0 && html`<p>${counted(rest, "more owner")} in <a href="/api/status">JSON</a>.</p>`}`;
 }
 
-/** Plots the gas of the newest blocks: the relayer's gas, others' gas stacked on it, and the target as a line. */
+/** Plots the gas of the newest blocks: the relayer's gas, other senders' gas stacked on top, and the target as a line. */
 function gasPlot(market: MarketStatus): Html {
   const { blocks, targetGas } = market;
   const own = meanOwnGas(market, blocks.length);
@@ -231,7 +231,7 @@ function gasPlot(market: MarketStatus): Html {
   });
 }
 
-/** Formats gas as "11.6 M", with a narrow space, from a tenth of a million upward. */
+/** Formats gas of 100,000 or more in millions, with a narrow space: "11.6 M". */
 function gasText(gas: bigint): string {
   return gas < 100_000n ? grouped(gas) : `${Number(gas / 100_000n) / 10}\u202fM`;
 }
@@ -247,7 +247,7 @@ function blocksText(blocks: number): string {
 /** Maximum number of owners or queries on the page, most expensive first. */
 const MAX_ROWS = 10;
 
-/** Shows who pays, for whom, and the forecast, in the report's words. */
+/** Shows who pays, for whom, and the forecast, with the same wording as the report. */
 export function spendingSection(costs: CostsView, nowMs: number): Html {
   const view = spendingView(costs, "owner");
   const words = spendingText(view, "\u202f");
@@ -303,13 +303,13 @@ function budgetBadge({ budget, over_budget: over }: SpendingView): HtmlPart {
   return html`${badge(tone, text)} `;
 }
 
-/** Returns the report's columns with the page's names. */
+/** Converts the report's columns to table columns for the page. */
 function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Row>[] {
   return columns.map(({ title, align, text, detail, isUrgent }) => ({
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      // Keep the time out of the badge, which does not wrap and would be wider than a phone.
+      // Keep the time out of the badge. Badges do not wrap, so this one would be wider than a phone's screen.
       const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },

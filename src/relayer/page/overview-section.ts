@@ -35,7 +35,7 @@ export interface Summary {
   readonly headline: string;
 }
 
-/** Headlines for problems. The most severe come first, and a cause precedes its consequences. */
+/** Headlines for problems, most severe first. A cause comes before its consequences. */
 const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly headline: string }[] = [
   { codes: ["local-not-followed"], headline: "The relayer cannot see the local chain" },
   { codes: ["lease-unknown"], headline: "It is not known whether any process sends" },
@@ -64,7 +64,7 @@ function rank({ code }: Problem): number {
   return found < 0 ? HEADLINES.length : found;
 }
 
-/** Summarizes problems and queries. The tone is never "good" before everything has been read once. */
+/** Summarizes problems and queries. The tone is never "good" until everything has been read once. */
 export function summarize({ problems, queries, gate, market, deadLetters }: RelayerStatus): Summary {
   if (problems.length > 0) {
     const code = mostSevere(problems)?.code;
@@ -110,12 +110,12 @@ function problemItem({ code, text }: Problem): Html {
   return html`<li><strong>${code}</strong>: ${text}${url !== undefined && html` <a href="${url}">Runbook</a>`}</li>`;
 }
 
-/** Returns true if the local chain is unreadable, so that lateness and results in flight are unknown. */
+/** Returns true if the local chain cannot be read, which leaves lateness and results in flight unknown. */
 function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean {
   return problems.some(({ code }) => code === "local-not-followed");
 }
 
-/** Shows the four main numbers: current queries, results, balance, price. */
+/** Shows the four main numbers: current queries, results, balance and gas price. */
 export function factSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
   const known = samples.filter((sample) => sample !== undefined);
   const included = known.reduce((sum, sample) => sum + sample.included, 0);
@@ -138,7 +138,7 @@ function queriesFact(status: RelayerStatus): Fact {
   if (!loaded) return queryFact("not read yet", "the list of queries", "unknown");
   const all = counted(queries.length, "query", "queries");
   if (isBlind(status)) return queryFact(all, "their lateness is unknown without the local chain", "unknown");
-  // A standby reads the leading process's results only occasionally.
+  // A standby only occasionally reads the leader's results.
   if (gate.role === "standby") return queryFact(all, "the process with the lease knows how late they are");
   if (queries.length === 0) return queryFact("none", "no query is registered");
   const counts = { current: 0, overdue: 0, failing: 0, pending: 0 };
@@ -150,7 +150,7 @@ function queriesFact(status: RelayerStatus): Fact {
       .map((kind) => `${grouped(counts[kind])} ${kind === "pending" ? "without a result yet" : kind}`),
   ];
   const latest = latestOf(queries);
-  // "None late" holds only for this moment while the market makes results late on average.
+  // If the market makes results late on average, "none late" is true only for the moment.
   const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
   const late =
     latest === undefined
@@ -163,7 +163,7 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** Returns a query's class. A query that is overdue and fails is overdue, because the problem includes it. */
+/** Returns the class in which a query is counted. Overdue takes precedence over failing, because only overdue is a problem. */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";
@@ -268,7 +268,7 @@ export function connectionSection(status: RelayerStatus): Html {
   return html`<div class="head"><h2>Connections <small>${connections.length}</small></h2> <small class="muted">${localLine(status)}</small></div>${dataTable({ caption, isCaptionHidden: true, columns, rows: connections })}`;
 }
 
-/** Returns true if one of the connection's cycles may have succeeded, which the absence of an error alone does not show. */
+/** Returns true if one of the connection's cycles may have succeeded. The absence of an error is not enough to tell. */
 function hasCycled({ loaded, gate, queries }: RelayerStatus, connection: string): boolean {
   const own = queries.filter(({ connectionId }) => connectionId === connection);
   const hasResult = own.length === 0 || own.some(({ state }) => state === "answered");

@@ -11,7 +11,7 @@ const HEIGHT = 150;
 const RIGHT = WIDTH - 116;
 const TOP = 14;
 const BASE = HEIGHT - 18;
-/** Ratio of prices from which they are far apart. */
+/** Prices whose ratio exceeds this are far apart. */
 const FAR = 8;
 /** Minimum distance between the labels beside the lines. */
 const LINE_HEIGHT = 12;
@@ -23,7 +23,7 @@ interface PriceLine {
   readonly style: string;
 }
 
-/** Plots the last day's price as the range from lowest to highest per five minutes, with minimum, ceiling and cap. */
+/** Plots the last day's prices, as a low-to-high range for every five minutes, with the minimum, ceiling and cap. */
 export function pricePlot(market: MarketStatus, nowMs: number): Html {
   const { day, price, minimum, ceiling, cap, denom } = market;
   const highest = day.reduce((most, { high }) => (high > most ? high : most), price);
@@ -47,8 +47,8 @@ ${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
 }
 
 /**
- * Returns the function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. The plot
- * omits a cap far above the other prices, because it would squeeze them together.
+ * Returns a function that maps a price to its vertical position. The scale is logarithmic if the prices are far apart. A cap
+ * far above the other prices is off the scale, because it would squeeze them together.
  */
 function axisOf(
   { minimum, ceiling, cap }: MarketStatus,
@@ -61,7 +61,7 @@ function axisOf(
   const isLog = low > 0 && high / low > FAR;
   const scale = isLog ? Math.log : (value: number): number => value;
   const bottom = scale(isLog ? low / 1.2 : 0);
-  // Leave space above the highest price for the cap's line.
+  // Leave space for the cap's line above the highest price.
   const range = scale(high * (isCapInside ? 1 : 1.2)) - bottom || 1;
   return {
     y: (price) => BASE - ((scale(dec18ToNumber(price)) - bottom) / range) * (BASE - TOP),
@@ -69,7 +69,7 @@ function axisOf(
   };
 }
 
-/** Splits the points into runs without gaps. There is a gap while no process is running, because nothing reads prices. */
+/** Splits the points into runs without gaps. Gaps occur while no process is running to read prices. */
 function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
   const runs: PricePoint[][] = [];
   for (const point of day) {
@@ -85,7 +85,7 @@ interface Axes {
   readonly y: (price: Dec18) => number;
 }
 
-/** Draws the area between the lowest and highest price, with the highest price as a line. */
+/** Draws the area between the lowest and highest prices, and a line along the highest prices. */
 function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
   const at = ({ startMs }: PricePoint, offsetMs: number, price: Dec18): string =>
     `${short(Math.min(RIGHT, x(startMs + offsetMs)))} ${short(y(price))}`;
@@ -94,7 +94,7 @@ function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
   return html`<path class="b-band" d="M${highs.join("L")}L${lows.join("L")}z"/><path class="l-plain" d="M${highs.join("L")}"/>`;
 }
 
-/** Places labels beside the lines, highest first. Moves labels apart where lines are close together. */
+/** Places labels beside the lines, from top to bottom. If lines are close together, their labels are moved apart. */
 function lineLabels(lines: readonly PriceLine[]): readonly Html[] {
   let above = 0;
   return lines

@@ -19,7 +19,7 @@ import { ascending } from "../../platform/base/order.ts";
 import type { AttemptLog } from "../state/attempt.ts";
 import { attemptSection } from "./activity.ts";
 
-/** The columns by which the table can be sorted, each with the most important queries first. */
+/** Columns by which the table can be sorted. In the default order, the most important queries come first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
 
 type Sort = (typeof SORTS)[number];
@@ -28,40 +28,40 @@ const STATE_FILTERS = ["overdue", "late", "backing_off", "pending", "answered"] 
 
 type StateFilter = (typeof STATE_FILTERS)[number];
 
-/** The table's filter, order and page, as parsed from the page's address. */
+/** The table's filter, sort order and page number, as parsed from the URL. */
 type QueriesView = ReturnType<typeof parseQueriesView>;
 
 interface QueriesPage {
   readonly rows: readonly QueryView[];
   /** Number of queries that match the filter. */
   readonly matching: number;
-  /** From 1 to `pages`. */
+  /** Page number, from 1 to `pages`. */
   readonly page: number;
   readonly pages: number;
 }
 
 export const PAGE_ROWS = 50;
 const MAX_SEARCH = 100;
-/** Maximum number of queries for which no filter is shown. */
+/** If there are at most this many queries, no filter is shown. */
 const FEW = 10;
 
-/** Parses the parameters. Ignores unknown names and values, so that an old link still shows the page. */
+/** Parses the query parameters. Ignores unknown names and values, so that old links still work. */
 export function parseQueriesView(parameters: URLSearchParams) {
   const sort = parameters.get("sort") ?? "";
   const page = Number(parameters.get("page") ?? "1");
   return {
-    /** The text, in lower case, to find in the id, owner, connection, type or failure; empty: all queries. */
+    /** Lower-case text to find in the id, owner, connection, type or failure. If empty, all queries match. */
     search: (parameters.get("search") ?? "").trim().slice(0, MAX_SEARCH).toLowerCase(),
     state: STATE_FILTERS.find((one) => one === parameters.get("state")),
     sort: SORTS.find((one) => one === sort.replace(/^-/, "")) ?? "late",
     /** True if the default order is reversed. */
     isReversed: sort.startsWith("-"),
-    /** From 1. */
+    /** Page number, starting at 1. */
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
   };
 }
 
-/** Returns a view's address, relative to the page. */
+/** Returns the path and query string of a view. */
 export function viewHref({ search, state, sort, isReversed, page }: QueriesView): string {
   const parameters = new URLSearchParams();
   if (search !== "") parameters.set("search", search);
@@ -85,14 +85,14 @@ export function selectQueries(queries: readonly QueryView[], view: QueriesView):
 type Compare = (a: QueryView, b: QueryView) => number;
 
 const COMPARE: Readonly<Record<Sort, Compare>> = {
-  // Overdue queries come first. Queries for which no result is possible may be later, but nobody can do anything about them.
+  // Put overdue queries first. Queries that cannot get a result may be even later, but nothing can be done about them.
   late: (a, b) =>
     Number(b.lateness.isOverdue) - Number(a.lateness.isOverdue) ||
     ascending(b.lateness.blocks, a.lateness.blocks) ||
     Number(b.error !== undefined) - Number(a.error !== undefined),
   id: (a, b) => ascending(a.id, b.id),
   connection: (a, b) => ascending(a.connectionId, b.connectionId),
-  // A query without a result sorts as the oldest.
+  // Queries without a result sort as the oldest.
   age: (a, b) => ascending(ageOf(b), ageOf(a)),
   owner: (a, b) => ascending(a.owner, b.owner),
 };
@@ -120,7 +120,7 @@ function contains({ id, owner, connectionId, type, error }: QueryView, search: s
   );
 }
 
-/** Shows the table of queries with its filter. `total` is undefined until the query list has been read. */
+/** Shows the query table with its filter. `total` is undefined until the query list has been read. */
 export function querySection(page: QueriesPage, total: number | undefined, view: QueriesView): Html {
   if (total === undefined) return html`<h2>Queries</h2><p>The list of queries has not been read yet.</p>`;
   if (total === 0)
@@ -195,7 +195,7 @@ function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" 
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
-/** For each standing: the tone, a word for the state, and the rest of a sentence that starts with "Query 7". */
+/** Tone and wording for each standing. `sentence` completes a sentence that starts with "Query 7". */
 const STANDINGS = {
   failing: { tone: "bad", word: "backing off", sentence: "fails" },
   overdue: { tone: "bad", word: "overdue", sentence: "is overdue" },
@@ -208,7 +208,7 @@ const STANDINGS = {
   Record<string, { readonly tone: Tone; readonly word: string; readonly sentence: string }>
 >;
 
-/** Returns the most severe of {@link STANDINGS} that applies to a query. */
+/** Returns the most severe of the {@link STANDINGS} that apply to a query. */
 export function standingOf({ error, lateness, state, isRequested }: QueryView): keyof typeof STANDINGS {
   if (error !== undefined) return "failing";
   if (lateness.isOverdue) return "overdue";
@@ -218,7 +218,7 @@ export function standingOf({ error, lateness, state, isRequested }: QueryView): 
   return lateness.unanswerable === undefined ? "due" : "remote-still";
 }
 
-/** Shows a query's state, with the reason for a failure. */
+/** Shows a query's state and, if the query is failing, the reason. */
 function stateCell(view: QueryView): Html {
   const { tone, word } = STANDINGS[standingOf(view)];
   const { error, failures, retryInMs } = view;
@@ -234,7 +234,7 @@ function lateCell({ lateness }: QueryView): Html | string {
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-/** Shows the time since the last result or, for a TX query, since the last search, even if it found nothing. */
+/** Shows the time since the last result or, for a TX query, since the last search, even if the search found nothing. */
 function ageCell({ resultAge }: Pick<QueryView, "resultAge">): string {
   if (resultAge === undefined) return "none yet";
   return `${resultAge.isAtLeast ? "over " : ""}${formatDuration(resultAge.ms)} ago`;
@@ -262,7 +262,7 @@ interface QueryPageInput {
   readonly attempts: Pick<AttemptLog, "find">;
 }
 
-/** Shows one query: whether it is current and if not why, its last attempts, and what it requests. */
+/** Shows one query: whether it is current (and if not, why), its last attempts, and what it requests. */
 export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
   const { tone, sentence } = STANDINGS[standingOf(view)];
   const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;

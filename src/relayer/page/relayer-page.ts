@@ -52,10 +52,10 @@ export interface RelayerPageInput {
 }
 
 /**
- * Creates the relayer's pages from current data. Escapes texts from chains.
+ * Creates the relayer's pages from current data. Text from chains is escaped.
  *
- * The first page shows whether everything is current and if not why, four numbers, the queries and the connections. It fits on
- * one screen for up to ten queries. Every other subject has its own page.
+ * The first page shows whether everything is current (and if not, why), four key numbers, the queries and the connections. With
+ * up to ten queries, it fits on one screen. Every other topic has its own page.
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
@@ -94,7 +94,7 @@ export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] 
   ];
 }
 
-/** Returns a page's head. Every title states the overall status, so that a browser tab shows problems on any page. */
+/** Returns a page's title and time. Every title states the overall status, so that the browser tab shows problems on any page. */
 function headOf(status: RelayerStatus, name: string): Pick<PageContent, "title" | "asOfMs"> {
   const { length } = status.problems;
   const place = name === "Overview" ? "relayer" : `${name}, relayer`;
@@ -204,13 +204,13 @@ export function createRelayerPage(
 
 type TimelineView = Pick<ProblemTimeline, "problems" | "runs">;
 
-/** Maximum number of rows in a day's plot, for the longest problems. The table lists all problems. */
+/** Maximum number of problems with their own row in the 24-hour plot, longest first. */
 const MAX_ROWS = 12;
 /** Maximum number of problems in the table, newest first. */
 const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
-/** Shows the problems of the last 24 hours exactly, and of seven days by the hour. Time without a process is unknown. */
+/** Plots problems over the last 24 hours exactly, and over seven days by the hour. Time in which no process ran is unknown. */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);
@@ -259,7 +259,7 @@ function dayPlot(all: readonly ProblemSpan[], runs: readonly Span[], day: Span):
   });
 }
 
-/** Separates problems from unknown periods: no process was running, or it had not read everything once. */
+/** Separates problems from unknown periods, in which no process was running or not everything had been read once. */
 function sortOut(
   spans: readonly ProblemSpan[],
   runs: readonly Span[],
@@ -283,7 +283,7 @@ function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Sp
   const { problems } = sortOut(all, runs, range);
   const stopped = range.untilMs - range.fromMs - ran;
   const bad = coveredMs(problems, range);
-  // Omit a restart of a few seconds, which only the plot shows.
+  // Don't mention a pause under a minute, such as a restart. Only the plot shows it.
   const pause = stopped < 60_000 ? "" : `, not running for ${formatDuration(stopped)}`;
   if (problems.length === 0) return `no problem in ${formatDuration(ran)} of running${pause}`;
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;
@@ -303,7 +303,7 @@ function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Spa
   return gaps;
 }
 
-/** Plots for how many minutes of each hour there was a problem, there was none, or this is unknown. */
+/** Plots, for each hour, how many minutes had a problem, had none, or are unknown. */
 function weekPlot(
   { problems: all, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
   nowMs: number,

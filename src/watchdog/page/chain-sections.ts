@@ -18,7 +18,7 @@ import {
   sharedText,
 } from "../policy/standing-texts.ts";
 
-/** Shows other facts about the chain: the planned upgrade, payments, and compared prices. Text from other hosts is escaped. */
+/** Shows other facts about the chain: the planned upgrade, payments, and price comparisons. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
   return html`${upgrade !== undefined && upgradeSection(upgrade, nowMs)}
 ${paymentSection(payments)}
@@ -27,9 +27,9 @@ ${compared !== undefined && priceSection(compared)}`;
 
 type Row = PriceComparison | NotCompared;
 
-/** Compares the sidecars' prices with the chain's and with the median of all sidecars. Empty if no comparison is configured. */
+/** Compares each sidecar's prices with the chain's and with the sidecars' median. Undefined if there is nothing to show. */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
-  // Don't mention that a single sidecar cannot be compared with a median, because that is normal.
+  // Don't report that a median comparison needs more than one sidecar, because having a single sidecar is normal.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
   if (comparisons.length + refused.length === 0) return undefined;
   const rows: readonly Row[] = [...comparisons, ...refused];
@@ -71,7 +71,7 @@ function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   }</p>`;
 }
 
-/** Each state's tone and name on the page. */
+/** Tone and label for each payment state. */
 const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
   equal: ["good", "as expected"],
   differs: ["warn", "differs"],
@@ -81,10 +81,10 @@ const STATES: Readonly<Record<PaymentState, Parameters<typeof badge>>> = {
   missing: ["warn", "missing"],
 };
 
-/** How many payments the page shows. */
+/** Maximum number of payments on the page. */
 const SHOWN = 3;
 
-/** Lists the payments for the last closed months, newest first. Empty before the first search. */
+/** Lists the payments for the last closed months, newest first. Undefined before the first search. */
 function paymentSection(payments: readonly Payment[]): Html | undefined {
   if (payments.length === 0) return undefined;
   const items = payments
@@ -97,7 +97,7 @@ function paymentSection(payments: readonly Payment[]): Html | undefined {
   return html`<h2>Payments</h2><ul>${items}</ul>`;
 }
 
-/** Shows the signing window, jail, and how the validator compares with others in its set. Empty if the chain is not read. */
+/** Shows the signing window, the jail state, and how the validator compares with others. Empty if the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
   if (standing === undefined || polledAtMs === undefined) return html``;
   const window = html`<h2>Signing and jail</h2>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;
@@ -155,7 +155,10 @@ function jailFact({ state }: Standing["jail"]): Fact {
   return { name: "Jail", value, tone: JAIL_TONES[state] };
 }
 
-/** Shows the upper bound. The chain does not tell which blocks were missed, and misses that replace old ones add nothing. */
+/**
+ * Shows the maximum number of blocks until jail. The exact number is unknown, because a miss that replaces an old miss adds
+ * nothing, and the chain does not report which blocks were missed.
+ */
 function mostText({ ifAllMissed: range }: NonNullable<Standing["window"]>): string | undefined {
   if (range === undefined || range.least === range.most) return undefined;
   return `${grouped(range.most)} blocks at most`;

@@ -36,7 +36,6 @@ import { deadLetters, type LostDelivery } from "../alerts/outbox.ts";
 import { isActive } from "../alerts/silence.ts";
 
 export interface PageDeps extends PlotsDeps {
-  /** The program's version. */
   readonly version: string;
   readonly statuses: () => readonly WatchdogStatus[];
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
@@ -98,20 +97,20 @@ export interface WatchdogPageInput
   extends Freshness,
     Pick<AlertingState, "silences" | "history">,
     Pick<AlertContext, "runbooks" | "escalation"> {
-  /** Each validator's status; at least one. */
+  /** Each validator's status. Never empty. */
   readonly statuses: readonly WatchdogStatus[];
-  /** Returns a validator's counts; undefined before its first reading. */
+  /** Returns a validator's counts, or undefined before the first reading. */
   readonly ledgerOf: PlotsDeps["ledger"];
   readonly plotsOf: (status: WatchdogStatus) => ValidatorPlots | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly channels: readonly ChannelState[];
-  /** The notifications that were never delivered, oldest first. */
+  /** Notifications that were never delivered, oldest first. */
   readonly lost: readonly LostDelivery[];
   /** Undefined if the configuration cannot be reloaded. */
   readonly reloads?: ReloadStatus | undefined;
 }
 
-/** One validator's pages, under the validator's own path. */
+/** The pages for each validator. Paths are relative to the validator's path. */
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
@@ -147,13 +146,13 @@ const VALIDATOR_PAGES: readonly {
   },
 ];
 
-/** A page in the navigation, unless it has no name. */
+/** A page for the navigation, which omits pages without a name. */
 type NavPage = Pick<LivePage, "path" | "name">;
 
 /**
- * Creates the watchdog's pages. If there is one validator, the first page shows it. If there are several, it is a table of them,
- * and each has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header shows. Text from
- * other hosts is escaped. `others` contains additional pages for the navigation.
+ * Creates the watchdog's pages. With one validator, the first page shows that validator. With several validators, the first page
+ * is a table, and each validator has a page at `/validators/NAME`. All numbers on a page come from the poll whose time the header
+ * shows. Text from other hosts is escaped. `others` contains additional pages for the navigation.
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
@@ -212,13 +211,13 @@ function entriesOf(input: WatchdogPageInput): readonly ValidatorEntry[] {
   return input.statuses.map((status) => ({ status, pay: payStatusOf(status, input) }));
 }
 
-/** Starts a title with the number of all validators' firing alerts, so that any open page's browser tab shows problems. */
+/** Returns a title prefix with the number of all validators' firing alerts, so that browser tabs show problems on any page. */
 function countedTitle({ statuses }: WatchdogPageInput): string {
   const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return firing > 0 ? `(${firing}) ` : "";
 }
 
-/** Returns the pages of the only validator or, if there are several, of the validator shown. */
+/** Returns a page's navigation, which includes the pages of the validator `shown`, if any. */
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
@@ -265,7 +264,7 @@ function fleetPage(input: WatchdogPageInput): PageContent {
   };
 }
 
-/** Shows pay, remaining allowance, current events and the month's days on one screen. */
+/** Shows pay, remaining allowance, alerts, the last 24 hours and the month on one screen. */
 function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
   const plots = input.plotsOf(status);
   const { current } = status;
@@ -320,7 +319,7 @@ function notificationPage(input: WatchdogPageInput, others: readonly NavPage[]):
   };
 }
 
-/** Lists the notices besides the pay of `shown`, one line each, with a link to its page. */
+/** Lists what needs attention besides the pay of the validators `shown`, one line each, with links to details. */
 function notices(input: WatchdogPageInput, shown = input.statuses): Html {
   const { channels, lost, silences, reloads, nowMs } = input;
   const silent = silences.filter((silence) => isActive(silence, nowMs)).length;

@@ -15,7 +15,7 @@ import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, successRate, toRatio } from "../policy/reward-tier.ts";
 import type { LeastRates, Tier } from "../policy/reward-tier.ts";
 
-/** How the pages name what a month pays. */
+/** Names that the pages use for what a month pays. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",
@@ -24,19 +24,20 @@ export const TIER_NAMES: Readonly<Record<Tier, string>> = {
 
 /**
  * An hour's state. Its rate is "good" at or above the full-reward boundary, "weak" between the boundaries, and "bad" below both.
- * Otherwise, most results are "unknown", the blocks precede the first reading ("estimated"), or there are "none".
+ * In an "unknown" hour, most results are unknown. An "estimated" hour is good, but most of its blocks precede the first reading.
+ * An hour without blocks has the state "none".
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
-  /** The states of the day's 24 hours; empty if only the day's counts are known. */
+  /** The states of the day's 24 hours. Empty if only the counts for the whole day are known. */
   readonly hours: readonly HourState[];
   readonly state: HourState;
 }
 
-/** Groups a month's hours by day, starting with a given day. Omits future days. */
+/** Groups the hours of a range by day. */
 export function stripOf(
   ledger: LedgerView,
   least: LeastRates,
@@ -59,7 +60,7 @@ export function stripOf(
   });
 }
 
-/** Omits the days before the first one with a block because a watchdog that started during the month knows nothing about them. */
+/** Omits the days before the first block, because a watchdog that started during the month has no data about them. */
 export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
   const first = days.findIndex(({ state }) => state !== "none");
   return first < 0 ? [] : days.slice(first);
@@ -107,7 +108,7 @@ type Drawn = keyof typeof BARS;
 
 const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const satisfies readonly Drawn[];
 
-/** All bars of each state, as one SVG path per state. */
+/** One SVG path per state, which draws all bars in that state. */
 export type BarPaths = Readonly<Record<Drawn, string>>;
 
 export const NO_PATHS: BarPaths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
@@ -121,7 +122,7 @@ export function barPath(
   return `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
 }
 
-/** Draws the bars of consecutive parts, state by state. */
+/** Draws the bars of consecutive parts, with one path per state. */
 export function drawBars(parts: readonly BarPaths[]): readonly Html[] {
   return DRAWN.map((state) => {
     const path = parts.map((paths) => paths[state]).join("");
@@ -132,7 +133,7 @@ export function drawBars(parts: readonly BarPaths[]): readonly Html[] {
   });
 }
 
-/** Some days of a month as they are drawn, and their totals. */
+/** The drawn bars and labels for some days of a month, with totals. */
 export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
@@ -141,7 +142,7 @@ export interface StripPart {
   readonly labels: Html;
 }
 
-/** Renders days of a month. The first row is the day of `firstMs`, and there are `shown` rows in total. */
+/** Renders some days of a month. The whole plot has `shown` rows, and its first row is the day that starts at `firstMs`. */
 export function stripPart(
   days: readonly StripDay[],
   { firstMs, shown }: { readonly firstMs: number; readonly shown: number },
@@ -177,7 +178,7 @@ ${drawBars(parts.map(({ paths }) => paths))}${parts.map(({ labels }) => labels)}
 </svg></figure>`;
 }
 
-/** Explains the bars. Shown below the plots that contain them. */
+/** Legend for the bars, shown below the plots. */
 export const STATE_KEY = html`<p class="muted key-line"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></p>`;
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
@@ -202,12 +203,12 @@ function stripSummary(parts: readonly StripPart[]): string {
   return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }
 
-/** The table shows at most this many incidents, the newest ones. */
+/** Maximum number of incidents in the table, newest first. */
 const MAX_INCIDENTS = 40;
 
 /**
- * Lists the month's incidents, newest first. `placeless` is the number of bad blocks from before the first reading, which are
- * counted by day but not by hour.
+ * Lists the month's incidents, newest first. `placeless` is the number of bad blocks before the first reading, which are counted
+ * by day but not by hour.
  */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
   const text =
@@ -234,7 +235,7 @@ export function incidentTable(incidents: readonly CostedIncident[], placeless: b
   }`;
 }
 
-/** Counts bad blocks that are counted in days but not in any hour. */
+/** Returns the number of bad blocks that are counted by day but not by hour. */
 export function placelessBlocks(ledger: LedgerView, { fromMs, toMs }: HourRange): bigint {
   return badEstimates(ledger.days(fromMs, toMs)) - badEstimates(ledger.hours(fromMs, toMs));
 }
@@ -262,7 +263,7 @@ export function ratePoints(
     const soFar = successRate(sum);
     return soFar === undefined ? [] : [{ atMs: Math.min(nowMs, dayMs + SPANS.day), ratio: toRatio(soFar) }];
   });
-  // Use the month's own count for the last point, because it is exact and days are only shares of it.
+  // Use the month's own count for the last point: it is exact, and the daily counts only split it up.
   return rate === undefined ? points : [...points.slice(0, -1), { atMs: nowMs, ratio: toRatio(rate) }];
 }
 
@@ -271,10 +272,10 @@ const PLOT_HEIGHT = 190;
 const RIGHT = PLOT_WIDTH - 46;
 const TOP = 8;
 const BASE = PLOT_HEIGHT - 20;
-/** The axis covers at least this range, so that small differences are not drawn as cliffs. */
+/** Minimum range of the axis, so that small differences are not drawn as cliffs. */
 const LEAST_RANGE = 0.02;
 
-/** Width of the label "end of month" plus half of "now" next to it. */
+/** Width of the label "end of month" plus half the width of the label "now" next to it. */
 const END_LABEL = 100;
 
 /** Draws the month's rate, the boundaries, and the forecast with its band. */

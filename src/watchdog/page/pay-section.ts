@@ -130,7 +130,7 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
   return risks;
 }
 
-/** Returns when part of the pay is lost, at the last hours' loss rate if that is too high and otherwise at the lasting rate. */
+/** Returns when part of the pay will be lost, at the last hours' loss rate if that is too high, or else at the lasting rate. */
 function lossOf(
   { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
   { least }: Policy,
@@ -146,7 +146,7 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/** Returns a tier's tone. Values are never green, because the last poll's values stay when the watchdog sees nothing. */
+/** Returns a tier's tone. Values are never green, because they stay on the page even if the watchdog no longer sees anything. */
 function tierTone(tier: Tier): Fact["tone"] {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }
@@ -236,7 +236,7 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
   return html`<h2>Allowance</h2>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}${regimeTable(assessment)}`;
 }
 
-/** Shows how the month ends if the rest of it is like the last hours, the last days, or the month so far. */
+/** Shows how the month ends if the rest of the month is like the last hours, the last days, or the month so far. */
 function regimeTable(assessment: Assessment): Html | undefined {
   const forecast = foundedForecast(assessment);
   if (forecast === undefined) return undefined;
@@ -292,7 +292,7 @@ export function monthSection(months: readonly MonthStatus[]): Html {
   return html`<h2>Months</h2>${dataTable({ caption: "By the specification's boundaries", columns, rows: months })}`;
 }
 
-/** Formats an amount with at most six digits; its title gives the exact value. */
+/** Formats an amount with at most six digits, and with the exact value as a tooltip. */
 function money(cents: bigint, { currency }: Assessment["policy"]): Html {
   const exact = formatCents(cents, currency, "\u202f");
   const short = formatShort(cents, { name: currency ?? "", exponent: 2 }, "\u202f").trimEnd();

@@ -13,27 +13,27 @@ import { sparkline, type Trend } from "../../platform/web/plots.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { BARS, type HourState, stateOf } from "./month-plots.ts";
 
-/** The states that a validator's pay can be in this month, most serious first. */
+/** Possible states of a validator's pay this month, most serious first. */
 const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** How the pages describe what happens to a part of the pay. */
+/** How the pages describe whether a part of the pay can still be lost. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
 type PayState = (typeof PAY_STATES)[number];
 
-/** One sentence about how a validator is paid, without times. */
+/** Summarizes a validator's pay in one sentence, without times. */
 export interface PayStatus {
   readonly kind: PayState;
   readonly tone: Tone;
   readonly headline: string;
-  /** The same in two words, for tables. */
+  /** The headline in a few words, for tables. */
   readonly short: string;
 }
 
 /**
  * Returns a validator's pay status, which is never good if the last poll is old, no node could be read, or nothing was counted.
- * If hardly any blocks have been seen this month, the rate of recent days is used; without it, it is too early to say. A lost
- * boundary or a firing alert is shown even then.
+ * If very few blocks have been counted this month, the status is based on the rate of recent days or hours. If that rate is
+ * unknown, it is too early to tell, but a lost boundary or a firing alert is shown even then.
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status, "none") === "lost")
@@ -51,7 +51,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   const rate = rateText(status);
   const short = tier === "none" ? "losing all" : "losing";
   const [worst] = firingOf(status.alerts);
-  // Show the cause, which says more than the rate. The line below shows the rate.
+  // Show the cause, which says more than the rate. The page shows the rate below the headline.
   if (worst?.rule.severity === "critical")
     return payStatus("bad", "losing", short, `Losing: ${lowerFirst(worst.rule.condition.title)}`);
   if (tier === "none") return payStatus("bad", "losing", short, `Losing: this month pays nothing at ${rate}`);
@@ -81,7 +81,7 @@ function paidStatus(
       `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const pending = status.alerts.find(
-    // An alert that waits for the end of a grace period is probably the aftermath of a cause that has ended.
+    // An alert delayed by a grace period is probably the aftermath of a cause that has ended.
     ({ state, rule }) =>
       state?.phase === "pending" && state.heldUntilMs === undefined && rule.severity !== "info",
   );
@@ -102,13 +102,13 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** Returns the tier in which the month ends if the current loss continues. Without a forecast, the current rate's tier. */
+/** Returns the tier in which the month ends if the current loss continues or, without a forecast, the current rate's tier. */
 function expectedTier(status: WatchdogStatus): Tier | undefined {
   const forecast = foundedForecast(status.assessment)?.tiers.middle;
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/** Names the rate behind {@link expectedTier}: "its current rate", "the rate of recent days", "the rate of its forecast". */
+/** Names the rate behind {@link expectedTier}, for example "its current rate" or "the rate of recent days". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
   return expectedTier(status) === tierNow(status) ? "its current rate" : "the rate of its forecast";
@@ -120,7 +120,7 @@ function earlyText({ assessment, current }: WatchdogStatus): string {
   return `Too early to say: ${seen} of this month seen, ${missed === 0n ? "none" : grouped(missed)} of them bad`;
 }
 
-/** Returns the firing alerts that matter for pay, most severe first. Within a severity, alerts caused by others come last. */
+/** Returns the firing alerts that matter for pay, most severe first. Within a severity, muted alerts come last. */
 function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   const order = { critical: 0, warning: 1, info: 2 } as const;
   const rank = ({ rule, state }: AlertStatus): number =>
@@ -130,7 +130,7 @@ function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Returns the firing alerts that are not muted by others. */
+/** Returns the firing alerts that are not muted by other alerts. */
 export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }
@@ -165,7 +165,7 @@ export interface ValidatorEntry {
   readonly pay: PayStatus;
 }
 
-/** Sums up all validators in one sentence. */
+/** Summarizes all validators in one sentence. */
 export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
   const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (worst === undefined || worst.pay.kind === "paid")

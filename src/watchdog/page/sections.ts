@@ -43,7 +43,7 @@ ${absent.length > 0 && html`<p>The chain has no ${absent.join(" and no ")}: what
 ${dataTable({ caption: "At the last poll", columns, rows: sources.filter(({ isAbsent }) => !isAbsent) })}`;
 }
 
-/** The names of modules that a chain may lack. */
+/** Names of modules that a chain may lack. */
 const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-prices": "price module",
   "chain-revenue": "revenue module",
@@ -61,7 +61,7 @@ function endpointText({ endpoints = [] }: SourceStatus): Html | string {
 
 function sourceBadge({ name, up }: SourceStatus): Html {
   if (up) return badge("good", "up");
-  // Current programs serve no such page.
+  // Current programs do not serve this page.
   return name === "oracle-metrics" ? badge("unknown", "not served") : badge("bad", "down");
 }
 
@@ -98,7 +98,7 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** Shows who is notified, and which notifications are pending or were never delivered. `pending` counts them by channel. */
+/** Shows the channels, and the notifications that were never delivered. `pending` counts pending notifications by channel. */
 export function notificationSection(
   channels: readonly ChannelState[],
   lost: readonly LostDelivery[],
@@ -145,7 +145,7 @@ export interface AlertContext {
   readonly isPolled: boolean;
   /** URL of the runbook folder, with a trailing slash. If empty, the watchdog's own runbooks are used. */
   readonly runbooks: string;
-  /** Returns a firing alert's cost so far; undefined if the alert is not about missed votes. */
+  /** Returns a firing alert's cost so far, or undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState) => Cost | undefined;
   /** Who is notified if nobody acknowledges an alert. If absent, nothing is escalated. */
   readonly escalation?: Escalation | undefined;
@@ -153,10 +153,10 @@ export interface AlertContext {
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** More alerts than this are folded. */
+/** Maximum number of visible lines. Further alerts are collapsed. */
 const MAX_LINES = 8;
 
-/** Lists firing, pending and recently resolved alerts, one line each. A line expands to show meaning, cost and action. */
+/** Lists firing, pending and recently resolved alerts, one line each. Each line expands to show meaning, cost and action. */
 export function alertLines(alerts: readonly AlertStatus[], context: AlertContext): Html {
   const open = alerts.flatMap((alert): readonly OpenAlert[] =>
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
@@ -195,7 +195,7 @@ function item({ alert, consequences }: CauseGroup<OpenAlert>, context: AlertCont
 `;
 }
 
-/** Lists in small print the alerts caused by another alert, each with its runbook and its place on the page. */
+/** Lists the alerts caused by another alert in small print. Each has an anchor and a link to its runbook. */
 function consequenceList(consequences: readonly OpenAlert[], { runbooks }: AlertContext): Html {
   const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
     const { name, title } = condition;
@@ -205,7 +205,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Alert
   return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
-/** Says who is working on a firing alert or, if nobody is, when others are notified. */
+/** Says who has acknowledged a firing alert or, if nobody has, when the alert escalates. */
 function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;

@@ -42,8 +42,8 @@ export interface LastDay {
 }
 
 /**
- * Groups the minutes of the last 24 hours into quarter-hours. Minutes are stored for 12 hours. An older quarter-hour has its
- * hour's state, unless the stored minutes contain all of the hour's blocks because counting began during it.
+ * Groups the last 24 hours into quarter-hours. Minutes are stored for only 12 hours, so an older quarter-hour takes the state of
+ * its hour, unless the stored minutes contain all of that hour's blocks because counting began during the hour.
  */
 export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
   const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
@@ -134,16 +134,16 @@ function daySummary(slots: readonly HourState[], { good, bad, unknown }: BlockCo
 
 export interface PlotsDeps {
   readonly clock: Clock;
-  /** Returns a validator's counts in memory; undefined before the first reading. */
+  /** Returns a validator's counts from memory, or undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
+  /** Returns the counts from memory plus older counts from disk. May throw, e.g. if the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "history">;
 }
 
 export interface ValidatorPlots {
   readonly lastDay: Html;
-  /** The month hour by hour, up to now. */
+  /** The month up to now, hour by hour. */
   readonly month: Html;
   /** Undefined before the first poll. */
   readonly forecast: Html | undefined;
@@ -151,7 +151,7 @@ export interface ValidatorPlots {
 }
 
 interface MonthPart {
-  /** The first day of the month that is shown. */
+  /** Start of the first day shown. */
   readonly firstMs: number;
   readonly strip: StripPart;
   readonly incidents: readonly Incident[];
@@ -161,8 +161,8 @@ interface MonthPart {
 type PlotSource = ReturnType<typeof incidentSourceOf>;
 
 /**
- * Creates a renderer for plots, which returns undefined if no block has been counted yet. Past days are rendered again only if
- * their counts or alerts have changed, because they take most of the work and all reads from disk.
+ * Creates a function that renders a validator's plots, or returns undefined before the first reading. Past days account for most
+ * of the work and all disk reads, so they are rendered again only if their counts, their alerts or the policy have changed.
  */
 export function createPlots({
   clock,
@@ -182,7 +182,7 @@ export function createPlots({
       known.set(validator, { key, part });
       return part;
     } catch {
-      // Use the state in memory, because the page matters most when something fails, e.g. the disk with the state.
+      // Fall back to the state in memory: the page matters most when something fails, e.g. the disk that stores the state.
       return monthPart(source, range, endMs);
     }
   };
@@ -213,8 +213,8 @@ export function createPlots({
 }
 
 /**
- * Returns a part of the month, which is shown up to `endMs`. If `firstMs` is absent, this is the first part. It starts at its
- * first day with a block or, if there is none, after the range.
+ * Returns a part of the month, which is shown up to `endMs`. If `firstMs` is absent, this is the first part: it starts at the
+ * first day with a block or, if no day has a block, at the end of the range.
  */
 function monthPart(source: PlotSource, range: HourRange, endMs: number, firstMs?: number): MonthPart {
   const { ledger, policy } = source;

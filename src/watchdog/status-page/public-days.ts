@@ -7,12 +7,12 @@ import { incidentsOf, joinIncidents } from "../alerts/incidents.ts";
 import { type Incident, type IncidentSource, SCATTERED } from "../alerts/miss-causes.ts";
 import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
-/** How many days the page shows, including today. */
+/** Number of days on the page, including today. */
 export const SHOWN_DAYS = 90;
 
 /**
  * A day's state. The rate of its known blocks is "good" at or above the full-reward boundary, "weak" between the boundaries, and
- * "bad" below both. "unknown" means that most of the day is unknown.
+ * "bad" below both. The state is "unknown" if most of the day is unknown.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 
@@ -22,17 +22,17 @@ export type DayState = (typeof DAY_STATES)[number];
 export interface PublicDay {
   readonly dayMs: number;
   readonly state: DayState;
-  /** Success rate of the blocks whose result is known. Undefined if there are none. */
+  /** Success rate of the blocks with known results. Undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** How much of the day so far is unknown, from 0 to 1. */
+  /** Fraction of the day so far that is unknown, from 0 to 1. */
   readonly unknownShare: number;
 }
 
-/** The time during which results are known. */
+/** The period for which results are known. */
 export interface SeenTimes {
-  /** When counting began. Undefined if nothing is counted. */
+  /** When counting began. Undefined if nothing has been counted. */
   readonly fromMs: number | undefined;
-  /** When a node was last read. Undefined if none was. */
+  /** When a node was last read. Undefined if no node has been read. */
   readonly untilMs: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function firstDayMs(nowMs: number): number {
   return startOfDay(nowMs) - (SHOWN_DAYS - 1) * DAY_MS;
 }
 
-/** Returns when counting began for a source; undefined if nothing is counted. */
+/** Returns when counting began for a source, or undefined if nothing has been counted. */
 export function countedFromMs(ledger: LedgerView, source: LedgerSource): number | undefined {
   const times = ledger.months(source).map(({ coveredFromMs }) => coveredFromMs);
   return times.length === 0 ? undefined : Math.min(...times);
@@ -81,7 +81,7 @@ function publicDay(
 
 const TIER_STATES = { full: "good", proportional: "weak", none: "bad" } as const;
 
-/** Returns a day's counts, with estimated results counted as unknown. */
+/** Returns a day's counts, with estimated results treated as unknown. */
 function knownCounts(day: Rollup | undefined): BlockCounts {
   if (day === undefined) return NO_BLOCKS;
   const { good, bad } = day.estimated;
@@ -89,7 +89,7 @@ function knownCounts(day: Rollup | undefined): BlockCounts {
   return { good: counts.good - good, bad: counts.bad - bad, unknown: counts.unknown + good + bad };
 }
 
-/** Returns the fraction of a day, up to now, that is before counting began or after the last reading. */
+/** Returns the fraction of a day, up to now, that precedes the start of counting or follows the last reading. */
 function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
   const endMs = Math.min(dayMs + DAY_MS, nowMs);
   if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;
@@ -98,9 +98,9 @@ function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: numbe
 }
 
 export interface Uptime {
-  /** Success rate of all blocks whose result is known; undefined if there are none. */
+  /** Success rate of all blocks with known results. Undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** On how many days most results are known. */
+  /** Number of days for which most results are known. */
   readonly knownDays: number;
 }
 
@@ -127,7 +127,7 @@ export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
 /** Halts and gaps shorter than this are not incidents. */
 const LEAST_EVENT_MS = 5 * MINUTE_MS;
 
-/** Reads the incidents, halts and gaps in [fromMs, toMs). Scattered blocks are not shown to the public. */
+/** Reads the incidents, halts and gaps in [fromMs, toMs). Scattered bad blocks are not shown to the public. */
 export function readHistory(source: IncidentSource, fromMs: number, toMs: number): PublicHistory {
   const { ledger } = source;
   const incidents = incidentsOf(source, fromMs, toMs).filter(({ cause }) => cause !== SCATTERED);
@@ -147,7 +147,7 @@ export function readHistory(source: IncidentSource, fromMs: number, toMs: number
   };
 }
 
-/** Joins the histories before and after a given time. The two parts of an incident that spans it become one. */
+/** Joins the histories before and after a point in time. Merges the two parts of an incident that spans it. */
 export function joinHistories(
   past: PublicHistory,
   recent: PublicHistory,

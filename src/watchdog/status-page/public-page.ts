@@ -16,8 +16,8 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 .ends{font-size:.85rem}`;
 
 /**
- * Reloads the page unless it is in use or its server does not respond, and marks the page as old once it is. Otherwise, a
- * page in an open tab, in a cache or in an exported file would appear to be current.
+ * Reloads the page unless the reader is using it or the server does not respond. Marks the page as old once its data is
+ * stale, because a page in an open tab, a cache or an exported file would otherwise appear to be current.
  */
 const SCRIPT = `"use strict";
 (() => {
@@ -40,13 +40,13 @@ setInterval(tell, 5000);
 if (reload) setInterval(load, reload * 1000);
 })();`;
 
-/** The page's content policy, which allows only its own style and script, and its own server. */
+/** The page's content security policy, which allows only the page's own style, script and server. */
 export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, [
   "connect-src 'self'",
   "form-action 'none'",
 ]);
 
-/** Each state's tone, and its words in the table of validators. */
+/** Tone and label for each validator state. */
 const STATES: Readonly<Record<PublicState, readonly [Tone, string]>> = {
   outage: ["bad", "outage"],
   unknown: ["unknown", "no current data"],
@@ -59,7 +59,7 @@ const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
   votes: "Oracle votes in blocks",
 };
 
-/** Renders the page as a complete document. Browsers reload it after `reloadSeconds`, or never if undefined, as in a file. */
+/** Renders a complete document. Browsers reload it every `reloadSeconds`, or never if undefined, as for an exported file. */
 export function publicPage(
   status: PublicStatus,
   { reloadSeconds }: { readonly reloadSeconds: number | undefined },
@@ -95,7 +95,7 @@ ${rawElement("script", SCRIPT)}
   return `<!doctype html>\n${body.text}\n`;
 }
 
-/** The policy for files, in which a document cannot forbid others to frame it. */
+/** The policy for exported files. A `meta` element cannot forbid framing. */
 const FILE_POLICY = PUBLIC_PAGE_POLICY.replace("; frame-ancestors 'none'", "");
 
 const KEY = html`<span class="entry"><span class="key k-good"></span>tall: success</span> <span class="entry"><span class="key k-weak"></span>middle: reduced</span> <span class="entry"><span class="key k-bad"></span>short: outage</span> <span class="entry"><span class="key k-none"></span>outline: not known</span>`;
@@ -140,9 +140,9 @@ ${dayBars(days, `${title}, ${NAMES[name]}, last ${SHOWN_DAYS} days: ${daysInWord
 
 const CELL = 8;
 const HEIGHT = 40;
-/** The height of each state's bar. States differ in shape, not just in colour. */
+/** Bar height for each state. States differ in shape, not just in colour. */
 const HEIGHTS: Readonly<Record<Exclude<DayState, "unknown">, number>> = { good: 40, weak: 27, bad: 14 };
-/** Unknown parts smaller than this are not drawn. */
+/** Unknown shares smaller than this are not drawn. */
 const LEAST_SHARE = 0.005;
 
 /** Draws one bar per day. The unknown part of a day is outlined above its bar. */
@@ -180,7 +180,7 @@ function dayInWords({ dayMs, rate, unknownShare }: PublicDay): string {
   return `${day}: ${formatPercent(rate)} %${unknown}`;
 }
 
-/** The summary names at most this many days. */
+/** Maximum number of days named in the summary. */
 const NAMED = 20;
 
 /** Describes the bars in words: how many days had each state, and which days were not good. */

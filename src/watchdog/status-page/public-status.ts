@@ -11,7 +11,7 @@ import type { PublicDay, PublicHistory, Uptime } from "./public-days.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 import { isSymptom, NO_CAUSE } from "../alerts/miss-causes.ts";
 
-/** A row of the page. */
+/** A row on the page. */
 export interface PublicComponent {
   readonly name: ComponentName;
   readonly days: readonly PublicDay[];
@@ -40,10 +40,10 @@ export interface PublicValidator {
   readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
 }
 
-/** At most this many incidents are shown per validator, the newest ones. */
+/** Maximum number of incidents shown per validator, newest first. */
 const MAX_INCIDENTS = 20;
 
-/** An incident is ongoing if the validator is in an outage and the incident's last bad block is not older than this. */
+/** During an outage, an incident is ongoing if its last bad block is no older than this. */
 const ONGOING_MS = 10 * MINUTE_MS;
 
 interface PublicInput {
@@ -115,14 +115,14 @@ function publicIncidents(input: PublicInput): readonly PublicIncident[] {
 
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data, which is the oldest of the validators' last polls. Undefined before the first poll. */
+  /** Time of the data: the oldest of the validators' last polls. Undefined until every validator has been polled. */
   readonly asOfMs: number | undefined;
-  /** From this age on, in ms, the data says nothing about the current state. */
+  /** Age, in ms, beyond which the data says nothing about the current state. */
   readonly staleMs: number;
   readonly validators: readonly PublicValidator[];
 }
 
-/** Returns the validator with the most serious state. */
+/** Returns the validator in the most serious state. */
 export function gravest({ validators }: PublicStatus): PublicValidator | undefined {
   const rank = ({ present }: PublicValidator): number => PUBLIC_STATES.indexOf(present.state);
   return validators.toSorted((a, b) => rank(a) - rank(b))[0];
@@ -171,15 +171,15 @@ function componentJson({ name, days, uptime }: PublicComponent): JsonObject {
   };
 }
 
-/** Formats a fraction as a percentage with one decimal. Only zero is shown as 0.0, and only one as 100.0. */
+/** Formats a fraction as a percentage with one decimal. Only 0 is shown as 0.0, and only 1 as 100.0. */
 export function unknownPercent(share: number): string {
   if (share <= 0 || share >= 1) return share <= 0 ? "0.0" : "100.0";
   return Math.min(99.9, Math.max(0.1, Math.round(share * 1000) / 10)).toFixed(1);
 }
 
 /**
- * How causes of incidents are described to the public, without naming machines, programs or alerts. The keys are names of
- * conditions and kinds of ledger events.
+ * Public descriptions of incident causes, which name no machines, programs or alerts. The keys are condition names and ledger
+ * event kinds.
  */
 const WORDS: Readonly<Record<string, string>> = {
   "sidecar-down": "The price service did not respond",
@@ -217,7 +217,7 @@ export function publicCause(cause: string): string {
 
 const OTHER = "A technical problem";
 
-/** The states of a validator, most serious first. */
+/** A validator's possible states, most serious first. */
 const PUBLIC_STATES = ["outage", "unknown", "degraded", "operational"] as const;
 
 export type PublicState = (typeof PUBLIC_STATES)[number];
@@ -241,14 +241,14 @@ interface PresentInput {
   /** True if the last poll is old or could not read any node. */
   readonly isBlind: boolean;
   readonly alerts: readonly OpenAlert[];
-  /** The blocks of the last five minutes. */
+  /** Block counts from the last five minutes. */
   readonly recent: BlockCounts;
   readonly least: LeastRates;
 }
 
 /**
- * Determines the current state. It is never operational if nothing can be seen, if there were no blocks, or while a critical
- * alert is firing or pending. Alerts about the month's pay say nothing about the current state.
+ * Determines the current state, which is never operational if nothing can be seen, if there were no recent blocks, or while a
+ * critical alert is firing or pending. Alerts about the month's pay are ignored: they say nothing about the current state.
  */
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
   if (isBlind) return { state: "unknown", text: "No current data" };

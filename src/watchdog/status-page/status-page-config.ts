@@ -4,7 +4,7 @@ import type { ListenAddress } from "../../platform/config/config-fields.ts";
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 
-/** Rows for each validator on the status page, with the counts that they show. */
+/** A validator's rows on the status page, and the source of each row's counts. */
 export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const satisfies Readonly<
   Record<string, LedgerSource>
 >;
@@ -24,7 +24,7 @@ export interface ShownValidator {
 
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Host names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise any name. */
+  /** Host names allowed besides the loopback names. Default: none on a loopback address, otherwise any name. */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
@@ -32,7 +32,7 @@ export interface StatusPageConfig {
   readonly hasAmounts: boolean;
 }
 
-/** Maximum number of validators on one page, which shows 90 days for each and must stay small. */
+/** Maximum number of validators on one page. The page shows 90 days per validator and must stay small. */
 export const MAX_SHOWN = 50;
 
 function titleField() {
@@ -85,7 +85,7 @@ interface FileWithPage {
   readonly validators?: readonly { readonly name: string }[] | undefined;
 }
 
-/** Adds an issue for each validator on the page that is not in the file, and if there are too many validators for one page. */
+/** Adds an issue for each listed validator that is unknown or a duplicate, and if there are too many validators for one page. */
 export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
   const { status_page: page } = file;
   if (page === undefined) return;
@@ -109,7 +109,7 @@ interface PageValidator {
   readonly hasVotes: boolean;
 }
 
-/** Returns the settings for a page with these validators. Without a section, all settings have their default values. */
+/** Returns the status page's settings. If the file has no section for the page, all settings have their default values. */
 export function statusPageOf(
   page: StatusPageFile = statusPageSchema.parse({}),
   all: readonly PageValidator[],

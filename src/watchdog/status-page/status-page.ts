@@ -20,9 +20,9 @@ import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
 export interface StatusPageDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Returns the counts in memory; undefined before the first reading. */
+  /** Returns a validator's counts from memory, or undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Returns the same counts, plus older ones. May throw, e.g. if the disk fails. */
+  /** Returns the counts from memory plus older counts from disk. May throw, e.g. if the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alertHistory: () => readonly PastAlert[];
   /** Longest normal time between the ends of two polls. */
@@ -31,7 +31,7 @@ export interface StatusPageDeps {
 }
 
 export interface StatusPage {
-  /** Updates the page with a validator's state after its poll. */
+  /** Updates the page with a validator's status after a poll. */
   readonly update: (status: WatchdogStatus) => void;
   readonly routes: readonly HttpRoute[];
 }
@@ -48,8 +48,9 @@ interface Entry {
 }
 
 /**
- * Creates the page at `GET /`, and the same content as JSON. The page has its own HTTP server without any other routes. It is
- * rendered on request, at most once per poll. Data from before yesterday is read during a poll, at most once per hour.
+ * Creates the page at `GET /` and the same content as JSON at `GET /status.json`, on an HTTP server without any other routes.
+ * The page is rendered on request, at most once per poll. Data from before yesterday is read during a poll, at most once per
+ * hour.
  */
 export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps): StatusPage {
   const { clock, pollMs, intervalMs } = deps;
@@ -118,7 +119,7 @@ function reply(contentType: string, body: string, cachedSeconds: number): HttpRe
   };
 }
 
-/** Returns a function that creates a value again only when part of its key has changed. */
+/** Returns a function that recreates its value only if part of the key has changed. */
 function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   let last: { readonly key: readonly unknown[]; readonly value: T } | undefined;
   return (key, create) => {
@@ -128,7 +129,7 @@ function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   };
 }
 
-/** Returns the page's key. Polls change it; once they stop, time does. */
+/** Returns the cache key for a validator. It changes with each poll, each day and, once polls have stopped, each minute. */
 function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
   if (entry === undefined) return [];
   const polledAtMs = entry.status.polledAtMs ?? 0;
@@ -162,12 +163,12 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   });
 }
 
-/** Returns the start of yesterday, from which on all days are in memory. */
+/** Returns the start of yesterday. All days from then on are in memory. */
 function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/** Creates a function that reads the history before yesterday, and reads it again after an hour because gaps are filled later. */
+/** Creates a function that returns the history before yesterday. Reads it again after an hour, because gaps are filled later. */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<string, Readonly<{ cutMs: number; atMs: number; past: PublicHistory }>>();
   return (status) => {
@@ -185,13 +186,13 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
       known.set(validator, { cutMs, atMs: nowMs, past });
       return past;
     } catch {
-      // The page is needed most when something fails, e.g. the disk with the state.
+      // Fall back to what is in memory: the page is needed most when something fails, e.g. the disk that stores the state.
       return found?.past ?? read(deps.ledger(validator));
     }
   };
 }
 
-/** Returns the time of this process's last reading of a node or, before there is one, of the last counted minute. */
+/** Returns when this process last read a node or, if it has not read any, when the last counted minute ended. */
 function seenAt(
   { sources }: WatchdogStatus,
   ledger: LedgerView | undefined,
@@ -225,10 +226,10 @@ function presentNow(
 
 interface ExportedValidator extends IncidentSource {
   readonly policy: Policy;
-  /** The current month. */
+  /** The current month's assessment. */
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
-  /** Absent if the watchdog is older and does not report pending alerts. */
+  /** Absent if the watchdog's version is too old to report pending alerts. */
   readonly pending?: readonly Omit<OpenAlert, "phase">[];
 }
 
@@ -243,7 +244,7 @@ interface ExportedState {
 /** If the last poll is older than this, it says nothing about the current state. */
 const STALE_MS = 2 * MINUTE_MS;
 
-/** An exported file is expected to be replaced regularly, and is considered old if this has not happened for this long. */
+/** An exported file should be replaced regularly. The file is considered old once its data is older than this. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
