@@ -266,7 +266,7 @@ function sortOut(
   range: Span,
 ): { readonly problems: readonly ProblemSpan[]; readonly unknown: readonly Span[] } {
   const starting = spans.filter(({ code }) => code === "starting");
-  // Ignore the time since the last record, which may be up to a second old.
+  // The gap after the last record is not a stop if it is short.
   const stopped = gapsOf(runs, range).filter(
     ({ fromMs, untilMs }) => untilMs < range.untilMs || untilMs - fromMs > RECORD_MS,
   );
@@ -276,6 +276,7 @@ function sortOut(
   };
 }
 
+/** A record this recent is current. Records are made every second. */
 const RECORD_MS = 5_000;
 
 function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Span): string {
