@@ -43,6 +43,7 @@ export const NATIVE_MODULES = {
  */
 const FIRST = [
   "test/relayer/integration/faults",
+  "test/fuzz/campaigns",
   SIMULATION,
   "test/stack/first-page",
   "test/stack/afternoon-of-faults",
@@ -61,10 +62,11 @@ const FIRST = [
   "test/e2e/ibc-relayer",
   "test/e2e/",
   "test/relayer/integration/endpoints",
-  "test/watchdog/month",
   "test/relayer/integration/compatibility",
-  "test/fuzz/",
+  "test/watchdog/month",
+  "test/fuzz/relayer/fee-market",
   "test/relayer/integration/",
+  "test/fuzz/",
   "test/localnet/integration/network/hostile-contracts",
   "test/cli/integration/",
   "test/vectors/dex/",

@@ -36,7 +36,10 @@ export function createWakeSignal() {
 
 export type ChangeSignal = ReturnType<typeof createChangeSignal>;
 
-/** Creates a signal that wakes callers waiting for a change. Its version, initially 0, reveals changes from before the wait. */
+/**
+ * Creates a signal that wakes callers waiting for a change. The version starts at 0 and counts changes, so that a caller also notices a
+ * change from before its wait.
+ */
 export function createChangeSignal(clock: Pick<Clock, "sleep">) {
   const wakeSignal = createWakeSignal();
   let version = 0;

@@ -89,7 +89,7 @@ export type BatchBudget = ReturnType<typeof createBatchBudget>;
  * transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
-  // At 1/1024, a transaction contains a single result. A smaller share would not change that but would take longer to grow.
+  // At 1/1024, a transaction contains a single result. A smaller share would send just as little, but take longer to grow.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {

@@ -100,7 +100,10 @@ function stillAhead(
   };
 }
 
-/** Returns the prepared results sent after `ready`: they no longer fit in the block or, above the ceiling, are not urgent. */
+/**
+ * Returns the prepared results that must let `ready` go first: those that no longer fit in the block and, while the price is above the
+ * ceiling, those that are not urgent.
+ */
 function outranked(state: SubmitterState, ready: readonly Entry[]): ReadonlySet<Entry> {
   const { prepared, block, gas } = state;
   const planned = new Set(prepared.flatMap(({ entries }) => entries));

@@ -114,8 +114,8 @@ function advanceActive(
 ): AlertState {
   if (current?.phase === "firing")
     return { ...current, reason, badness, clearSinceMs: undefined, lastActiveMs: nowMs };
-  // Restart the time after a gap in polling, because the condition may have been clear in between. Also restart it after the
-  // clock has stepped back, because the times cannot be compared.
+  // Restart the time after a gap in polling, because the condition may have been clear in between. Also restart the
+  // time after the clock was set back, because times from before and after cannot be compared.
   const continues =
     current !== undefined &&
     nowMs - current.lastActiveMs <= Math.max(forMs, gapMs) &&

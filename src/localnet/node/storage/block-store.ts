@@ -197,7 +197,7 @@ function createBlockPruning(
   const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
   const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
   const removeBlock = database.prepare("DELETE FROM blocks WHERE height = ?");
-  // Keep the newest set at or below the lowest block, because the set for a height may be stored at a lower height.
+  // A set is stored only at the height at which it changed, so the lowest block may need a set from a lower height.
   const removeSets = database.prepare(
     "DELETE FROM validator_sets WHERE height < (SELECT MAX(height) FROM validator_sets WHERE height <= ?)",
   );

@@ -144,7 +144,7 @@ export const historicalInfos = createMap(
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);
-  // The entries to delete are adjacent. There is more than one only after the parameter has been lowered.
+  // The entries to delete are adjacent. Usually it is one entry; there are more only after `historical_entries` has been lowered.
   for (let old = context.height - entries; old >= 0n && historicalInfos.has(context, old); old -= 1n)
     historicalInfos.delete(context, old);
   if (entries === 0n) return;
