@@ -33,18 +33,18 @@ function priceField() {
 const portNumber = z.int().min(1).max(65_535);
 
 const PORT_TEXTS = {
-  localRpc: "RPC and WebSocket of the local chain",
-  localRest: "REST of the local chain",
-  localGrpc: "gRPC of the local chain",
-  localMetrics: "metrics of the local chain",
-  remoteRpc: "RPC and WebSocket of the remote chain",
-  remoteRest: "REST of the remote chain",
-  remoteGrpc: "gRPC of the remote chain",
-  prices: "prices of the sidecar",
-  oracleMetrics: "metrics of the sidecar's prices",
-  sidecarMetrics: "metrics of the sidecar's process",
-  relayer: "the interchain-query relayer of relaywatch up",
-  watchdog: "the oracle watchdog of relaywatch up",
+  localRpc: "RPC and WebSocket for the local chain",
+  localRest: "REST for the local chain",
+  localGrpc: "gRPC for the local chain",
+  localMetrics: "metrics for the local chain",
+  remoteRpc: "RPC and WebSocket for the remote chain",
+  remoteRest: "REST for the remote chain",
+  remoteGrpc: "gRPC for the remote chain",
+  prices: "sidecar prices",
+  oracleMetrics: "sidecar price metrics",
+  sidecarMetrics: "sidecar process metrics",
+  relayer: "the interchain-query relayer in relaywatch up",
+  watchdog: "the oracle watchdog in relaywatch up",
   control: "the control API",
   sidecarControl: "the control API of a sidecar in a separate process",
 } satisfies Readonly<Record<keyof Ports, string>>;
@@ -121,7 +121,7 @@ function chainFields(part: ChainPart) {
       .array(z.record(z.string(), z.unknown()))
       .max(1_000)
       .default([])
-      .describe("denomination metadata, as in the module bank"),
+      .describe("denomination metadata, as in the bank module"),
     min_gas_prices: z
       .array(priceField())
       .max(100)
@@ -140,7 +140,7 @@ function chainFields(part: ChainPart) {
     query_time: durationField(10)
       .prefault(`${DEFAULT_QUERY_TIME_MS}ms`)
       .describe(
-        "limit on the processor time of a query or simulation. While one runs, the node serves no other request and makes no block",
+        "maximum processor time for a query or simulation. While one runs, the node handles no other requests and makes no blocks",
       ),
     validators: z
       .array(validator)
@@ -166,7 +166,7 @@ function chainFields(part: ChainPart) {
     modules: moduleState
       .default({})
       .describe(
-        "genesis for the modules, added to what the other keys define; missing params take the module's defaults. In wasm.gen_msgs, wasm_byte_code may be file:NAME, which inserts the file's content",
+        "genesis state of modules, added to what the other keys define. Missing params take the module's defaults. In wasm.gen_msgs, wasm_byte_code may be file:NAME to insert the file's content",
       ),
     modules_from: z
       .strictObject({
@@ -174,7 +174,7 @@ function chainFields(part: ChainPart) {
         modules: z.array(z.string().min(1)).min(1).describe("module names"),
       })
       .optional()
-      .describe("copy the genesis of some modules from a genesis document; the key modules takes precedence")
+      .describe("modules whose genesis is copied from a genesis document; the key modules takes precedence")
       .meta({ commentedOut: true, example: { file: "genesis.json", modules: ["wasm", "harpoon"] } }),
   };
 }
@@ -210,13 +210,13 @@ const fileSchema = z.strictObject({
     .strictObject({
       icq: name
         .default(DEFAULT_ROLES.icqRelayer)
-        .describe("account on the local chain with which the relayer in relaywatch up signs"),
+        .describe("local-chain account that signs for the relayer in relaywatch up"),
       ibc_local: name
         .default(DEFAULT_ROLES.ibcRelayer.local)
-        .describe("account on the local chain with which the IBC relayer signs"),
+        .describe("local-chain account that signs for the IBC relayer"),
       ibc_remote: name
         .default(DEFAULT_ROLES.ibcRelayer.remote)
-        .describe("account on the remote chain with which the IBC relayer signs"),
+        .describe("remote-chain account that signs for the IBC relayer"),
     })
     .prefault({})
     .describe("the relayers' accounts"),
@@ -245,15 +245,15 @@ const fileSchema = z.strictObject({
         .prefault([])
         .meta({ initial: [] })
         .describe(
-          "additional light clients of the remote chain that have no connection, named 07-tendermint-1 and so on",
+          "additional light clients of the remote chain, without connections, named 07-tendermint-1 and so on",
         ),
       first_query: z
         .boolean()
         .default(true)
-        .describe("whether query 1 for alice's balance on the remote chain exists; icq-consumer owns it"),
+        .describe("whether query 1, for alice's balance on the remote chain, exists; icq-consumer owns it"),
     })
     .prefault({})
-    .describe("the local chain, which has the interchain queries and the contracts"),
+    .describe("the local chain, which hosts the interchain queries and the contracts"),
   remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which is queried"),
 });
 

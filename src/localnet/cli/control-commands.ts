@@ -85,7 +85,7 @@ export function timeCommand(context: CliContext): Command {
     .addCommand(
       localnetCommand("add")
         .description(
-          "move the chains' time ahead by a duration; a duration above a light client's trusting period expires the client",
+          "move the chains' time ahead by a duration; a duration longer than a light client's trusting period expires the client",
         )
         .argument("<duration>", 'duration, e.g. "21d" or "5m30s", at most 366 days', parseDuration)
         .action((ms: number, options: LocalnetOptions) => ask({ add: durationText(ms) }, options)),
@@ -95,7 +95,7 @@ export function timeCommand(context: CliContext): Command {
         .description("make time pass faster or slower")
         .argument(
           "<factor>",
-          "how many seconds pass on the chains per second on this machine; 0 stops the time, 1 is normal",
+          "how many chain seconds pass per second on this machine; 0 stops the time, 1 is normal",
           parseFactor,
         )
         .action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),

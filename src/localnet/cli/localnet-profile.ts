@@ -8,7 +8,7 @@ import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts
 export function profileOption(): Option {
   return new Option(
     "--profile <name>",
-    "for new chains: how they behave where the specification and the deployed chain differ (see relaywatch localnet profile); default: specification",
+    "the behaviour of new chains where the specification and the deployed chain differ (see relaywatch localnet profile); default: specification",
   ).choices(PROFILE_NAMES);
 }
 

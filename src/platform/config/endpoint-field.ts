@@ -46,7 +46,7 @@ export function tlsSchema(what: string, secrets = processSecretSource) {
     })
     .optional()
     .describe(
-      `the TLS settings for ${what}; proxies are set in the environment as HTTPS_PROXY, HTTP_PROXY and NO_PROXY`,
+      `the TLS settings for ${what}. The environment variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY set proxies`,
     )
     .meta({ commentedOut: true });
 }

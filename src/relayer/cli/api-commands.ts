@@ -117,7 +117,7 @@ export function deadLettersCommand(context: CliContext): Command {
   );
   const acknowledge = change(
     "acknowledge",
-    "remove dead letters that don't need to be sent again",
+    "remove dead letters that do not need to be sent again",
     "the transactions to acknowledge, as <query-id>/<hash>",
     acknowledgeLetters,
   );

@@ -36,7 +36,7 @@ export function relayerReportCommand(context: CliContext): Command {
     .option("--config <file>", "the relayer's configuration; default: the localnet's relayer on this machine")
     .addOption(portOffsetOption())
     .addOption(
-      new Option("--since <duration>", "the time that the report covers, up to now")
+      new Option("--since <duration>", "the period that the report covers, up to now")
         .default(DAY_MS, "24h")
         .argParser(parseDuration),
     );

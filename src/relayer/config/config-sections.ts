@@ -131,7 +131,7 @@ export function spendingSchema() {
         .max(100)
         .optional()
         .describe(
-          "fee budget per calendar month in UTC, in base units or, with gas.display, in display units. The relayer keeps sending, but warns if the month's fees or their forecast exceed the budget",
+          "fee budget per UTC calendar month, in base units or, if gas.display is set, in display units. If the month's fees or their forecast exceed it, the relayer warns but keeps sending",
         )
         .meta({ example: "1500000000", commentedOut: true }),
     })

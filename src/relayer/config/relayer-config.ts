@@ -99,7 +99,7 @@ function fieldsSchema(secrets: SecretSource) {
         id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
         rpc: endpoints(secrets)
           .describe(
-            "RPC endpoints in order of preference, each a URL or {url, name, headers}; an endpoint that fails, lags behind or is much slower is tried last",
+            "RPC endpoints in order of preference, each a URL or {url, name, headers}. An endpoint that fails, lags or is much slower than the others is tried last",
           )
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
@@ -117,12 +117,12 @@ function fieldsSchema(secrets: SecretSource) {
           .meta({ commentedOut: true }),
         value: valueSchema()
           .optional()
-          .describe("value of one display unit, which the page and the reports then also show")
+          .describe("value of one display unit in a currency, which the page and reports also show")
           .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
-            "maximum gas limit, as a multiple of the simulated gas. The limit starts there and then adapts to the gas that transactions actually use",
+            "the initial and maximum ratio of the gas limit to the simulated gas. The relayer adapts the ratio to the gas that transactions actually use",
           ),
         price_multiplier: decimalField()
           .prefault("1.1")
@@ -133,7 +133,7 @@ function fieldsSchema(secrets: SecretSource) {
           .strictObject({
             comfortable: decimalField()
               .describe(
-                "gas price above which the relayer sends only urgent results. Below it, the relayer sends as much as the market bears, and a backlog may raise the price up to it; default: 2 × the market's minimum",
+                "gas price above which the relayer sends only urgent results. Below this price, it sends as much as the market bears. A backlog may raise the price up to this value; default: 2 × the market's minimum",
               )
               .meta({ example: "0.005" }),
           })
@@ -148,12 +148,12 @@ function fieldsSchema(secrets: SecretSource) {
           .describe("gas price to offer on a chain that has no fee market"),
       })
       .prefault({})
-      .describe("gas limits, the gas price and the units of amounts"),
+      .describe("gas limits, gas prices and the units for amounts"),
     connections: z
       .array(connectionSchema(secrets))
       .min(1)
       .max(64)
-      .describe("connections to serve; a slow remote chain does not delay the others")
+      .describe("connections to serve. A slow remote chain delays only its own connections")
       .meta({
         example: [{ id: "connection-0", chain_id: "cosmoshub-4", rpc: ["http://127.0.0.1:26757"] }],
       }),
@@ -184,20 +184,20 @@ function fieldsSchema(secrets: SecretSource) {
       .min(1)
       .optional()
       .describe(
-        "folder for the SQLite file with TX search progress, dead letters and attempts. Without state_dir or store, a restart loses these. Every TX search then starts tx_lookback_blocks before the tip and submits the transactions that it finds again, which costs fees",
+        "folder for the SQLite file that stores TX search progress, dead letters and attempts. Without state_dir or store, a restart loses these. Every TX search then starts tx_lookback_blocks before the tip and submits again the transactions that it finds there, which costs fees",
       )
       .meta({ example: "./relayer-state", reload: "process" }),
     health: healthSchema(),
     store: storeField(secrets)
       .optional()
       .describe(
-        "PostgreSQL database, used instead of state_dir and shared by several instances. Of the instances with the same signer, only the leader submits",
+        "PostgreSQL database, which replaces state_dir and can be shared by several instances. Among instances with the same signer, only the leader submits results",
       )
       .meta({ commentedOut: true, reload: "process" }),
-    lease: leaseSchema().describe("leadership among the instances with the same signer, if store is set"),
+    lease: leaseSchema().describe("how instances with the same signer choose their leader, if store is set"),
     shards: shardsSchema()
       .optional()
-      .describe("split the connections among instances with different signers")
+      .describe("the split of connections among instances with different signers")
       .meta({ commentedOut: true }),
     history: historySchema()
       .describe("how many attempts are stored, and for how long")
@@ -206,7 +206,7 @@ function fieldsSchema(secrets: SecretSource) {
       .describe("rules that select queries worth a higher price than gas.price.comfortable; default: none")
       .meta({ commentedOut: true }),
     spending: spendingSchema().describe(
-      "spending limits per UTC day and signer, and a monthly budget, in gas.denom",
+      "limits on a signer's spending per UTC day and a monthly budget, in gas.denom",
     ),
     http: httpSchema(secrets),
     metrics: z
@@ -251,19 +251,19 @@ function queriesSchema() {
         .max(1_000_000)
         .default(0)
         .describe(
-          "age in local blocks that a KV query's last result must reach before a result with unchanged values is sent; 0 sends every result. Contracts that check a result's height then see an older height",
+          "minimum age of a KV query's last result, in local blocks, before a result with unchanged values is sent; 0 sends every result. Otherwise, contracts that check a result's height see an older height",
         ),
       tx_lookback_blocks: amountField()
         .prefault("100")
-        .describe("number of remote blocks before the tip at which a TX query's first search starts"),
+        .describe("how many remote blocks before the tip a TX query's first search starts"),
       reload_every: durationField(1_000)
         .prefault("1m")
-        .describe("how often to read the whole query list; in between, events announce changes"),
+        .describe("how often to read the whole query list. Between reads, events announce changes"),
       tx_skip_pruned: z
         .boolean()
         .default(true)
         .describe(
-          "whether a search skips blocks that every endpoint has pruned; if not, the query backs off",
+          "whether a search skips blocks that every endpoint has pruned. Otherwise, the query backs off",
         ),
       tx_give_up_after: durationField()
         .prefault("1d")
@@ -286,7 +286,7 @@ function batchSchema() {
     .strictObject({
       gas: amountField()
         .prefault("15000000")
-        .describe("maximum gas per transaction. All senders share the fee market's 30,000,000 per block"),
+        .describe("maximum gas per transaction. All senders share the fee market's 30,000,000 gas per block"),
       bytes: z
         .int()
         .min(10_000)
@@ -297,7 +297,9 @@ function batchSchema() {
           ),
         })
         .default(400_000)
-        .describe("maximum encoded size of a transaction's messages, which hex doubles in a simulation"),
+        .describe(
+          "maximum encoded size of a transaction's messages. Hex encoding doubles it in a simulation",
+        ),
       results: z
         .int()
         .min(1)
@@ -307,11 +309,11 @@ function batchSchema() {
       block_share: shareField()
         .prefault("0.9")
         .describe(
-          "the share of a block's gas and bytes that all transactions in flight may use together; the rest is left to other senders",
+          "the share of a block's gas and bytes that all transactions in flight may use together. The rest is left for other senders",
         ),
     })
     .prefault({})
-    .describe("limits per transaction");
+    .describe("limits for transactions");
 }
 
 function healthSchema() {
@@ -320,7 +322,7 @@ function healthSchema() {
       no_block_after: durationField(1_000)
         .optional()
         .describe(
-          "time without a new block after which a chain is a problem; default: ten times its block time, at least 15s and at most 60s",
+          "time without a new block after which a chain counts as a problem; default: ten times its block time, at least 15s and at most 60s",
         )
         .meta({ example: "30s", commentedOut: true }),
       overdue_blocks: z
@@ -329,7 +331,7 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "how many local blocks late a result may be before this is a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
+          "how many local blocks late a result may be before it counts as a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
@@ -337,14 +339,14 @@ function healthSchema() {
           trusting_period_share: noticeShareField()
             .prefault("0.2")
             .describe(
-              "share of the trusting period that is left. The relayer refreshes a client once a third is left",
+              "the remaining share of the trusting period. The relayer refreshes a client once a third remains",
             ),
           within: durationField(1_000)
             .prefault("24h")
-            .describe("a time before the expiry; at most a quarter of the trusting period counts"),
+            .describe("the time left before expiry, capped at a quarter of the trusting period"),
         })
         .prefault({})
-        .describe("remaining time below which a light client is a problem; one of the two is enough"),
+        .describe("remaining time below which a light client is a problem. Reaching either limit is enough"),
     })
     .prefault({})
     .describe(
@@ -364,7 +366,7 @@ function httpSchema(secrets: SecretSource) {
       hosts: hostNamesField()
         .optional()
         .describe(
-          "the host names that clients may use in addition to loopback names; default: none on a loopback address, otherwise any name",
+          "the host names, besides loopback names, that clients may use; default: any name, or none if listen is a loopback address",
         )
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
@@ -377,7 +379,7 @@ function httpSchema(secrets: SecretSource) {
         .boolean()
         .optional()
         .describe(
-          "whether POST /resubmit-txs needs no token, as clients of the Go relayer expect; default: only on a loopback address if no token is set",
+          "whether POST /resubmit-txs works without a token, as the Go relayer's clients expect; default: true only on a loopback address with no token set",
         )
         .meta({ example: false, commentedOut: true }),
     })

@@ -27,18 +27,18 @@ function ruleSchema() {
         .array(z.string().min(1))
         .max(1_000)
         .default([])
-        .describe("the contracts to whose queries the rule applies, by address"),
+        .describe("the addresses of the contracts whose queries the rule covers"),
       ids: z
         .array(amountField())
         .max(10_000)
         .default([])
-        .describe("the ids of the queries to which the rule applies, in quotes"),
+        .describe("the ids of the queries that the rule covers, in quotes"),
       priority: z
         .int()
         .min(0)
         .max(1_000)
         .default(0)
-        .describe("the priority among urgent results; higher ones are sent first"),
+        .describe("the priority among urgent results; the highest is sent first"),
       max_price: decimalField()
         .optional()
         .describe("the fee market price up to which the rule applies; default: gas.max_price")
@@ -49,13 +49,13 @@ function ruleSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "how many local blocks old the query's last result may get before the next one is urgent, regardless of the price; default: a result is urgent once it is due and the price is above gas.price.comfortable",
+          "the age of a query's last result, in local blocks, at which the next one is urgent at any price up to max_price; default: a result is urgent once it is due and the price is above gas.price.comfortable",
         )
         .meta({ example: 20, commentedOut: true }),
       daily_fee: amountField()
         .optional()
         .describe(
-          "a separate limit on the fees per UTC day for the rule's urgent results, which then do not count toward spending.daily_fee; default: no separate limit",
+          "a separate fee limit per UTC day for the rule's urgent results. If set, their fees do not count toward spending.daily_fee; default: no separate limit",
         )
         .meta({ example: "5000000", commentedOut: true }),
     })
