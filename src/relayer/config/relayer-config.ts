@@ -322,7 +322,7 @@ function healthSchema() {
       no_block_after: durationField(1_000)
         .optional()
         .describe(
-          "time without a new block after which a chain counts as a problem; default: ten times its block time, at least 15s and at most 60s",
+          "time without a new block after which a chain is reported as a problem; default: ten times its block time, at least 15s and at most 60s",
         )
         .meta({ example: "30s", commentedOut: true }),
       overdue_blocks: z
@@ -331,7 +331,7 @@ function healthSchema() {
         .max(1_000_000)
         .optional()
         .describe(
-          "how many local blocks late a result may be before it counts as a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
+          "how many local blocks late a result may be before it is reported as a problem; default: 3 × the query's update period + 5, plus the delay that the fee market causes for every result",
         )
         .meta({ example: 8, commentedOut: true }),
       client_expires_soon: z
