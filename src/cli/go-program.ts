@@ -20,7 +20,7 @@ export async function createGoProgram(context: CliContext): Promise<Command> {
       .description("print the transactions that could not be submitted, as JSON")
       .action(({ url }: UrlOptions) => listLetters({ url, json: true }, context)),
   );
-  const exec = new Command("exec").description("tell a running relayer to do something").addCommand(
+  const exec = new Command("exec").description("send a command to a running relayer").addCommand(
     withUrl(new Command("resubmit-tx"))
       .argument("<query-id>")
       .argument("<hash>")

@@ -70,7 +70,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("./commands/config.ts")).configCommand,
   },
   completion: {
-    description: "print a shell's completion script for command lines: bash, zsh, fish",
+    description: "print the command-line completion script for bash, zsh or fish",
     load: async () => (await import("./commands/completion.ts")).completionCommand,
   },
   man: {
@@ -82,7 +82,7 @@ const COMMANDS: LazyCommands = {
   },
   "link-go-name": {
     description:
-      "install the Go relayer's command name, neutron_query_relayer, so that its scripts and services keep working",
+      "install the Go relayer's command name, neutron_query_relayer, so that existing scripts and services keep working",
     load: async () => (await import("./commands/link-go-name.ts")).linkGoNameCommand,
   },
   __complete: {

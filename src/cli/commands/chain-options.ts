@@ -53,7 +53,7 @@ export function addChainOptions(command: Command): Command {
   const options = [
     new Option(
       "--contract <file>",
-      "add a contract to the genesis of a new local-1; the file is WebAssembly, plain or gzipped; repeatable",
+      "add a contract, a plain or gzipped WebAssembly file, to the genesis of a new local-1; repeatable",
     ).argParser((file) => {
       contracts.push({ file, init: {}, label: labelOf(file), admin: "operator", migrate: "{}" });
       return contracts;
@@ -83,7 +83,7 @@ export function addChainOptions(command: Command): Command {
     ),
     new Option(
       "--chain-dir <dir>",
-      "the folder of the files that --chain-config names; default: the folder of that configuration",
+      "the folder with the files named in --chain-config; default: the folder of the --chain-config file",
     ),
     ...corsOptions(),
   ];

@@ -31,7 +31,7 @@ import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 
 const COMMANDS: LazyCommands = {
   validate: {
-    description: "check configuration files, including that the secrets they reference are readable",
+    description: "check configuration files, and that the secrets they reference are readable",
     load: async () => validateCommand,
   },
   show: {

@@ -55,7 +55,7 @@ const COMMANDS: LazyCommands = {
     load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).accountsCommand,
   },
   keplr: {
-    description: "print both chains in the format of the Keplr wallet",
+    description: "print both chains' data in the Keplr wallet's format",
     load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).keplrCommand,
   },
   profile: {

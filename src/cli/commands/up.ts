@@ -58,7 +58,7 @@ export function upCommand(context: CliContext): Command {
     )
     .option(
       "--home <dir>",
-      "the directory for all state of chains, relayer and watchdog; if unset, the state is discarded on exit",
+      "the directory for all state of the chains, the relayer and the watchdog; if unset, the state is discarded on exit",
     )
     .option(
       "--chain-clock",

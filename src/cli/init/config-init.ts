@@ -25,9 +25,9 @@ export function initCommand(context: CliContext): Command {
     .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))
     .option(
       "--rpc <url>",
-      "the CometBFT RPC of a node on the chain with the queries, or of the validator's node",
+      "the CometBFT RPC of the validator's node, or of a node on the chain with the queries",
     )
-    .option("--rest <url>", `${ASKED.rest.meaning}, the same chain as for --rpc`)
+    .option("--rest <url>", `${ASKED.rest.meaning} to which --rpc belongs`)
     .option("--chain-id <id>", "the chain's id; required with --offline")
     .option("--remote-rpc <url...>", "relayer: the CometBFT RPC of each remote chain")
     .option("--connection <id...>", "relayer: the connection to each remote chain, in --remote-rpc order")

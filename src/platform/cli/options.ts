@@ -128,7 +128,7 @@ export function blockTimeOption(): Option {
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
-    "how many recent blocks a chain stores, 0 for all (default: 100000 on disk, 10000 in memory); states are stored for the last 1000 only",
+    "how many recent blocks a chain stores; 0 stores all (default: 100000 on disk, 10000 in memory). States are stored only for the last 1000 blocks",
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 

@@ -236,7 +236,7 @@ interface AckOptions extends Options {
 function ackCommand(context: CliContext): Command {
   return alertCommand(
     "ack",
-    "acknowledge firing alerts: stops reminders and escalation until they end, and shows others on call who is working on them",
+    "acknowledge firing alerts; stops reminders and escalation until the alerts end, and shows others on call who is working on them",
   )
     .argument("[name...]", "the alerts, by name; default: all firing alerts")
     .requiredOption("--note <text>", "a note for others on call, e.g. what is being done")

@@ -31,7 +31,7 @@ interface WhatIfOptions extends OracleOptions, ReportFormatOptions {
 
 /** `relaywatch what-if --outage 4h`, `relaywatch what-if --sidecar-restart 25s`. */
 export function whatIfCommand(context: CliContext): Command {
-  const lasting = "a sidecar restart with this long until the sidecar listens again";
+  const lasting = "the length of a sidecar restart, until the sidecar listens again";
   const restart = new Option("--sidecar-restart <duration>", lasting);
   const command = new Command()
     .option(

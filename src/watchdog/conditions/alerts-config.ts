@@ -30,7 +30,7 @@ const pairDeviations = z
   .refine((all) => Object.keys(all).length <= 150, { error: issueText("is too long", "at most 150 pairs") })
   .default({})
   .describe(
-    "overrides max_deviation (in percent) for individual pairs, in prices_differ_from_chain and prices_differ_from_sidecars",
+    "the max_deviation for individual pairs, in percent, used in prices_differ_from_chain and prices_differ_from_sidecars",
   )
   .meta({ example: { "USDT/USD": 0.5 }, commentedOut: true });
 
@@ -69,7 +69,7 @@ const sections = z.strictObject({
   pair_max_deviation: pairDeviations,
   grace: durationField(0)
     .prefault(durationText(GRACE_MS))
-    .describe("grace period after a cause ends, in which its consequences do not start"),
+    .describe("the time after a cause ends during which its consequences do not start firing"),
   ...Object.fromEntries(CONDITIONS.map((condition) => [sectionKey(condition.name), section(condition)])),
 });
 

@@ -62,13 +62,13 @@ const fileSchema = z.strictObject({
       hosts: hostNamesField()
         .exactOptional()
         .describe(
-          "additional host names that clients may use to reach the server. Without this list, a server on a loopback address accepts only loopback names, and any other server accepts every name",
+          "the host names, besides loopback names, that clients may use to reach the server; default: none if it listens on a loopback address, otherwise every name",
         )
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
         .exactOptional()
         .describe(
-          "the bearer token (a secret) for requests that change something, e.g. silences; default: control-token in state_dir",
+          "the bearer token (a secret) for requests that change something, e.g. silences; default: the file control-token in state_dir",
         )
         .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
@@ -79,26 +79,26 @@ const fileSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("folder for the state file. Without it, each restart starts a new count")
+    .describe("the folder for the state file. Without it, each restart resets the counts")
     .meta({ example: "/var/lib/oracle-watchdog", reload: "process" }),
   interval: durationField(100).prefault("5s").describe("time between polls"),
   source: source
     .default("scrape")
     .describe(
-      "source of node and sidecar metrics. With scrape, the watchdog reads their pages; with prometheus, the samples that a Prometheus server has stored. Each entry in validators can override it",
+      "where node and sidecar metrics come from: with scrape, from their own pages; with prometheus, from the samples that a Prometheus server has stored. Each entry in validators can override it",
     ),
   prometheus: prometheus
     .optional()
     .describe(
-      "API of Prometheus, Thanos, Mimir or VictoriaMetrics, which source: prometheus and backfill read",
+      "the API of Prometheus, Thanos, Mimir or VictoriaMetrics, used by backfill and if source is prometheus",
     ),
   backfill: backfill
     .optional()
-    .describe("fill gaps in the readings from Prometheus after watchdog downtime or failed scrapes"),
-  sources: sources.prefault({}).describe("URLs of the node and its sidecar, and limits for all scrapes"),
+    .describe("how to use Prometheus to fill gaps left by watchdog downtime or failed scrapes"),
+  sources: sources.prefault({}).describe("the URLs of the node and its sidecar, and limits for all scrapes"),
   chain: chain
     .optional()
-    .describe("endpoints of the chain. Its block times determine the month in which a block counts"),
+    .describe("the chain's endpoints. The chain's block times determine the month in which a block counts"),
   tls: tlsSchema("sources and receivers"),
   policy: policy.prefault({}).describe("how a month's reward depends on the success rate"),
   validators: validators.optional().meta({ commentedOut: true }),
@@ -109,7 +109,7 @@ const fileSchema = z.strictObject({
     .array(maintenanceField)
     .max(100)
     .default([])
-    .describe("planned work in UTC, during which alerts do not notify. Blocks still count")
+    .describe("planned work, in UTC, during which alerts notify nobody. Blocks still count")
     .meta({
       example: [
         { reason: "Weekly sidecar restart", days: ["tuesday"], at: "09:00", duration: "30m" },
@@ -125,7 +125,7 @@ const fileSchema = z.strictObject({
   status_page: statusPageSchema
     .optional()
     .describe(
-      "a public read-only page about the last 90 days, on a separate server that may be reachable from the internet. Without this section, there is no such page",
+      "a public read-only page about the last 90 days, on a separate server that may be reachable from the internet. Without this section, no page is served",
     ),
   log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });

@@ -20,7 +20,7 @@ export const identity = {
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
     .describe(
-      "chain id that the node must have, so that a wrong node URL fails at the first start. A new value starts a new ledger",
+      "the chain id that the node must report, so that a wrong node URL fails at the first start. A new value starts a new ledger",
     )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
@@ -43,7 +43,7 @@ const nodeUrls = {
   node: endpointField()
     .optional()
     .describe(
-      "the metrics page of the validator's node, whose config.toml needs [instrumentation] prometheus = true",
+      "the metrics page of the validator's node. The node's config.toml needs [instrumentation] prometheus = true",
     )
     .meta({ initial: NODE_URL }),
   prices: nullableEndpointField()
@@ -55,7 +55,7 @@ const nodeUrls = {
   oracle_metrics: nullableEndpointField()
     .optional()
     .describe(
-      "page with oracle metrics. Many machines have none, which is normal. Set it to null to disable the source",
+      "the page with oracle metrics. Many machines have none, which is normal. Set it to null to disable the source",
     )
     .meta({ initial: ORACLE_METRICS_URL }),
   sidecar_metrics: nullableEndpointField()
@@ -77,19 +77,19 @@ const nodeUrls = {
   grpc: targetField()
     .optional()
     .describe(
-      "host:port of the node's gRPC server, from which the sidecar reads its markets. The watchdog checks that it accepts connections",
+      "host:port of the node's gRPC server, from which the sidecar reads its markets. The watchdog checks whether the server accepts connections",
     )
     .meta({ example: "127.0.0.1:9090" }),
   labels: labelsField()
     .optional()
     .describe(
-      "the labels that select the node's series in Prometheus; backfill and source: prometheus need them",
+      "the labels that select the node's series in Prometheus, needed for backfill and if source is prometheus",
     )
     .meta({ example: { instance: "127.0.0.1:26660" } }),
   sidecar_labels: labelsField()
     .optional()
     .describe(
-      "the labels that select the sidecar's series in Prometheus, for source: prometheus; default: the node's labels",
+      "the labels that select the sidecar's series in Prometheus, used if source is prometheus; default: the node's labels",
     )
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
@@ -114,7 +114,7 @@ export const sources = z.strictObject({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .describe("maximum size of a metrics page. A scrape of a larger page fails"),
+    .describe("the maximum size of a metrics page. A scrape of a larger page fails"),
 });
 
 const node = z.strictObject({
@@ -146,7 +146,7 @@ export const validators = z
   .min(1)
   .max(500)
   .describe(
-    "several validators, each with its own counts. Use it instead of the keys for a single validator, which are chain_id, the addresses, the URLs in sources, chain and policy",
+    "several validators, each with its own counts. This list replaces the keys for a single validator: chain_id, chain, policy, the addresses, and the URLs in sources",
   )
   .meta({
     example: [

@@ -37,7 +37,7 @@ const reminder = (initial: string, severity: string) =>
     })
     .prefault(initial)
     .describe(
-      `the intervals between reminders for ${severity} alerts, of which the last one repeats; 0s: no reminders`,
+      `the intervals between reminders for ${severity} alerts. The last interval repeats; 0s turns reminders off`,
     );
 
 const deadMan = z
@@ -69,22 +69,22 @@ const escalationSchema = z
       .array(
         z.strictObject({
           after: durationField(1000).describe(
-            "how long after the first notification to wait for an acknowledgement",
+            "how long to wait for an acknowledgement after the first notification",
           ),
           channels: z
             .array(z.string())
             .min(1)
             .max(20)
-            .describe("the channels to notify at this step; they receive no other alerts"),
+            .describe("the channels to notify at this step. They receive only escalated alerts"),
         }),
       )
       .max(5)
       .default([])
-      .describe("the escalation steps, shortest time first; if empty, nothing is escalated")
+      .describe("the escalation steps, shortest time first. Without steps, nothing is escalated")
       .meta({ example: [{ after: "15m", channels: ["on-call"] }], commentedOut: true }),
   })
   .prefault({})
-  .describe("who else to notify of unacknowledged alerts; Alertmanager escalates on its own")
+  .describe("more channels to notify of unacknowledged alerts. Alertmanager cannot be one of them")
   .transform(({ min_severity: minSeverity, steps }) => ({
     minSeverity,
     steps: steps.map(({ after, channels }) => ({ afterMs: after, channels })),
@@ -96,7 +96,7 @@ export const notifySchema = z
       .array(channelSchema)
       .max(20)
       .default([])
-      .describe("the notification channels; if there are none, notifications go only to the log"),
+      .describe("the notification channels. If there are none, notifications go only to the log"),
     group_wait: durationField(0)
       .prefault("10s")
       .describe("how long to collect a validator's alerts for one message"),
@@ -108,7 +108,7 @@ export const notifySchema = z
       })
       .prefault({})
       .describe(
-        "when to send reminders for firing alerts, by severity; if an alert worsens by half, its reminder is sent after a quarter of the time",
+        "when to send reminders for firing alerts, by severity. If an alert worsens by half, its reminder is sent after a quarter of the interval",
       ),
     escalation: escalationSchema,
     runbooks: httpUrlField()
@@ -120,11 +120,11 @@ export const notifySchema = z
     test_at_start: z
       .boolean()
       .default(false)
-      .describe("whether to send a test notification to every channel at the start"),
+      .describe("whether to send a test notification to every channel at startup"),
     dead_man: deadMan
       .optional()
       .describe(
-        "a monitor that raises an alarm when the watchdog's requests stop; the watchdog sends them only while it reads the node, counts, and stores its state",
+        "a monitor that raises an alarm when the watchdog's requests stop. The watchdog sends them only while it reads the node, counts blocks and stores its state",
       ),
   })
   .prefault({})

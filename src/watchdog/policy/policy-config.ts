@@ -29,16 +29,16 @@ export const policy = z.strictObject({
     })
     .optional()
     .describe(
-      "the reward's currency, shown next to amounts; from_chain replaces it with the chain's currency",
+      "the reward's currency, shown next to amounts. With from_chain, the chain's currency is used instead",
     )
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))
-    .describe("how long without a missed block until an incident ends"),
+    .describe("the time without a missed block that ends an incident"),
   from_chain: z
     .boolean()
     .default(false)
-    .describe("use the parameters of the chain's revenue module whenever they can be read"),
+    .describe("whether to use the chain's revenue module parameters when they can be read"),
 });
 
 /** Converts a percentage to a fraction with 18 decimal places. */

@@ -58,24 +58,24 @@ export const prometheus = z
       .min(1024)
       .max(256 * 1024 * 1024)
       .default(32 * 1024 * 1024)
-      .describe("the maximum response size; a query with a larger response fails"),
+      .describe("the maximum response size. A query with a larger response fails"),
     max_series: z
       .int()
       .min(100)
       .max(1_000_000)
       .default(50_000)
-      .describe("the maximum number of series in a response; each needs about 1 kB of memory"),
+      .describe("the maximum number of series in a response. Each series needs about 1 kB of memory"),
     max_points: z
       .int()
       .min(1000)
       .max(20_000_000)
       .default(500_000)
-      .describe("the maximum number of samples in a response; each needs about 100 bytes of memory"),
+      .describe("the maximum number of samples in a response. Each sample needs about 100 bytes of memory"),
     stale_after: durationField(1000)
       .prefault("1m")
       .refine((ms) => ms <= HOUR_MS, { error: issueText("is too long", "at most 1h") })
       .describe(
-        "how old a sample may be before the watchdog treats its target as unreadable; at least twice the scrape interval",
+        "how old a sample may be before the watchdog treats its target as unreadable. Use at least twice the scrape interval",
       ),
   })
   .superRefine(({ token, username, password }, context) => {
@@ -94,11 +94,11 @@ export const backfill = z.strictObject({
   after: durationField(10_000).prefault("1m").describe("the shortest gap in the readings to fill"),
   longest: durationField(60_000)
     .prefault("31d")
-    .describe("how far back to read samples; the rest of a longer gap is counted from the node's counters"),
+    .describe("how far back to read samples. The rest of a longer gap is counted from the node's counters"),
   give_up_after: durationField(1000)
     .prefault("15m")
     .describe(
-      "how long to retry a failing backfill before counting the gap without Prometheus; until then counting pauses, but alerts continue",
+      "how long to retry a failing backfill before counting the gap without Prometheus. Until then, counting pauses, but alerts continue",
     ),
 });
 

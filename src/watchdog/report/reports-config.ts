@@ -40,7 +40,7 @@ export const reportsSchema = z
       .min(1)
       .optional()
       .describe(
-        "the folder for the reports; default: reports in state_dir; if neither is set, no files are written",
+        "the folder for the reports; default: reports in state_dir, or no files if state_dir is unset",
       )
       .meta({ example: "/var/lib/relaywatch/oracle-watchdog/reports" }),
     formats: z.array(z.enum(REPORT_FORMATS)).min(1).default(["text", "json"]).describe("file formats"),

@@ -23,11 +23,11 @@ export const chain = z.strictObject({
     .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
     .max(100)
     .default(["BTC/USD", "ETH/USD"])
-    .describe("the pairs to read prices for from the chain"),
+    .describe("the pairs whose prices are read from the chain"),
   rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(
-      "the CometBFT RPC URL of one of the chain's nodes, for finding a closed month's payment, and for block times when REST does not respond",
+      "the CometBFT RPC URL of one of the chain's nodes. It is used to find a closed month's payment, and for block times when REST does not respond",
     )
     .meta({ example: "http://127.0.0.1:26657" }),
   payment: z
@@ -35,7 +35,7 @@ export const chain = z.strictObject({
       payer: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
         .describe(
-          "the account that pays by transaction; default: search the revenue module's events instead",
+          "the account that pays by transaction; default: the revenue module's events are searched instead",
         ),
       recipient: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
@@ -46,7 +46,7 @@ export const chain = z.strictObject({
           error: issueText("is not an amount", 'an integer and a denomination, e.g. "2500000000untrn"'),
         })
         .exactOptional()
-        .describe("what is paid by transaction for a full month, in the base unit"),
+        .describe("the amount paid by transaction for a full month, in the base unit"),
     })
     .exactOptional()
     .describe("who pays the validator, if not the chain's revenue module")

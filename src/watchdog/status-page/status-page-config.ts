@@ -52,7 +52,7 @@ export const statusPageSchema = z.strictObject({
   hosts: hostNamesField()
     .optional()
     .describe(
-      "additional host names that clients may use to reach the server. Without this list, a server on a loopback address accepts only loopback names, and any other server accepts every name",
+      "the host names, besides loopback names, that clients may use to reach the server; default: none if it listens on a loopback address, otherwise every name",
     )
     .meta({ example: ["status.example"] }),
   title: titleField().default("Oracle status").describe("page heading"),
@@ -73,9 +73,9 @@ export const statusPageSchema = z.strictObject({
     .min(1)
     .default([...COMPONENT_NAMES])
     .describe(
-      "which rows each validator has; prices: the node's calls to its sidecar; votes: its votes in blocks, if it has a consensus_address",
+      "the rows for each validator: prices (the node's calls to its sidecar) and votes (its votes in blocks, if it has a consensus_address)",
     ),
-  amounts: z.boolean().default(false).describe("whether to show pay and what incidents cost"),
+  amounts: z.boolean().default(false).describe("whether to show pay and the cost of incidents"),
 });
 
 type StatusPageFile = z.output<typeof statusPageSchema>;

@@ -106,7 +106,7 @@ const BENCH_MESSAGES = {
       subdenom: "<subdenom> up to 44 characters",
       denom: "<denom> factory/<creator>/<subdenom>",
       new_admin: "<new-admin> the new admin's address",
-      transferFromAddress: "<from> address that loses the coins",
+      transferFromAddress: "<from> address whose coins are moved",
       transferToAddress: "<to> address that receives them",
       contract_addr: "[contract] contract address; omit it to call no contract",
       metadata:
@@ -116,12 +116,12 @@ const BENCH_MESSAGES = {
       "create-denom": message("CreateDenom", "create the denomination factory/<your address>/<subdenom>", {
         prints: { denomination: "new_token_denom" },
       }),
-      mint: message("Mint", "mint coins; requires the denomination's admin", {
+      mint: message("Mint", "mint coins, as the denomination's admin", {
         options: {
           mintToAddress: ["--to <address>", "recipient of the coins; default: the signing account"],
         },
       }),
-      burn: message("Burn", "burn coins; requires the denomination's admin", {
+      burn: message("Burn", "burn coins, as the denomination's admin", {
         options: {
           burnFromAddress: [
             "--from-address <address>",
@@ -129,10 +129,7 @@ const BENCH_MESSAGES = {
           ],
         },
       }),
-      "force-transfer": message(
-        "ForceTransfer",
-        "move coins from any account; requires the denomination's admin",
-      ),
+      "force-transfer": message("ForceTransfer", "move coins from any account, as the denomination's admin"),
       "change-admin": message("ChangeAdmin", "change a denomination's admin"),
       "set-denom-metadata": message("SetDenomMetadata", "describe a denomination: name, symbol, units"),
       "set-before-send-hook": message(

@@ -54,7 +54,7 @@ const alertmanager = defineChannel({
         .array(httpUrlField())
         .min(1)
         .max(10)
-        .describe("the root URLs of the cluster's Alertmanagers; each gets all alerts"),
+        .describe("the root URLs of the cluster's Alertmanagers. Each one gets all alerts"),
       authorization: secretField().optional().describe("the Authorization header (a secret)"),
       resend: durationField(1000).prefault("1m").describe("how often to push the firing alerts"),
     })
@@ -137,7 +137,7 @@ const pagerduty = defineChannel({
       reminders: z
         .boolean()
         .default(false)
-        .describe("whether to send reminders; PagerDuty escalates on its own"),
+        .describe("whether to send reminders. PagerDuty escalates without them"),
       min_severity: severityField("critical"),
       routing_key: secretField().describe("the service's integration key (a secret)"),
       url: httpUrlField()
