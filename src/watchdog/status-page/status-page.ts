@@ -48,7 +48,7 @@ interface Entry {
 }
 
 /**
- * Creates the page at `GET /` and the same content as JSON at `GET /status.json`, on an HTTP server without any other routes.
+ * Creates the page at `GET /` and a JSON route with the same content, on an HTTP server without any other routes.
  * The page is rendered on request, at most once per poll. Data from before yesterday is read during a poll, at most once per
  * hour.
  */
