@@ -32,7 +32,7 @@ const RETIRED: readonly RetiredWord[] = [
   { word: identifier("look"), instead: "scrape, poll or evaluation", only: WATCHDOG },
   { word: /\bheld\b|\bHeld\b/, instead: "backing off", only: RELAYER },
   { word: /["'`]waiting["'`]|\bwaiting_|_waiting\b/, instead: "pending" },
-  { word: /\bheld back\b(?! until)/, instead: "backing off" },
+  { word: /\bheld back\b/, instead: "backing off (relayer), muted until … (watchdog)" },
   {
     word: identifier("fault"),
     instead: "error or failure; a fault is injected on purpose",

@@ -44,7 +44,7 @@ export const alertState = z
     /** End of the grace period after a cause has ended. The alert stays pending until then. Absent without a grace period. */
     heldUntilMs: z.number().optional(),
     /**
-     * Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may
+     * Why the alert sends no notification now: "muted by sidecar-down", "silenced by …", "muted until …". Absent if it may
      * send notifications.
      */
     quietReason: z.string().optional(),

@@ -1,9 +1,9 @@
-import { formatMinute } from "../../platform/base/text.ts";
 import type { AlertsConfig } from "../conditions/alerts-config.ts";
 import { type AlertRule, causesByAlert, type ConditionResult } from "../conditions/condition.ts";
 import { isAboutWatchdog } from "../conditions/network-conditions.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import { type Delivery, enqueue } from "./outbox.ts";
+import { mutedUntilText } from "./under-causes.ts";
 import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";
 import { type Silence, silences, withoutExpired } from "./silence.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert, sameOr } from "./alert-state.ts";
@@ -247,7 +247,7 @@ function createQuietReasons(
 function heldText({ heldUntilMs }: AlertState, cause: string | undefined): string | undefined {
   return heldUntilMs === undefined || cause === undefined
     ? undefined
-    : `held back until ${formatMinute(heldUntilMs).slice(11)} UTC, since ${cause} has just ended`;
+    : `${mutedUntilText(heldUntilMs)}, because ${cause} has just ended`;
 }
 
 function withQuiet(alert: AlertState, quietReason: string | undefined): AlertState {

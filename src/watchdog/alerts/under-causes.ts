@@ -1,6 +1,20 @@
+import { formatMinute } from "../../platform/base/text.ts";
+
 /** Returns the alert that mutes another alert, according to the latter's quiet reason. Undefined for other quiet reasons. */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
+}
+
+const MUTED_UNTIL = "muted until ";
+
+/** Returns how long an alert whose cause has just ended stays muted, for example "muted until 11:36 UTC". */
+export function mutedUntilText(untilMs: number): string {
+  return `${MUTED_UNTIL}${formatMinute(untilMs).slice(11)} UTC`;
+}
+
+/** Returns true if a quiet reason starts with {@link mutedUntilText}. */
+export function isMutedUntil(quietReason: string | null): boolean {
+  return quietReason?.startsWith(MUTED_UNTIL) === true;
 }
 
 /** The fields of an alert that {@link underCauses} reads. */

@@ -1,4 +1,4 @@
-import { counted, formatDuration, formatMinute } from "../../platform/base/text.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
@@ -6,7 +6,7 @@ import { badge, type Column, dataTable } from "../../platform/web/parts.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import { type Escalation, nextEscalationMs } from "../alerts/notifications.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
-import { type CauseGroup, mutedBy, underCauses } from "../alerts/under-causes.ts";
+import { type CauseGroup, mutedBy, mutedUntilText, underCauses } from "../alerts/under-causes.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import { conditionId } from "../alerts/event-links.ts";
 import { type Cost, costText } from "../policy/cost-text.ts";
@@ -220,8 +220,7 @@ function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: Ale
 }
 
 function phaseBadge({ rule: { severity }, state: { phase, heldUntilMs } }: OpenAlert): Html {
-  if (heldUntilMs !== undefined)
-    return badge("unknown", `held back until ${formatMinute(heldUntilMs).slice(11)} UTC`);
+  if (heldUntilMs !== undefined) return badge("unknown", mutedUntilText(heldUntilMs));
   if (phase === "resolved") return badge("good", "resolved");
   if (phase === "pending") return badge("warn", `pending, ${severity}`);
   return badge(severity === "critical" ? "bad" : severity === "warning" ? "warn" : "unknown", severity);

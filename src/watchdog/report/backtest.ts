@@ -5,6 +5,7 @@ import type { Report, ReportBlock } from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
 import type { PastAlert } from "../alerts/alert-state.ts";
 import { EMPTY_ALERTING, planAlerts } from "../alerts/plan-alerts.ts";
+import { mutedBy } from "../alerts/under-causes.ts";
 import type { AlertRule } from "../conditions/condition.ts";
 import { evaluateCounts, evaluateEvent, type PastResults } from "./past-results.ts";
 import type { DataRange } from "./report-data.ts";
@@ -69,7 +70,7 @@ export function backtest(
       ...alert,
       resolvedAtMs,
       misses: missesAt.get(alert.firedAtMs) ?? 0n,
-      mutedBy: quietReason?.replace("muted by ", ""),
+      mutedBy: mutedBy(quietReason),
     }));
 }
 

@@ -1,4 +1,4 @@
-import { mutedBy } from "../alerts/under-causes.ts";
+import { isMutedUntil, mutedBy } from "../alerts/under-causes.ts";
 import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { heading, list, paragraph, right, table } from "../../platform/report/blocks.ts";
@@ -259,8 +259,7 @@ function causedText({ title, state, quiet }: ActiveAlert): string {
 }
 
 function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert): string {
-  const isHeld = quiet?.startsWith("held back until") === true;
-  return `${validator}: ${title} is ${isHeld ? quiet : `pending (since ${formatMinute(sinceMs)} UTC)`}: ${reason}.`;
+  return `${validator}: ${title} is ${isMutedUntil(quiet) ? quiet : `pending (since ${formatMinute(sinceMs)} UTC)`}: ${reason}.`;
 }
 
 interface MonthMisses {

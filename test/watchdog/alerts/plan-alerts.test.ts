@@ -262,14 +262,14 @@ describe("causes", () => {
     expect(firingAfter(both, ...times(9, BURN))).toEqual(["full-reward-slow-burn"]);
   });
 
-  it("say until when they hold an echo back, and hold back nothing that is measured now", () => {
+  it("say until when they mute an echo, and mute nothing that is measured now", () => {
     const both = { ...DOWN, ...SLOW, ...BURN };
     const { sent, state } = play([...times(10, both), ...times(3, { ...SLOW, ...BURN })]);
     expect(sent).toEqual(["0 sidecar-down firing", "10 sidecar-down resolved", "10 sidecar-slow firing"]);
     expect(state.alerts.find(({ alert }) => alert === "full-reward-slow-burn")).toMatchObject({
       phase: "pending",
       heldUntilMs: 15 * MINUTE,
-      quietReason: "held back until 00:15 UTC, since sidecar-down has just ended",
+      quietReason: "muted until 00:15 UTC, because sidecar-down has just ended",
     });
     const after = play([...times(3, { ...SLOW, ...BURN })], { from: state, startMinute: 13 });
     expect(after.state.alerts.find(({ alert }) => alert === "full-reward-slow-burn")?.heldUntilMs).toBe(

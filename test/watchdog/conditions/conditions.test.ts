@@ -216,7 +216,7 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     const isEcho = rule.condition.echo !== undefined;
     const ended = atEnd.state.alerts.find(({ alert }) => alert === name);
     expect([ended?.phase, ended?.quietReason]).toEqual([isEcho ? "resolved" : "firing", `muted by ${cause}`]);
-    // The cause is clear until it is resolved. An echo is held back for the grace, and then comes its own time.
+    // The cause is clear until it is resolved. An echo stays muted for the grace period, and then comes its own time.
     const after = run(
       (ruleOf(cause).resolveForMs + 400_000 + forMs) / POLL_MS,
       BAD_FROM_MS + polls * POLL_MS,
@@ -234,7 +234,7 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     expect([held?.phase, held?.heldUntilMs === undefined]).toEqual([isEcho ? "pending" : "firing", !isEcho]);
     if (isEcho)
       expect(held?.quietReason).toMatch(
-        new RegExp(`^held back until \\d\\d:\\d\\d UTC, since ${cause} has just ended$`),
+        new RegExp(`^muted until \\d\\d:\\d\\d UTC, because ${cause} has just ended$`),
       );
   });
 

@@ -277,12 +277,12 @@ describe("the watchdog's page", () => {
     expect(shown(HEALTHY)).toContain(`None of the ${CONDITIONS.length} conditions held at the last poll.`);
   });
 
-  it("says until when an echo is held back, and is green then", () => {
-    const quietReason = "held back until 12:07 UTC, since sidecar-down has just ended";
+  it("says until when an echo is muted, and is green then", () => {
+    const quietReason = "muted until 12:07 UTC, because sidecar-down has just ended";
     const heldUntilMs = Date.UTC(2026, 10, 21, 12, 7);
     const held = alertState("oracle-calls-failing", "pending", { heldUntilMs, quietReason });
     const text = shown({ ...HEALTHY, alerts: [held] });
-    expect(text).toContain("held back until 12:07 UTC</span> <strong>Oracle calls fail</strong>");
+    expect(text).toContain("muted until 12:07 UTC</span> <strong>Oracle calls fail</strong>");
     expect(text).toContain(`Not notified: ${quietReason}.`);
     expect(text).toContain('Fires at <time datetime="2026-11-21T12:07:00.000Z">');
     expect(text).not.toContain("not firing yet");

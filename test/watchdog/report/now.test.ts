@@ -72,8 +72,8 @@ describe("why", () => {
     expect(text).toContain("LEAF is pending (since");
   });
 
-  it("says until when an echo is held back", () => {
-    const quiet = "held back until 11:36 UTC, since root has just ended";
+  it("says until when an echo is muted", () => {
+    const quiet = "muted until 11:36 UTC, because root has just ended";
     const text = why(alert("leaf", { state: "pending", quiet }));
     expect(text).toContain(`LEAF is ${quiet}: `);
     expect(text).not.toContain("pending (since");
