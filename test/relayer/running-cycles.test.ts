@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
-import { areTooFew } from "../../src/relayer/kv/kv-cycle.ts";
+import { areTooFew, reserveKvCycle } from "../../src/relayer/kv/kv-cycle.ts";
+import type { ExpectedResult } from "../../src/relayer/result/proven-result.ts";
 import { createRunningCycles } from "../../src/relayer/connection/worker.ts";
+import { SAMPLE_SETTINGS, sampleState } from "./samples.ts";
+
+const CLIENT = {
+  clientId: "07-tendermint-0",
+  chainId: "remote-1",
+  latestHeight: { revision: 1n, height: 9n },
+  trustingPeriodNs: 1n,
+  trustLevel: { numerator: 1n, denominator: 3n },
+};
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -96,4 +106,25 @@ it("waits for running cycles if less than a tenth of their queries is due", () =
     areTooFew(10, 100),
     areTooFew(9, 100),
   ]).toEqual([false, false, true, false, true]);
+});
+
+it("reserves nothing for a query that waits for running cycles", () => {
+  const due = [sampleState()];
+  const at = { revision: 1n, height: 10n };
+  const worker = {
+    connectionId: "connection-0",
+    localHeight: () => 50n,
+    settings: SAMPLE_SETTINGS,
+    submitter: {
+      reserve: (_connection: string, results: readonly ExpectedResult[]) => ({ results, ids: [1] }),
+    },
+  };
+  const demand = {
+    view: { client: CLIENT, headerAt: { ...at, height: 11n }, stateAt: at },
+    started: { wallMs: 0, monotonicMs: 0 },
+    due,
+    lookAhead: 0n,
+  };
+  expect(reserveKvCycle(worker, { ...demand, running: 10 })?.candidates).toEqual(due);
+  expect(reserveKvCycle(worker, { ...demand, running: 11 })).toBeUndefined();
 });

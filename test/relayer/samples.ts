@@ -4,6 +4,13 @@ import type { ProvenResult, ResultOutcome } from "../../src/relayer/result/prove
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";
 import { type QueryState, refreshed } from "../../src/relayer/registry/query-state.ts";
 
+/** The settings of a connection's worker. */
+export const SAMPLE_SETTINGS = {
+  queries: { allow_kv_callbacks: true, min_kv_update_period: 0n, skip_unchanged: 0 },
+  batch: { bytes: 1_000 },
+  retry: { first: 1_000, most: 10_000 },
+};
+
 /** A KV query with one key; `fields` replace its fields. */
 export function sampleQuery(fields: Partial<RegisteredQuery> = {}): RegisteredQuery {
   return {

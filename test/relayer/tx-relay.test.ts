@@ -8,7 +8,7 @@ import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.t
 import { createJournal } from "../../src/relayer/state/journal.ts";
 import { relayRange } from "../../src/relayer/tx/tx-relay.ts";
 import { createManualClock } from "../support/manual-clock.ts";
-import { sampleQuery, sampleState } from "./samples.ts";
+import { SAMPLE_SETTINGS, sampleQuery, sampleState } from "./samples.ts";
 
 /** Relays two transactions of query 3, found up to remote height 12. */
 async function relayTwo() {
@@ -30,11 +30,7 @@ async function relayTwo() {
     metrics: createRelayerMetrics(new MetricsRegistry(), ["connection-0"]),
     random: () => 0,
     registry,
-    settings: {
-      queries: { allow_kv_callbacks: true, min_kv_update_period: 0n, skip_unchanged: 0 },
-      batch: { bytes: 1_000 },
-      retry: { first: 1_000, most: 10_000 },
-    },
+    settings: SAMPLE_SETTINGS,
     submission: createSubmissionHealth(),
     submitter: {
       offer: (results: readonly ProvenResult[]) => void offered.push(...results),

@@ -56,7 +56,9 @@ interface KvDemand extends Pick<KvCycle, "view" | "started"> {
  * would save no calls, provide older values, and might be below the client's latest height.
  */
 export function reserveKvCycle(
-  worker: ConnectionWorker,
+  worker: Pick<ConnectionWorker, "connectionId" | "localHeight" | "settings"> & {
+    readonly submitter: Pick<ConnectionWorker["submitter"], "reserve">;
+  },
   { view, started, due, lookAhead, running }: KvDemand,
 ): KvCycle | undefined {
   const newer = candidatesAt(due, view.stateAt, {
@@ -134,7 +136,7 @@ function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: 
   return true;
 }
 
-function guessOf({ settings }: ConnectionWorker, query: RegisteredQuery): bigint {
+function guessOf({ settings }: Pick<ConnectionWorker, "settings">, query: RegisteredQuery): bigint {
   return gasGuess(query, settings.queries.allow_kv_callbacks);
 }
 
