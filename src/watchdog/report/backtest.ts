@@ -163,7 +163,7 @@ export function backtestReport(
   const alerts = validators
     .flatMap((data) => backtest(data, month, options))
     .toSorted((a, b) => a.firedAtMs - b.firedAtMs);
-  const notified = alerts.filter(({ mutedBy }) => mutedBy === undefined);
+  const notified = alerts.filter((alert) => alert.mutedBy === undefined);
   const weeks = (nextMonthMs(monthStartMs(month)) - monthStartMs(month)) / WEEK_MS;
   const hasData = validators.some(({ ledger }) => ledger.months().some((one) => one.month === month));
   return {
