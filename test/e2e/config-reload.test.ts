@@ -70,7 +70,7 @@ beforeAll(async () => {
   writeFileSync(token, "secret-of-the-test");
   writeRelayer();
   relayer = home.start("relayer", "start", "--config", file);
-  await relayer.printed(/icq-relayer/);
+  await relayer.printed(/icq-relayer +http/);
 }, TIMEOUT_MS);
 afterAll(home.close);
 
@@ -196,7 +196,7 @@ describe("reload of a watchdog whose state is in memory", () => {
     async () => {
       writeWatchdog({});
       const watchdog = home.start("watchdog", "start", "--config", watchdogFile);
-      await watchdog.printed(/oracle-watchdog/);
+      await watchdog.printed(/oracle-watchdog +http/);
       const good = async (): Promise<number> =>
         Number(deep(await getJson(`${watchdogUrl}/api/status`), ["blocks", "good"]));
       const counted = await until("counted blocks", async () =>
@@ -247,7 +247,7 @@ describe("the answer to a reload of a watchdog", () => {
       copyFileSync(watchdogFile, asking);
       writeWatchdog({ notify: { channels } });
       const watchdog = home.start("watchdog", "start", "--config", watchdogFile);
-      await watchdog.printed(/oracle-watchdog/);
+      await watchdog.printed(/oracle-watchdog +http/);
       const reload = (...more: readonly string[]) =>
         home.run("watchdog", "reload", "--config", asking, ...more);
       // Another chain shows in the first poll only, a port in use when it is bound.
@@ -293,7 +293,7 @@ describe("a daemon without http.token", () => {
     const state_dir = join(home.directory, "watchdog-state");
     writeWatchdog({ http: { listen: `127.0.0.1:${ports.watchdog}` }, state_dir });
     const watchdog = home.start("watchdog", "start", "--config", watchdogFile);
-    await watchdog.printed(/oracle-watchdog/);
+    await watchdog.printed(/oracle-watchdog +http/);
     expect((await fetch(`${watchdogUrl}/-/reload`, { method: "POST" })).status).toBe(401);
     expect(statSync(join(state_dir, "control-token")).mode & 0o777).toBe(0o600);
     expect(await home.run("watchdog", "log-level", "warn", "--config", watchdogFile)).toMatchObject({
@@ -307,7 +307,7 @@ describe("a daemon without http.token", () => {
       state_dir: join(home.directory, "state-r"),
     });
     const own = home.start("relayer", "start", "--config", file);
-    await own.printed(/icq-relayer/);
+    await own.printed(/icq-relayer +http/);
     // The mnemonic is not read for that.
     rmSync(secret);
     expect(await home.run("relayer", "log-level", "warn", "--config", file)).toMatchObject({ code: 0 });
@@ -319,7 +319,7 @@ describe("a daemon without http.token", () => {
     writeFileSync(secret, LOCALNET_RELAYER_MNEMONIC);
     writeRelayer({ http: { listen: `127.0.0.1:${ports.relayer}` } });
     const open = home.start("relayer", "start", "--config", file);
-    await open.printed(/icq-relayer/);
+    await open.printed(/icq-relayer +http/);
     expect((await fetch(`${relayerUrl}/-/reload`, { method: "POST" })).status).toBe(403);
     expect((await home.run("relayer", "reload", "--config", file)).stderr).toContain(
       "sets neither http.token nor state_dir; send SIGHUP to reload",

@@ -60,7 +60,7 @@ describe("SIGKILL of the relayer at random instants", () => {
     async () => {
       for (let kill = 0; kill < KILLS; kill++) {
         const relayer = start();
-        await relayer.printed(/icq-relayer/);
+        await relayer.printed(/icq-relayer +http/);
         await sleep(Math.random() * MAX_LIFE_MS);
         relayer.kill("SIGKILL");
         await relayer.exited;

@@ -19,7 +19,7 @@ let alice: TestWallet;
 
 beforeAll(async () => {
   await home.start("localnet", "start", "--block-time", "300", "$PORTS").printed(/sidecar metrics/);
-  await home.start("relayer", "start", "$PORTS").printed(/icq-relayer/);
+  await home.start("relayer", "start", "$PORTS").printed(/icq-relayer +http/);
   await localnet.resultAfter(1, 0n);
   alice = await openWallet(home, "alice", localnet.rpc.local);
 });

@@ -7,7 +7,7 @@ import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { sectionKey } from "../../src/watchdog/conditions/alerts-config.ts";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { startHook } from "../support/stack/webhook-receiver.ts";
-import { freePort } from "../support/stack/free-port.ts";
+import { leasePort } from "../support/port-lease.ts";
 
 /** The longest time from the first lost block of a total loss to its page. */
 const LIMIT_MS = 120_000;
@@ -46,7 +46,7 @@ beforeAll(async () => {
   localnet = home.start("localnet", "start", "--block-time", "1000", "$PORTS");
   await localnet.printed(/sidecar metrics/);
   const { localMetrics, prices, sidecarMetrics } = portsAt(home.portOffset);
-  const port = await freePort();
+  const port = await leasePort();
   watchdog = `http://127.0.0.1:${port}`;
   const secret = join(home.directory, "hook");
   writeFileSync(secret, receiver.url);
@@ -75,7 +75,7 @@ beforeAll(async () => {
       },
     }),
   );
-  await home.start("watchdog", "start", "--config", file).printed(/oracle-watchdog/);
+  await home.start("watchdog", "start", "--config", file).printed(/oracle-watchdog +http/);
 }, 90_000);
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();

@@ -13,7 +13,7 @@ import { dashboardExpressions, withoutVariables } from "../support/dashboard-que
 import { type CliProcess, openCliHome } from "../support/e2e/cli-process.ts";
 import { type AlertFeed, placeOf, startAlertFeed } from "../support/stack/alert-feed.ts";
 import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
-import { freePort } from "../support/stack/free-port.ts";
+import { leasePort } from "../support/port-lease.ts";
 import { programPath } from "../support/stack/programs.ts";
 import { type PrometheusServer, startPrometheus } from "../support/stack/prometheus-server.ts";
 import { readAlerts, type Shown, untilNone } from "../support/stack/shown-alerts.ts";
@@ -56,7 +56,7 @@ notify:
 `,
   );
   const process = home.start("watchdog", "start", "--config", file);
-  await process.printed(/oracle-watchdog/);
+  await process.printed(/oracle-watchdog +http/);
   return process;
 }
 
@@ -67,7 +67,7 @@ beforeAll(async () => {
     groupBy: ["..."],
     groupWait: "6s",
   });
-  watchdogPort = await freePort();
+  watchdogPort = await leasePort();
   await home.start("up", "$PORTS").printed(/oracle-watchdog +http/);
   watchdog = await startWatchdog();
   feed = await startAlertFeed(FED);

@@ -27,28 +27,43 @@ export const OFFSETS: readonly number[] = Array.from({ length: 85 }, (_, index) 
 );
 
 /**
+ * Single ports that are leased, for servers that are not of a localnet. They too are below the range of outgoing connections: a
+ * port that the system chooses could belong to somebody's connection by the time that its server starts.
+ */
+export const SINGLE_PORTS: readonly number[] = Array.from({ length: 400 }, (_, index) => 18_000 + index);
+
+/**
  * Leases an offset at which nothing listens. Every other process that leases by this function gets another one. Rejects when
  * no offset is free.
  */
 export async function leasePorts(): Promise<PortLease> {
-  // Starts at a random offset: with equal starts, all runs would try the same locks.
-  const first = Math.floor(Math.random() * OFFSETS.length);
-  for (const offset of [...OFFSETS.slice(first), ...OFFSETS.slice(0, first)]) {
-    const lease = lock(offset);
-    if (lease === undefined) continue;
-    const free = await Promise.all(Object.values(portsAt(offset)).map(isFree));
-    if (free.every(Boolean)) return lease;
-    lease.release();
-  }
-  throw new Error("no free range of ports was found for a localnet");
+  const { taken: offset, release } = await lease(OFFSETS, (one) => Object.values(portsAt(one)));
+  return { offset, release };
 }
 
-/** Returns undefined when another process has the offset. */
-function lock(offset: number): PortLease | undefined {
+/** Leases a port of loopback at which nothing listens, until the end of this process. Rejects when no port is free. */
+export async function leasePort(): Promise<number> {
+  return (await lease(SINGLE_PORTS, (port) => [port])).taken;
+}
+
+async function lease(all: readonly number[], portsOf: (one: number) => readonly number[]) {
+  // Starts at a random place: with equal starts, all runs would try the same locks.
+  const first = Math.floor(Math.random() * all.length);
+  for (const taken of [...all.slice(first), ...all.slice(0, first)]) {
+    const release = lock(taken);
+    if (release === undefined) continue;
+    const free = await Promise.all(portsOf(taken).map(isFree));
+    if (free.every(Boolean)) return { taken, release };
+    release();
+  }
+  throw new Error("no free ports were found");
+}
+
+/** Returns undefined when another process has the offset or the port. */
+function lock(taken: number): (() => void) | undefined {
   try {
     // Not the folder of temporary files: that of a bench differs from that of the tests beside it.
-    const folder = join("/tmp", `relaywatch-ports-${userInfo().uid}`, String(offset));
-    return { offset, release: lockFolder(folder).release };
+    return lockFolder(join("/tmp", `relaywatch-ports-${userInfo().uid}`, String(taken))).release;
   } catch (error) {
     if (error instanceof FolderInUseError) return undefined;
     throw error;

@@ -8,7 +8,7 @@ import { createGoProgram } from "../../../src/cli/go-program.ts";
 import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type CliResult, runCommand } from "../../support/cli-chain.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
-import { freePort } from "../../support/stack/free-port.ts";
+import { leasePort } from "../../support/port-lease.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };
@@ -325,7 +325,7 @@ connections: [{ id: connection-0, chain_id: remote-1, rpc: ["${urls.remote}"] }]
   it("start --from-env takes it over at its first start", async () => {
     const storage = join(folder, "go-storage");
     cpSync(GO_STORAGE, storage, { recursive: true });
-    const port = await freePort();
+    const port = await leasePort();
     const file = join(folder, "go.env");
     writeFileSync(
       file,

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
-import { leasePorts, OFFSETS } from "../port-lease.ts";
+import { leasePort, leasePorts, OFFSETS, SINGLE_PORTS } from "../port-lease.ts";
 
 describe("leased ports", () => {
   it("are of one test only, until it releases them", async () => {
@@ -32,8 +32,14 @@ describe("leased ports", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  it("are single ones too, each of one test only", async () => {
+    const ports = await Promise.all(Array.from({ length: 8 }, leasePort));
+    expect(new Set(ports).size).toBe(8);
+    for (const port of ports) expect(SINGLE_PORTS).toContain(port);
+  });
+
   it("overlap at no two offsets, nor with the ports for outgoing connections", () => {
-    const ports = OFFSETS.flatMap((offset) => Object.values(portsAt(offset)));
+    const ports = [...OFFSETS.flatMap((offset) => Object.values(portsAt(offset))), ...SINGLE_PORTS];
     expect(new Set(ports).size).toBe(ports.length);
     expect(Math.max(...ports)).toBeLessThan(32_768);
     expect(Math.min(...OFFSETS)).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "./free-port.ts";
+import { leasePort } from "../port-lease.ts";
 import { programPath } from "./programs.ts";
 
 /** An Alertmanager of one test, in a directory of its own, on a free port of loopback. */
@@ -45,7 +45,7 @@ export async function startAlertmanager(
   // YAML contains JSON.
   const receivers = [{ name: "test", webhook_configs: [{ url: webhookUrl, send_resolved: true }] }];
   writeFileSync(config, JSON.stringify({ route, receivers, inhibit_rules: inhibitRules }));
-  const port = await freePort();
+  const port = await leasePort();
   const options = [
     `--config.file=${config}`,
     `--storage.path=${join(directory, "data")}`,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
-import { freePort } from "./free-port.ts";
+import { leasePort } from "../port-lease.ts";
 
 /** A port of loopback that accepts connections while it is open, and refuses them while it is shut. */
 export interface Door {
@@ -12,7 +12,7 @@ export interface Door {
 
 /** Opens a port. */
 export async function openDoor(): Promise<Door> {
-  const port = await freePort();
+  const port = await leasePort();
   let server: Server | undefined;
   const open = async (): Promise<void> => {
     server = createServer((socket) => socket.on("error", () => {}).end()).listen(port, "127.0.0.1");

@@ -6,7 +6,7 @@ import type { CliHome, CliProcess } from "../e2e/cli-process.ts";
 import type { LocalnetEndpoints } from "../e2e/localnet-endpoints.ts";
 import { testAccount } from "../e2e/test-account.ts";
 import { type FaultProxy, startFaultProxy } from "../fault-proxy.ts";
-import { freePort } from "./free-port.ts";
+import { leasePort } from "../port-lease.ts";
 
 /** A relayer in a process of its own, with an account and queries of its own, which reaches both chains through proxies. */
 export interface FaultyRelayer {
@@ -43,7 +43,7 @@ export async function openFaultyRelayer(
   const [local, remote, port] = await Promise.all([
     startFaultProxy(rpc.local),
     startFaultProxy(rpc.remote),
-    freePort(),
+    leasePort(),
   ]);
   const secret = join(home.directory, `${name}.mnemonic`);
   writeFileSync(secret, mnemonic, { mode: 0o600 });
@@ -75,7 +75,7 @@ ${lines.join("\n")}
 `,
       );
       process = home.start("relayer", "start", "--config", config);
-      await process.printed(/icq-relayer/);
+      await process.printed(/icq-relayer +http/);
     },
     stop,
     close: async () => {

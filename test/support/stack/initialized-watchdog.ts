@@ -41,7 +41,7 @@ export async function initWatchdog(home: CliHome, ...more: readonly string[]): P
       // YAML contains JSON.
       writeFileSync(file, JSON.stringify(all));
       const watchdog = home.start("watchdog", "start", "--config", file, "--chain-clock", "$PORTS");
-      await watchdog.printed(/oracle-watchdog/);
+      await watchdog.printed(/oracle-watchdog +http/);
       return watchdog;
     },
   };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import type { StorePlace } from "../../../src/relayer/state/store.ts";
-import { freePort } from "./free-port.ts";
+import { leasePort } from "../port-lease.ts";
 import { programPath } from "./programs.ts";
 
 /** A PostgreSQL server of one test, in a directory of its own. */
@@ -41,7 +41,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     for (const path of [directory, passwordFile]) chownSync(path, account.uid, account.gid ?? 0);
   const initdb = ["-D", data, "-U", USER, "-A", "scram-sha-256", `--pwfile=${passwordFile}`, "--no-sync"];
   execFileSync(programPath("initdb"), initdb, { ...account, cwd: directory, stdio: "ignore" });
-  const port = await freePort();
+  const port = await leasePort();
   const settings = [`port=${port}`, "listen_addresses=127.0.0.1", `unix_socket_directories=${directory}`];
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {

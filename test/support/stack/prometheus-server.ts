@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "./free-port.ts";
+import { leasePort } from "../port-lease.ts";
 import { programPath } from "./programs.ts";
 
 /** A Prometheus of one test, in a directory of its own, on a free port of loopback. */
@@ -48,7 +48,7 @@ export async function openPrometheus(): Promise<StoredPrometheus> {
     const { url, close } = await run({
       config,
       data: join(directory, "data"),
-      port: await freePort(),
+      port: await leasePort(),
       options,
     });
     return { url, close: () => close().finally(remove) };
@@ -65,7 +65,7 @@ export async function startPrometheus(
 ): Promise<PrometheusServer> {
   const directory = mkdtempSync(join(tmpdir(), "relaywatch-prometheus-"));
   const config = join(directory, "prometheus.json");
-  const port = await freePort();
+  const port = await leasePort();
   // A scrape that takes too long ends all alerts of its target, so a busy machine gets more time for rules.
   const every = rules === undefined ? "1s" : "2s";
   for (const [name, content] of rules?.files ?? []) writeFileSync(join(directory, name), content);

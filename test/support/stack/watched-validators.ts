@@ -8,7 +8,7 @@ import { sectionKey } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { type CliHome, getJson } from "../e2e/cli-process.ts";
 import { localnetEndpoints } from "../e2e/localnet-endpoints.ts";
 import type { Door } from "./door.ts";
-import { freePort } from "./free-port.ts";
+import { leasePort } from "../port-lease.ts";
 import type { PageProxy } from "./page-proxy.ts";
 
 /** What the validator "sources" is read through. */
@@ -104,7 +104,7 @@ export async function startFaultyWatchdogs(options: FaultyWatchdogOptions): Prom
   });
   const rest = (url: string) => ({ consensus_address: consensus, chain: { rest: url, pairs: [] } });
   const start = async (name: string, settings: object): Promise<string> => {
-    const port = await freePort();
+    const port = await leasePort();
     const file = join(sidecarHome.directory, `${name}.yaml`);
     const channel = { kind: "alertmanager", name: "am", urls: [alertmanager], resend: "2s" };
     const common = {
@@ -114,7 +114,7 @@ export async function startFaultyWatchdogs(options: FaultyWatchdogOptions): Prom
     };
     // YAML contains JSON.
     writeFileSync(file, JSON.stringify({ ...common, ...settings }));
-    await sidecarHome.start("watchdog", "start", "--config", file).printed(/oracle-watchdog/);
+    await sidecarHome.start("watchdog", "start", "--config", file).printed(/oracle-watchdog +http/);
     return `127.0.0.1:${port}`;
   };
   return Promise.all([
