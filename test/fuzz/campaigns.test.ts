@@ -2,15 +2,12 @@ import { describe, expect, it } from "vitest";
 import { type CampaignRun, inputNumbers, runCampaign } from "./campaign.ts";
 import { CAMPAIGNS } from "./campaigns.ts";
 
-/** Seeds that failed once, by campaign. Those of the simulated relayer are in `relayer/simulation.test.ts`. */
-const KEPT_SEEDS: Readonly<Record<string, readonly number[]>> = {};
-
-describe.each(Object.entries(CAMPAIGNS))("the campaign %s", (name, campaign) => {
-  it.each([1, ...(KEPT_SEEDS[name] ?? [])])(
-    "finds nothing with seed %i",
-    async (seed) => {
+describe("with its least number of inputs", () => {
+  it.each(Object.entries(CAMPAIGNS))(
+    "the campaign %s finds nothing",
+    async (_name, campaign) => {
       const budget = { inputs: campaign.minInputs, seconds: Number.POSITIVE_INFINITY };
-      const { inputs, failures } = await runCampaign(campaign, seed, budget);
+      const { inputs, failures } = await runCampaign(campaign, 1, budget);
       expect(failures).toEqual([]);
       expect(inputs).toBe(campaign.minInputs);
     },
