@@ -8,7 +8,7 @@ export interface QueryKey {
   readonly key: Uint8Array;
 }
 
-/** A registered query. Heights and the period are in local blocks, unless the field's name contains "remote". */
+/** A registered query. Heights and the update period refer to the local chain, except for `lastRemoteHeight`. */
 export interface RegisteredQuery {
   readonly id: bigint;
   /** Bech32 address of the contract that owns the query. */
@@ -47,7 +47,7 @@ export function fromWireQuery(wire: WireQuery): RegisteredQuery | undefined {
   };
 }
 
-/** Selects the queries that this relayer serves: those that match all four lists. */
+/** Selects the queries that this relayer serves. A query must match all four lists. */
 export interface QueryFilter {
   readonly connectionIds: readonly string[];
   /** Empty: all owners. */
