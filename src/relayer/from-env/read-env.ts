@@ -25,7 +25,7 @@ interface EnvChain {
   readonly rpc: readonly string[];
 }
 
-/** Reads the Go relayer's variables. As in the Go relayer, an empty value means absent. Never throws. */
+/** Reads the Go relayer's variables. As in the Go relayer, an empty variable is treated as absent. Never throws. */
 export function readEnv(environment: ConfigEnvironment): EnvConfig {
   const values = createEnvValues(environment);
   const chains = {
@@ -237,7 +237,7 @@ function createEnvValues(environment: ConfigEnvironment) {
     const value = environment[name]?.trim();
     return value === "" ? undefined : value;
   };
-  /** Like `text`, but an absent variable is a problem. */
+  /** Like `text`, but records a problem if the variable is absent. */
   const required = (name: string) => text(name) ?? problem(name, "is missing", "a value");
   /** Creates a reader; `parse` returns undefined for an invalid value. */
   const reader =

@@ -54,7 +54,7 @@ interface RemoteReads {
   readonly answers: KeyAnswers;
   /** Undefined if the client already has the consensus state. */
   readonly trust: Trust | undefined;
-  /** Time since the values were read, ms, e.g. because of intermediate client updates. */
+  /** Time that passed after the values were read, ms, e.g. for intermediate client updates. */
   readonly afterMs: number;
 }
 
