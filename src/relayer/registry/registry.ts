@@ -89,7 +89,7 @@ export function createRegistry(filter: QueryFilter, deps: RegistryDeps) {
         if (state !== undefined) states.set(id, requested(state));
       }
     },
-    /** Forgets all queries. Called when the local chain was reset. */
+    /** Forgets all queries. Called when the local chain has been reset. */
     reset: (): void => {
       states = new Map();
     },

@@ -36,7 +36,7 @@ export interface ProvenResult extends ExpectedResult {
 
 /** One `MsgUpdateClient`, shared by the results for one connection and height. */
 export interface ClientUpdate {
-  /** Equal for updates of the same client to the same height. */
+  /** Identifies the update: the key is equal for updates of the same client to the same height. */
   readonly key: string;
   readonly connectionId: string;
   readonly message: WireMessage;
@@ -96,7 +96,7 @@ export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "re
 export interface ResultSubmitter {
   /** Bech32 address of the account. */
   readonly address: string;
-  /** Returns what a worker needs to plan its next cycle. Valid only until the next await. */
+  /** Returns the data that a worker needs to plan its next cycle. The view is valid only until the next `await`. */
   readonly view: (connectionId: string) => PipelineView;
   /**
    * Selects results for a connection's next cycle, longest due first. Selects only as many as can be sent soon, because any

@@ -26,7 +26,8 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   readonly nowMs: () => number;
   /**
-   * Local chain time in wall-clock ms, so that a fast clock on this machine deletes no attempts early. Default: the wall clock.
+   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting attempts early. Default:
+   * this machine's clock.
    */
   readonly localTimeMs?: () => number;
 }

@@ -272,7 +272,7 @@ function recordBroadcast(
   one.release();
   if (result?.kind !== "refused") return requeue(state, entries);
   state.deps.metrics.transactions.inc({ outcome: "refused" });
-  // For a lack of funds, use a lower level, because the rejection recurs until someone sends coins. The problem
+  // For a lack of funds, use a lower log level, because the rejection recurs until someone sends coins. The problem
   // "account-cannot-pay" is logged once anyway.
   state.deps.logger[isLackOfFunds(result.log) ? "debug" : "info"]("the node refused a transaction", {
     results: entries.length,

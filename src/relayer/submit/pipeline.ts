@@ -13,7 +13,7 @@ export type Stage =
   | ({ readonly kind: "broadcasting" } & Departure)
   /** a node has accepted the result's transaction */
   | ({ readonly kind: "in-flight" } & Departure)
-  /** Undefined if the result was not proven. */
+  /** the result has its outcome, which is undefined if the result was not proven */
   | { readonly kind: "resolved"; readonly outcome: ResultOutcome | undefined };
 
 interface Departure {
@@ -62,7 +62,7 @@ function nextStage(stage: Stage, event: PipelineEvent): Stage {
 export interface ExpectedEntry {
   readonly id: number;
   readonly result: ExpectedResult;
-  /** Only the pipeline changes this. */
+  /** Only the pipeline changes the stage. */
   readonly stage: Stage;
 }
 
@@ -78,7 +78,7 @@ export interface Entry {
 
 /** A query's results, by stage. */
 export interface QueryEntries {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly expected: readonly ExpectedEntry[];
   /** At most one result for a KV query; in chain order for a TX query. */
   readonly queued: readonly Entry[];
