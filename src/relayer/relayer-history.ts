@@ -31,7 +31,7 @@ interface HistoryDeps {
   readonly client: Pick<ChainClient, "comet">;
   /** Called with the reason why payments may be missing; undefined if none are missing. */
   readonly recordIncomplete: (reason: string | undefined) => void;
-  /** Local chain time, in wall-clock ms. */
+  /** Local chain time, as Unix time in ms. */
   readonly localTimeMs: () => number;
   readonly context: DaemonContext;
 }

@@ -172,7 +172,7 @@ interface GatePartsDeps {
   /** Reads the costs and problems that other processes stored. */
   readonly loadHistory?: (latestHeight: bigint) => Promise<void>;
   readonly fitness: LeaderFitness;
-  /** Local chain time, in wall-clock ms. */
+  /** Local chain time, as Unix time in ms. */
   readonly localTimeMs: () => number;
   readonly onLead: () => void;
   readonly context: DaemonContext;

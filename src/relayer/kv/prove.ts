@@ -21,7 +21,7 @@ import { type ConnectionWorker, intermediateHeadersOf } from "../connection/work
 /** The queries to read together, and the connection's view, which determines the remote height. */
 export interface KvRead {
   readonly view: ConnectionView;
-  /** In order of need. */
+  /** Most needed first. */
   readonly candidates: readonly QueryState[];
 }
 

@@ -114,7 +114,8 @@ function dropRedundant(
 }
 
 /**
- * Tries the other results again. If they were isolated before, tries them in halves, because many results may be bad.
+ * Tries the other results again. If one of them was isolated before, tries them in halves, because many results may be
+ * bad.
  */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);

@@ -84,7 +84,7 @@ export function createBlockBudget(
 /** The assumed gas limit of a block if the chain has no limit. */
 const MAX_GAS = 30_000_000n;
 
-/** Limits on a connection's transactions. The limits shrink while transactions of the configured size fail. */
+/** Limits on each transaction. The limits shrink while transactions of the configured size fail. */
 export type BatchBudget = ReturnType<typeof createBatchBudget>;
 
 /**
