@@ -99,8 +99,8 @@ interface CheckedChain {
 /**
  * Creates a service that reads every endpoint's chain id once at startup.
  *
- * If all of a chain's endpoints serve a different chain, the service throws `ClientError` "wrong-chain". An endpoint
- * that does not respond is only logged, because it may come up later.
+ * If all of a chain's endpoints serve a different chain, the service throws `ClientError` "wrong-chain". An endpoint that does not
+ * respond is only logged, because it may come up later.
  */
 export function createChainCheck(chains: readonly CheckedChain[], logger: Logger): Service {
   return {

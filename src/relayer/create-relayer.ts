@@ -296,9 +296,7 @@ export async function createRelayer(
       registry.request(ids);
       height.wake();
     },
-    /**
-     * Closes the chain clients, saves the problem timeline and closes the store. Call it after all services have ended.
-     */
+    /** Closes the chain clients, saves the problem timeline and closes the store. Call it after all services have ended. */
     close: async (): Promise<void> => {
       for (const { client } of allChains) client.close();
       timeline.save();
@@ -336,8 +334,8 @@ function createHttp(
 }
 
 /**
- * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, it
- * needs none only if no token is configured and the server listens on a loopback address.
+ * Returns true if `POST /resubmit-txs` needs no token, because clients of the Go relayer send none. By default, it needs none only
+ * if no token is configured and the server listens on a loopback address.
  */
 function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
   return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));

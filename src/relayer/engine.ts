@@ -39,9 +39,7 @@ type EngineDeps = Omit<FollowDeps, "onLoaded" | "onLocalError"> &
     readonly workers: readonly WorkerParts[];
     readonly tx: TxWorker["deps"];
     readonly submission: Omit<SubmitterOptions, "connections">;
-    /**
-     * Returns true if this process submits. While it does not submit, the workers pause and everything else continues.
-     */
+    /** Returns true if this process submits. While it does not submit, the workers pause and everything else continues. */
     readonly leads: () => boolean;
   };
 
@@ -133,9 +131,7 @@ export function submitterOptions(config: RelayerConfig): EngineDeps["submission"
   };
 }
 
-/**
- * Maximum time to wait for a change on the local chain. A query's backoff can end without a change on the local chain.
- */
+/** Maximum time to wait for a change on the local chain. A query's backoff can end without a change on the local chain. */
 const MAX_IDLE_MS = 3_000;
 /** Maximum number of concurrent KV cycles per connection. */
 const MAX_KV_CYCLES = 2;
@@ -146,8 +142,8 @@ interface WorkerLoopDeps {
   readonly leads: () => boolean;
   readonly tx: TxWorker["deps"];
   /**
-   * The type of this worker's queries. KV and TX queries have separate workers, because a slow transaction search must
-   * not delay KV values.
+   * The type of this worker's queries. KV and TX queries have separate workers, because a slow transaction search must not delay
+   * KV values.
    */
   readonly type: RegisteredQuery["type"];
   /** Called after each cycle with its error, or with undefined if it succeeded. */
@@ -155,11 +151,10 @@ interface WorkerLoopDeps {
 }
 
 /**
- * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a
- * connection error, it backs off and tries again.
+ * Runs a cycle whenever one of the connection's queries is due, until the signal aborts. Never rejects: after a connection error,
+ * it backs off and tries again.
  *
- * A KV cycle may start while the previous one is still reading, because reading from a distant node can take longer
- * than a block.
+ * A KV cycle may start while the previous one is still reading, because reading from a distant node can take longer than a block.
  */
 async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal: AbortSignal): Promise<void> {
   const loop: Loop = {
@@ -184,12 +179,10 @@ async function runWorker(worker: ConnectionWorker, deps: WorkerLoopDeps, signal:
 
 async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   const { worker, deps, cycles, lookAhead } = loop;
-  // A cycle that started before the last backoff may fail after it, with an error that is already known or has the same
-  // cause.
+  // A cycle that started before the last backoff may fail after it, with an error that is already known or has the same cause.
   cycles.forgetErrors();
   while (!signal.aborted) {
-    // Read the version before the cycle, so that a block that arrives during the cycle starts the next cycle
-    // immediately.
+    // Read the version before the cycle, so that a block that arrives during the cycle starts the next cycle immediately.
     const version = deps.height.version();
     const error = worker.submission.take() ?? cycles.takeError();
     if (error !== undefined) throw error;
@@ -265,8 +258,7 @@ function startKv(
   signal: AbortSignal,
 ): boolean {
   const { worker, cycles } = loop;
-  // Reading the view took a round trip. Include the queries that became due during it, so that they don't wait for the
-  // next cycle.
+  // Reading the view took a round trip. Include the queries that became due during it, so that they don't wait for the next cycle.
   const due = dueStates(loop, worker.submitter.view(worker.connectionId), at.lookAhead);
   const cycle = reserveKvCycle(worker, { ...at, due, running: cycles.queries() });
   if (cycle === undefined) return false;
@@ -312,8 +304,7 @@ function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly 
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(id);
-    // A query with a pending result is not read again before its update period has passed, whatever the last read
-    // found.
+    // A query with a pending result is not read again before its update period has passed, whatever the last read found.
     if (newest !== undefined && at.height < newest.sentAt + updatePeriod) continue;
     const then = newest === undefined ? state : withResult(state, newest);
     if (isDue(then, at.height, at.nowMs)) due.push(then);

@@ -98,8 +98,8 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps) {
     },
     /** Starts adding payments whose outcome no earlier process recorded. The recovery runs in the background. */
     recover: (): void => {
-      // Report the costs as incomplete from now on. If this process is killed before the recovery ends, the next
-      // process finds the same gap.
+      // Report the costs as incomplete from now on. If this process is killed before the recovery ends, the next process finds the
+      // same gap.
       waiting ??= [];
       deps.recordIncomplete("payments by earlier processes have not been read yet");
       started.wake();
@@ -163,8 +163,8 @@ const PAGE_SIZE = 10;
 const MAX_PAGES = 1_000;
 
 /**
- * Adds transactions whose outcome the previous process did not see, so that no fee is lost in a crash. Skips
- * transactions that the ledger already contains. Sending does not wait for the recovery, which may take minutes.
+ * Adds transactions whose outcome the previous process did not see, so that no fee is lost in a crash. Skips transactions that the
+ * ledger already contains. Sending does not wait for the recovery, which may take minutes.
  *
  * Returns why payments may be missing, or undefined if the ledger is complete. Rejects only on abort.
  */
@@ -176,8 +176,8 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     const clients = await clientsOf(deps, signal);
     const progress = createProgress(deps);
     let isCut = false;
-    // Each step reads one page for the address whose search is at the lower height. This way, a process killed between
-    // two steps leaves no gap below the newest known payment.
+    // Each step reads one page for the address whose search is at the lower height. This way, a process killed between two steps
+    // leaves no gap below the newest known payment.
     const searches = [...new Set([deps.address, deps.payer])].map((sender) =>
       search(deps, sender, since, signal),
     );
@@ -231,8 +231,7 @@ function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, pag
 }
 
 /**
- * Returns the lowest height whose transactions may be missing. If no payment is known, it is the height at which the
- * sums began.
+ * Returns the lowest height whose transactions may be missing. If no payment is known, it is the height at which the sums began.
  */
 async function searchedFrom({
   newestHeight,
@@ -262,8 +261,8 @@ interface FoundPage {
 }
 
 /**
- * Finds an account's transactions at or above the height `since`, oldest first. A failed transaction has no message
- * events, so the search matches fee payments, whose sender is the payer.
+ * Finds an account's transactions at or above the height `since`, oldest first. A failed transaction has no message events, so the
+ * search matches fee payments, whose sender is the payer.
  */
 async function* search(
   { comet }: RecoverDeps,

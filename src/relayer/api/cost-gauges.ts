@@ -65,10 +65,7 @@ const MARKET: StatusMetrics<MarketStatus> = {
   },
 };
 
-/**
- * Registers the fee market gauges, which are absent if the chain has no fee market or the newest reading is over a
- * minute old.
- */
+/** Registers the fee market gauges, which are absent if the chain has no fee market or the newest reading is over a minute old. */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
   const fresh = () => {
     const present = market();
@@ -78,8 +75,7 @@ export function registerMarketGauges(registry: Registry, market: () => MarketSta
 }
 
 /**
- * Number of owners with their own series: the owners with the highest fees this month. All other owners share the
- * series "other".
+ * Number of owners with their own series: the owners with the highest fees this month. All other owners share the series "other".
  */
 const MAX_OWNERS = 20;
 /** If the costs were last read longer ago than this, they are out of date and their series are absent. */
@@ -141,10 +137,7 @@ function ownerFees({ windows }: CostsView): Reading {
   ];
 }
 
-/**
- * Registers the cost gauges, which are absent before the first read and once the last read is older than
- * {@link FRESH_MS}.
- */
+/** Registers the cost gauges, which are absent before the first read and once the last read is older than {@link FRESH_MS}. */
 export function registerCostGauges(registry: Registry, view: () => CostsView, nowMs: () => number): void {
   const fresh = () => {
     const costs = view();

@@ -194,8 +194,8 @@ function limitOf(value: string): number {
 const MAX_PARTS = 1_000;
 
 /**
- * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and interval (`parts`
- * intervals), and by lateness.
+ * `GET /api/attempts/summary?since=TIME&until=TIME&parts=N`: counts attempts by outcome and interval (`parts` intervals), and by
+ * lateness.
  */
 async function summaryReply(
   attempts: Pick<AttemptLog, "summary">,
@@ -217,10 +217,7 @@ async function summaryReply(
 /** Number of days for which costs are stored. */
 const MAX_DAYS = 400;
 
-/**
- * `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Both bounds are inclusive, in days since
- * 1970-01-01.
- */
+/** `GET /api/costs?from=DAY&to=DAY`: returns costs by day and owner. Both bounds are inclusive, in days since 1970-01-01. */
 async function costsReply(attempts: Pick<AttemptLog, "costs">, query: URLSearchParams): Promise<HttpReply> {
   const [from, to] = [readDay(query.get("from")), readDay(query.get("to"))];
   if (from === undefined || to === undefined || to < from || to - from > MAX_DAYS)
@@ -297,8 +294,7 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
     if (outcome.kind === "unknown")
       return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
     if (outcome.kind === "timeout") return failure(`${hash} was not included in time; it is still listed`);
-    // Like the Go relayer, report no error if the contract rejects the transaction again: it returns to the list of
-    // dead letters.
+    // Like the Go relayer, report no error if the contract rejects the transaction again: it returns to the list of dead letters.
   }
   return textReply(200, "");
 }
@@ -320,8 +316,8 @@ function failure(reason: string): HttpReply {
 }
 
 /**
- * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if
- * the JSON has any other shape.
+ * Parses `{"txs": [{"query_id": 1, "hash": "…"}]}`. As in Go, a missing list or field gets its zero value. Throws if the JSON has
+ * any other shape.
  */
 function parseTxs(text: string): readonly TxName[] {
   if (text.trim() === "") throw new Error("EOF");

@@ -54,9 +54,7 @@ export interface BlockLimits {
   readonly bytes: bigint | undefined;
 }
 
-/**
- * Creates the local chain's queries. `chainName` is the prefix of the protobuf package `<chainName>.interchainqueries`.
- */
+/** Creates the local chain's queries. `chainName` is the prefix of the protobuf package `<chainName>.interchainqueries`. */
 export function createLocalQueries(client: ChainClient, chainName: string): LocalQueries {
   const query = interchainQueriesOf(client, chainName);
   return {
@@ -89,8 +87,8 @@ function interchainQueriesOf(client: Pick<ChainClient, "grpcQuery">, chainName: 
 }
 
 /**
- * Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if the query
- * has no result.
+ * Returns the values of the last KV result, in the order of the query's keys. Rejects with `ClientError` if the query has no
+ * result.
  */
 export async function readQueryResult(
   client: Pick<ChainClient, "grpcQuery">,
@@ -129,9 +127,9 @@ function positive(value: bigint | undefined): bigint | undefined {
 const MAX_WINDOW = 10_000;
 
 /**
- * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or has it disabled,
- * in which case the gas price is constant. Rejects with `ClientError`. Its code "bad-answer" means that the chain
- * returned a value that is invalid for a fee market.
+ * Reads the chain's fee market parameters. Resolves with undefined if the chain has no fee market or has it disabled, in which
+ * case the gas price is constant. Rejects with `ClientError`. Its code "bad-answer" means that the chain returned a value that is
+ * invalid for a fee market.
  */
 export async function readMarketParams(
   client: Pick<ChainClient, "grpcQuery">,
@@ -155,9 +153,8 @@ export async function readMarketParams(
 }
 
 /**
- * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block.
- * Rejects with `ClientError`. Its code "bad-answer" means that the chain returned a value that is invalid for a fee
- * market.
+ * Reads the fee market's state after block `height` (default: the latest). The state's price applies to the next block. Rejects
+ * with `ClientError`. Its code "bad-answer" means that the chain returned a value that is invalid for a fee market.
  */
 export async function readMarketState(
   client: Pick<ChainClient, "grpcQuery">,
@@ -174,8 +171,8 @@ export async function readMarketState(
 }
 
 /**
- * Throws unless the text is a decimal in the chain's encoding: the value × 10^18, as digits. Fee market decimals are
- * never negative.
+ * Throws unless the text is a decimal in the chain's encoding: the value × 10^18, as digits. Fee market decimals are never
+ * negative.
  */
 function requireDecimal(where: string, text: string): void {
   if (!/^\d{1,60}$/.test(text)) throw badResponse("chain", where, "is not a decimal number");

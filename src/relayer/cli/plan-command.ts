@@ -210,9 +210,7 @@ interface PlanFacts {
   /** Undefined if not measured. */
   readonly feeFactor?: Dec18 | undefined;
   readonly unit?: DisplayUnit | undefined;
-  /**
-   * For a plan without `--queries`: the registered queries, and for how many of them the relayer has measured the gas.
-   */
+  /** For a plan without `--queries`: the registered queries, and for how many of them the relayer has measured the gas. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
 

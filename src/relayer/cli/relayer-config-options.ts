@@ -178,8 +178,8 @@ const DEFAULT_LOCALNET: LocalnetOfRelayer = {
 };
 
 /**
- * Creates the relayer's configuration for a localnet on the given ports. In the default localnet, the public test
- * account `relayer` signs transactions.
+ * Creates the relayer's configuration for a localnet on the given ports. In the default localnet, the public test account
+ * `relayer` signs transactions.
  *
  * `token` authorizes requests that change something. Dead letters can be resubmitted without a token.
  */

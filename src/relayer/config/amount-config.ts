@@ -52,8 +52,8 @@ interface AmountConfig {
 }
 
 /**
- * Returns the configured display unit without its price; undefined if none is configured, in which case the chain's
- * metadata applies.
+ * Returns the configured display unit without its price; undefined if none is configured, in which case the chain's metadata
+ * applies.
  */
 export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
   const { denom, display } = gas;
@@ -64,9 +64,7 @@ export function configuredPrice({ gas: { value } }: Pick<AmountConfig, "gas">): 
   return value && { currency: value.currency, perUnit: value.price };
 }
 
-/**
- * Returns the monthly budget in base units; undefined without a budget. The schema has already validated the amount.
- */
+/** Returns the monthly budget in base units; undefined without a budget. The schema has already validated the amount. */
 export function budgetOf(config: AmountConfig): bigint | undefined {
   const { budget } = config.spending;
   return budget === undefined ? undefined : parseAmount(budget, config.gas.denom, configuredUnit(config));

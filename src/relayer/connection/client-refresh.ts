@@ -33,8 +33,8 @@ import type { HeightSignal } from "../registry/registry.ts";
 /** Keeps light clients from expiring, and sends client updates for intermediate headers. */
 export interface ClientRefresh extends Upkeep {
   /**
-   * Sends client updates ahead of all results. Resolves once blocks include the updates. Throws `RelayError` if they
-   * fail or time out.
+   * Sends client updates ahead of all results. Resolves once blocks include the updates. Throws `RelayError` if they fail or time
+   * out.
    */
   readonly send: (chain: UpdateChain, signal: AbortSignal) => Promise<void>;
 }
@@ -53,10 +53,7 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly logger: Logger;
 }
 
-/**
- * Minimum time between two attempts to refresh a connection's client. The client watch reads the client at shorter
- * intervals.
- */
+/** Minimum time between two attempts to refresh a connection's client. The client watch reads the client at shorter intervals. */
 const RETRY_MS = 60_000;
 /** Maximum wait in {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
@@ -156,8 +153,8 @@ async function refresh(
 }
 
 /**
- * Returns the client updates up to the newest remote block, or only the first few if the path to that block is too long
- * or could not be read. Returns an empty list if the client already has that block.
+ * Returns the client updates up to the newest remote block, or only the first few if the path to that block is too long or could
+ * not be read. Returns an empty list if the client already has that block.
  */
 async function newestUpdates(
   { local, window, clock, localTimeMs }: ClientRefreshDeps,
@@ -215,8 +212,8 @@ const SETTLE_MS = 1_000;
 const GAS_PERMILLE = 1_300n;
 
 /**
- * Broadcasts client updates in dedicated transactions, one after another. The caller must have exclusive use of the
- * account. Returns the local height of the block that includes the last update.
+ * Broadcasts client updates in dedicated transactions, one after another. The caller must have exclusive use of the account.
+ * Returns the local height of the block that includes the last update.
  *
  * Throws `RelayError`: "transaction-refused" if an update is refused at no cost, "transaction-lost" if it is broadcast but does
  * not succeed.

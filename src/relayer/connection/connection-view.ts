@@ -17,8 +17,8 @@ export function createClientOfConnection(
     id: async (signal: AbortSignal): Promise<string> =>
       (clientId ??= await local.clientOfConnection(connectionId, signal)),
     /**
-     * Makes the next call of `id` read the client id again. Call it after an error, because a reset local chain may
-     * have different clients.
+     * Makes the next call of `id` read the client id again. Call it after an error, because a reset local chain may have different
+     * clients.
      */
     forget: (): void => (clientId = undefined),
   };

@@ -21,8 +21,8 @@ export interface IntermediateHeadersDeps {
 }
 
 /**
- * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between
- * `trust` and `block`.
+ * Returns a trusted height from which the header of `block` can be verified: `trust` itself, or a height between `trust` and
+ * `block`.
  *
  * If too little of the voting power trusted at `trust` signed `block`, the function updates the client through intermediate
  * headers. Throws `RelayError` "validators-changed" if those headers do not reach far enough. The next cycle then continues from

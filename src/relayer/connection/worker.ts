@@ -24,8 +24,8 @@ import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
 
 /**
- * One of a connection's workers, with everything that its cycles use. Each connection has one worker for KV and one for
- * TX queries.
+ * One of a connection's workers, with everything that its cycles use. Each connection has one worker for KV and one for TX
+ * queries.
  */
 export interface ConnectionWorker {
   readonly connectionId: string;
@@ -168,9 +168,7 @@ export function recordSubmission(worker: Pick<ConnectionWorker, "submission">, o
   else if (outcome.kind === "unsent" && outcome.error !== undefined) worker.submission.failed(outcome.error);
 }
 
-/**
- * Returns the local height at which the query was or will be due. A query without a result is due at the next height.
- */
+/** Returns the local height at which the query was or will be due. A query without a result is due at the next height. */
 export function dueHeight(state: QueryState, localHeight: bigint): bigint {
   return state.query.lastLocalHeight === 0n ? localHeight + 1n : dueHeightOf(state);
 }
@@ -203,9 +201,9 @@ export function createSubmissionHealth() {
 }
 
 /**
- * Decides how many blocks early a worker reads. Reading only when a query is due gives the newest value. But if
- * reading, proving, simulating and sending take longer than a block, a query that is due in every block would get a
- * result only in every second block.
+ * Decides how many blocks early a worker reads. Reading only when a query is due gives the newest value. But if reading, proving,
+ * simulating and sending take longer than a block, a query that is due in every block would get a result only in every second
+ * block.
  */
 export type LookAhead = ReturnType<typeof createLookAhead>;
 

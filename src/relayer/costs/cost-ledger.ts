@@ -46,8 +46,8 @@ export interface CostLedgerDeps {
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   readonly nowMs: () => number;
   /**
-   * Local chain time as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default: this
-   * machine's clock.
+   * Local chain time as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default: this machine's
+   * clock.
    */
   readonly localTimeMs?: () => number;
 }
@@ -133,8 +133,8 @@ export function createCostLedger(deps: CostLedgerDeps) {
       }));
     },
     /**
-     * Deletes all records of the chain and begins again at height 0. Call `reset` after a reset of the local chain,
-     * whose query ids then identify different queries.
+     * Deletes all records of the chain and begins again at height 0. Call `reset` after a reset of the local chain, whose query
+     * ids then identify different queries.
      */
     reset: (): void => {
       open = undefined;
@@ -155,10 +155,7 @@ const SUMS = [
   ...AMOUNTS.flatMap((name) => ["high", "low"].map((part) => `SUM(${name}_${part}) AS ${name}_${part}`)),
 ].join(", ");
 
-/**
- * A fee is stored as high × `LOW` + low. A query has so few transactions per day that the sum of low parts stays below
- * 2^63.
- */
+/** A fee is stored as high × `LOW` + low. A query has so few transactions per day that the sum of low parts stays below 2^63. */
 const LOW = 1_000_000_000_000n;
 
 function feeOf(row: SqlRow | undefined, name: (typeof AMOUNTS)[number]): bigint {

@@ -12,9 +12,7 @@ export interface CostWindow {
   readonly name: CostWindowName;
   /** Start of the window's first span, as Unix time in ms. */
   readonly fromMs: number;
-  /**
-   * Time from which the window's costs are complete: `fromMs`, or the time at which recording began if that is later.
-   */
+  /** Time from which the window's costs are complete: `fromMs`, or the time at which recording began if that is later. */
   readonly coveredFromMs: number;
   /** One sum per query. */
   readonly queries: readonly QuerySum[];

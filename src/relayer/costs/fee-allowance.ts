@@ -41,8 +41,8 @@ export interface FeeAllowance {
 const MAX_DEPTH = 4;
 
 /**
- * Decodes an x/feegrant allowance. Considers only the fee denom. If a limit does not list this denom, the remaining
- * amount is 0. Throws on invalid bytes.
+ * Decodes an x/feegrant allowance. Considers only the fee denom. If a limit does not list this denom, the remaining amount is 0.
+ * Throws on invalid bytes.
  */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);

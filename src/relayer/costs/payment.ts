@@ -28,8 +28,7 @@ const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
  *
  * - Each result pays a share of the fee and the fixed gas in proportion to its expected gas.
  * - A connection's results share the client update of their transaction in proportion to their gas.
- * - If the transaction has no results for the connection, all of the connection's queries (`sharing`) share the update
- *   equally.
+ * - If the transaction has no results for the connection, all of the connection's queries (`sharing`) share the update equally.
  * - If the connection has no queries either, {@link NO_QUERY} gets the cost of the update.
  * - The units left over from rounding go to the shares with the largest remainders.
  */

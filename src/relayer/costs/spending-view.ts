@@ -160,10 +160,7 @@ export function spendingView(costs: CostsView, by: CostGroup): SpendingView {
   };
 }
 
-/**
- * Returns "spent" if the month's fees exceed the budget, "forecast" if they are expected to exceed it; otherwise
- * undefined.
- */
+/** Returns "spent" if the month's fees exceed the budget, "forecast" if they are expected to exceed it; otherwise undefined. */
 function overBudget({ budget, windows, forecast }: CostsView): "spent" | "forecast" | undefined {
   if (budget === undefined) return undefined;
   const month = windows.find((window) => window.name === "month");

@@ -71,8 +71,8 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
 }
 
 /**
- * Returns the expected fee for a transaction with one result per served KV query. A gas price above `gas.max_price` is
- * capped here and reported separately.
+ * Returns the expected fee for a transaction with one result per served KV query. A gas price above `gas.max_price` is capped here
+ * and reported separately.
  */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;

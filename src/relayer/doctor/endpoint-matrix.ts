@@ -209,8 +209,7 @@ async function cell(signal: AbortSignal, text: string, read: () => Promise<unkno
 }
 
 /**
- * Checks the transaction index. A local node's index must find transactions by hash, and a remote node's index must be
- * searchable.
+ * Checks the transaction index. A local node's index must find transactions by hash, and a remote node's index must be searchable.
  */
 async function indexCell(
   client: PooledChainClient,
@@ -253,8 +252,8 @@ async function socketCell(endpoint: Endpoint, config: MatrixConfig, signal: Abor
 }
 
 /**
- * Returns a finding for each capability that an endpoint lacks. The gap is a problem only if the capability is needed
- * and none of the chain's endpoints has it.
+ * Returns a finding for each capability that an endpoint lacks. The gap is a problem only if the capability is needed and none of
+ * the chain's endpoints has it.
  */
 export function matrixFindings(rows: readonly EndpointRow[], localId: string): readonly Finding[] {
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {

@@ -58,10 +58,7 @@ interface CheckedChain {
 
 /** If the newest block is older than this, the chain has stopped or this machine's clock is wrong. */
 const MAX_AGE_MS = 60_000;
-/**
- * Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal clock
- * differences.
- */
+/** Maximum time by which a node's newest block may be ahead of this machine's clock, to allow for normal clock differences. */
 const MAX_AHEAD_MS = 10_000;
 
 /** Checks a chain's endpoints and its newest block. Rejects only on abort. */

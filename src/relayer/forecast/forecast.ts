@@ -126,8 +126,8 @@ const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts spending, at the current price and at the cap, from the gas that the registered queries use in each regime.
- * Returns undefined unless at least one regime has ten minutes of running time.
+ * Forecasts spending, at the current price and at the cap, from the gas that the registered queries use in each regime. Returns
+ * undefined unless at least one regime has ten minutes of running time.
  *
  * | query | gas rate |
  * |---|---|
@@ -231,8 +231,8 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
 }
 
 /**
- * Returns a function that gives a query's gas per result: its owner's measured mean, otherwise the mean over all
- * owners, otherwise the expected gas.
+ * Returns a function that gives a query's gas per result: its owner's measured mean, otherwise the mean over all owners, otherwise
+ * the expected gas.
  */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = sumsBy(
@@ -258,8 +258,8 @@ function widthOf(hours: SpendingInput["hours"]): number {
 }
 
 /**
- * Computes the fees for the lowest and highest gas, both widened, and for the mean gas. Adds the fees already paid
- * (`spent`) to each.
+ * Computes the fees for the lowest and highest gas, both widened, and for the mean gas. Adds the fees already paid (`spent`) to
+ * each.
  */
 function feeRange(
   gas: readonly Dec18[],

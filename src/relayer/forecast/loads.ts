@@ -81,8 +81,8 @@ interface QueryFacts {
 }
 
 /**
- * Returns a registered query's load. A KV query's next result requires a newer remote block, so its period is never
- * shorter than the remote block time.
+ * Returns a registered query's load. A KV query's next result requires a newer remote block, so its period is never shorter than
+ * the remote block time.
  */
 export function loadOf(
   query: RegisteredQuery,
@@ -147,8 +147,8 @@ interface MarketViewDeps {
 }
 
 /**
- * Creates a function that returns the fee market with a forecast for the served KV queries, or undefined before the
- * first reading or without a fee market.
+ * Creates a function that returns the fee market with a forecast for the served KV queries, or undefined before the first reading
+ * or without a fee market.
  */
 export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
   // Cached, because several readers ask for the status of the same block.
@@ -181,8 +181,7 @@ export function transactionFee(
 }
 
 /**
- * Creates a function that returns the expected fee, at the current price, for a transaction with one result per served
- * KV query.
+ * Creates a function that returns the expected fee, at the current price, for a transaction with one result per served KV query.
  */
 export function createTransactionFee(
   config: FeeConfig,

@@ -8,8 +8,7 @@ import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts"
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   readonly sinceReadMs: number;
   /**
-   * Ratio of fees paid to gas used × price: measured, or estimated if the last blocks contain none of the relayer's
-   * transactions.
+   * Ratio of fees paid to gas used × price: measured, or estimated if the last blocks contain none of the relayer's transactions.
    */
   readonly feeFactor: Dec18;
   readonly forecast: Forecast;
@@ -24,16 +23,16 @@ export function isFresh({ sinceReadMs }: MarketStatus): boolean {
 }
 
 /**
- * Returns true if sending every result on time would need more gas than the market can sustain at its current price
- * (the state "demand-above-market"). In that state, blocks include the results late.
+ * Returns true if sending every result on time would need more gas than the market can sustain at its current price (the state
+ * "demand-above-market"). In that state, blocks include the results late.
  */
 export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
   return demandGas > sustainableGas;
 }
 
 /**
- * Maximum lateness attributed to the market, in blocks. Without this limit, it is infinite if other senders'
- * transactions leave no gas.
+ * Maximum lateness attributed to the market, in blocks. Without this limit, it is infinite if other senders' transactions leave no
+ * gas.
  */
 const MAX_LATE_BLOCKS = 1_000;
 

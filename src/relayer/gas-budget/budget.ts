@@ -70,8 +70,8 @@ export interface MarketBudget {
 /** The controller's state between two blocks. */
 interface Memory {
   /**
-   * Which backlog may start a burst; each backlog gets only one burst. The value "old", which is also the value at
-   * startup, allows only a backlog of results that have been due for more than a minute.
+   * Which backlog may start a burst; each backlog gets only one burst. The value "old", which is also the value at startup, allows
+   * only a backlog of results that have been due for more than a minute.
    */
   readonly armed: "any" | "old" | "none";
   readonly burst: Burst | undefined;
@@ -93,8 +93,7 @@ interface Burst {
 const START: Memory = { armed: "old", burst: undefined, gas: 0n, calmBlocks: 0, creep: DEC18_ONE };
 
 /**
- * Creates a controller that plans the next block's price and derives the gas budget from it with the chain's own
- * arithmetic.
+ * Creates a controller that plans the next block's price and derives the gas budget from it with the chain's own arithmetic.
  *
  * - Steady state: the price stays one percent above the minimum, so that price changes show exactly how much gas others used.
  * - Backlog: one burst sends the backlog, below the ceiling. Lasting demand above the market is not a backlog, because no burst
@@ -106,8 +105,8 @@ export function createBudgetController() {
   let last: { readonly height: bigint; readonly before: Memory; readonly after: Memory } | undefined;
   return {
     /**
-     * Returns the budget for the block after `height`. Call `plan` for each height, in ascending order. A second call
-     * for the last height replaces its budget, e.g. once a predicted state has been read.
+     * Returns the budget for the block after `height`. Call `plan` for each height, in ascending order. A second call for the last
+     * height replaces its budget, e.g. once a predicted state has been read.
      */
     plan: (height: bigint, input: BudgetInput): MarketBudget => {
       const before = last === undefined ? START : last.height === height ? last.before : last.after;
@@ -131,8 +130,8 @@ const BACKLOG_END_PERCENT = 110n;
 /** Additional blocks for a burst, because its first results must still be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
 /**
- * Percentage of a block that a burst leaves free in case other senders become active. In recorded blocks, they use up
- * to 8 of 30 million gas.
+ * Percentage of a block that a burst leaves free in case other senders become active. In recorded blocks, they use up to 8 of 30
+ * million gas.
  */
 const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block that uses less than this percentage of its budget. */
@@ -144,8 +143,8 @@ const MAX_UNFILLED = 2;
  */
 const CALM_BLOCKS = 20;
 /**
- * Factors per block: the steady price rises by the first while other senders leave less than a tenth of the target, and
- * otherwise falls by the second.
+ * Factors per block: the steady price rises by the first while other senders leave less than a tenth of the target, and otherwise
+ * falls by the second.
  */
 const CREEP_UP = (DEC18_ONE * 101n) / 100n;
 const CREEP_DOWN = (DEC18_ONE * 99n) / 100n;
@@ -201,10 +200,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
   };
 }
 
-/**
- * Returns the next block's burst, continued or new; undefined if there is none. `most` is the gas per block up to the
- * ceiling.
- */
+/** Returns the next block's burst, continued or new; undefined if there is none. `most` is the gas per block up to the ceiling. */
 function nextBurst(
   before: Memory,
   { backlog, sentGas }: BudgetInput,

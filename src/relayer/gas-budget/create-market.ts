@@ -46,9 +46,7 @@ interface MarketBlock {
   readonly ownGas: bigint;
   /** Fees of the relayer's transactions, in the fee denom's base unit. */
   readonly ownFee: bigint;
-  /**
-   * Gas used by other senders; undefined if the price stayed at the minimum, because then only an upper bound is known.
-   */
+  /** Gas used by other senders; undefined if the price stayed at the minimum, because then only an upper bound is known. */
   readonly othersGas: bigint | undefined;
 }
 
@@ -97,8 +95,7 @@ export function createMarket(
     blocks.length = 0;
   };
   /**
-   * Returns the newest known block's height. A block with one of the relayer's transactions counts even before its
-   * event arrives.
+   * Returns the newest known block's height. A block with one of the relayer's transactions counts even before its event arrives.
    */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
@@ -239,8 +236,8 @@ export function createMarket(
         /** The chain's minimum price. */
         minimum: params.minBaseGasPrice,
         /**
-         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. It is twice the minimum in
-         * phase "unpriced".
+         * Price above which the relayer sends only urgent results: `gas.price.comfortable`. It is twice the minimum in phase
+         * "unpriced".
          */
         ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
         /** Price above which the relayer sends nothing: `gas.max_price`. Equals the ceiling in phase "unpriced". */
@@ -253,8 +250,8 @@ export function createMarket(
         /** Gas that the relayer may use in the next block. */
         budgetGas: budget?.gas ?? params.maxBlockUtilization,
         /**
-         * The relayer's fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of
-         * its transactions or the fee denom differs from the market's denom.
+         * The relayer's fees in recent blocks, divided by gas used × price. Undefined if these blocks contain none of its
+         * transactions or the fee denom differs from the market's denom.
          */
         feeFactor: params.feeDenom === options.denom ? feeFactorOf(blocks) : undefined,
         /** Recent blocks, oldest first, at most 100. Omits blocks that have no reading. */

@@ -182,8 +182,8 @@ function whyUnfit(
 }
 
 /**
- * Gives up the lease so that another process can take it. If there is no other process, no process submits, and the
- * relayer reports late results.
+ * Gives up the lease so that another process can take it. If there is no other process, no process submits, and the relayer
+ * reports late results.
  */
 async function giveUp(
   deps: LeadershipDeps,

@@ -35,8 +35,8 @@ interface SpendingRefusal {
 }
 
 /**
- * Adds up the cost of transactions before they are sent. An admission adds the whole fee to the total, because the
- * chain charges it in full. It also adds the gas limit to the query owners' totals.
+ * Adds up the cost of transactions before they are sent. An admission adds the whole fee to the total, because the chain charges
+ * it in full. It also adds the gas limit to the query owners' totals.
  */
 export type Spending = ReturnType<typeof createSpending>;
 
@@ -99,9 +99,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
-  /**
-   * Deletes old days. A wrong clock on this machine cannot delete recent days, because `day` follows the chain's time.
-   */
+  /** Deletes old days. A wrong clock on this machine cannot delete recent days, because `day` follows the chain's time. */
   const prune = ({ day }: Day): void => {
     if (day === prunedDay) return;
     prunedDay = day;
@@ -120,8 +118,8 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps) {
     },
     check: (request: AdmissionRequest): SpendingRefusal | undefined => check(now(), limits, request),
     /**
-     * Adds a transaction's cost, which is durable after the next flush. Returns a function that subtracts the cost
-     * again; call it if nothing was paid.
+     * Adds a transaction's cost, which is durable after the next flush. Returns a function that subtracts the cost again; call it
+     * if nothing was paid.
      */
     charge: (request: AdmissionRequest): (() => void) => {
       const day = now();

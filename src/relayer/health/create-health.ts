@@ -250,8 +250,8 @@ interface MarketLogDeps {
 
 const MARKET_INTERVAL_MS = 5_000;
 /**
- * How long demand must be above or within the market before the logged state changes, because demand near the limit
- * often crosses it.
+ * How long demand must be above or within the market before the logged state changes, because demand near the limit often crosses
+ * it.
  */
 const HELD_MS = 60_000;
 

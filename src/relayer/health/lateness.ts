@@ -117,8 +117,8 @@ function dueFrom(state: QueryState, present: Present): bigint {
 }
 
 /**
- * Returns when the first remote block that allows a newer result appeared; "any" if every block does; undefined if
- * there is no such block yet.
+ * Returns when the first remote block that allows a newer result appeared; "any" if every block does; undefined if there is no
+ * such block yet.
  */
 function newerRemoteBlock({ query }: QueryState, present: Present): HeightMark | "any" | undefined {
   // A transaction search needs no new block: without one, it ends immediately and is complete.
@@ -168,15 +168,12 @@ export interface EndpointFacts
 
 /** Number of consecutive failures from which an endpoint's errors are more than a brief interruption. */
 const REFUSALS = 3;
-/**
- * RPC methods that the relayer cannot replace. The transaction index is not among them, because blocks can be scanned
- * instead.
- */
+/** RPC methods that the relayer cannot replace. The transaction index is not among them, because blocks can be scanned instead. */
 const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
 
 /**
- * Explains why none of a chain's endpoints is usable although their status is readable: a request limit, results that
- * no endpoint stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint is usable.
+ * Explains why none of a chain's endpoints is usable although their status is readable: a request limit, results that no endpoint
+ * stores, or a choice between a lagging and a distrusted endpoint. Undefined if an endpoint is usable.
  */
 export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
   const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);

@@ -23,8 +23,8 @@ export type ProblemTimeline = ReturnType<typeof createProblemTimeline>;
 /** Age at which spans are deleted. */
 const STORED_MS = 8 * DAY_MS;
 /**
- * Maximum number of stored runs and of stored problems. Above this number, old spans of both kinds are deleted up to
- * the same time.
+ * Maximum number of stored runs and of stored problems. Above this number, old spans of both kinds are deleted up to the same
+ * time.
  */
 const MAX_SPANS = 2_000;
 /** A problem that recurs within this time is recorded as a single problem, as in the log. */
@@ -53,8 +53,8 @@ export interface TimelineDeps {
   readonly store: Pick<RelayerStore, "queue" | "session">;
   readonly nowMs: () => number;
   /**
-   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default:
-   * this machine's clock.
+   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting spans early. Default: this machine's
+   * clock.
    */
   readonly localTimeMs?: () => number;
 }

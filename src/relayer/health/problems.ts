@@ -33,9 +33,7 @@ export const PROBLEM_CODES = [
   "queries-failing",
 ] as const;
 
-/**
- * The {@link PROBLEM_CODES} that always belong to a connection. The code "starting" may also belong to a connection.
- */
+/** The {@link PROBLEM_CODES} that always belong to a connection. The code "starting" may also belong to a connection. */
 export const CONNECTION_PROBLEM_CODES = [
   "remote-unreachable",
   "remote-no-new-block",
@@ -305,8 +303,8 @@ function expiryNoticeMs(
 }
 
 /**
- * Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with the failure of
- * the most delayed one.
+ * Returns the problems of overdue queries. Queries that fail repeatedly are reported separately, with the failure of the most
+ * delayed one.
  */
 function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
   const { queries, gate, market } = facts;
@@ -333,8 +331,7 @@ function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly 
 /** Interval at which a standby reads the queries and the leading process's results, ms. */
 export const STANDBY_READ_MS = 5_000;
 /**
- * If there is no new result for this long, no process is sending. The time covers two reads plus the time that a block
- * may take.
+ * If there is no new result for this long, no process is sending. The time covers two reads plus the time that a block may take.
  */
 const SILENT_MS = 15_000;
 

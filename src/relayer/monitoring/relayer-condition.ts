@@ -16,8 +16,8 @@ export interface RelayerCondition {
   readonly for: string;
   readonly inhibits?: readonly string[];
   /**
-   * Labels that this alert shares with the alerts that it causes. Default: job and instance and, if its first problem
-   * belongs to a connection, connection_id.
+   * Labels that this alert shares with the alerts that it causes. Default: job and instance and, if its first problem belongs to a
+   * connection, connection_id.
    */
   readonly scope?: readonly string[];
   /** Default: an example with the first problem's metric. */
@@ -57,8 +57,7 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
 /**
- * Excludes processes without the lease. They read the leading process's results only occasionally and would wrongly
- * appear late.
+ * Excludes processes without the lease. They read the leading process's results only occasionally and would wrongly appear late.
  */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 

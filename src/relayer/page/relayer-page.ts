@@ -211,8 +211,8 @@ const MAX_LISTED = 20;
 const WEEK_HOURS = 7 * 24;
 
 /**
- * Plots problems over the last 24 hours exactly, and over seven days by the hour. Periods in which no process ran are
- * shown as unknown.
+ * Plots problems over the last 24 hours exactly, and over seven days by the hour. Periods in which no process ran are shown as
+ * unknown.
  */
 export function timelineSection({ problems, runs }: TimelineView, nowMs: number): Html {
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };

@@ -67,8 +67,8 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
 }
 
 /**
- * Returns the display unit of amounts in the fee denom; undefined if none is configured and the chain names none or
- * cannot be read.
+ * Returns the display unit of amounts in the fee denom; undefined if none is configured and the chain names none or cannot be
+ * read.
  */
 export async function previewUnit(
   { config, localClient }: Pick<Preview, "config" | "localClient">,
@@ -84,16 +84,10 @@ export async function previewUnit(
 }
 
 const RETRY_MS = 250;
-/**
- * How long to retry: several blocks, so that the account's other transactions are included or leave a long enough
- * pause.
- */
+/** How long to retry: several blocks, so that the account's other transactions are included or leave a long enough pause. */
 const MAX_RETRY_MS = 15_000;
 
-/**
- * Repeats a simulation while the node expects a different sequence, because a relayer may be sending from the same
- * account.
- */
+/** Repeats a simulation while the node expects a different sequence, because a relayer may be sending from the same account. */
 export async function simulateBetweenOthers(
   simulate: () => Promise<SimulationOutcome>,
   clock: Pick<Clock, "monotonicMs" | "sleep">,

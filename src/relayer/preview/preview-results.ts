@@ -44,10 +44,7 @@ export interface KvPreview {
     | {
         readonly kind: "accepted";
         readonly gas: bigint;
-        /**
-         * The part of `gas` that the contract uses; undefined if the chain does not call it or the gas cannot be
-         * measured.
-         */
+        /** The part of `gas` that the contract uses; undefined if the chain does not call it or the gas cannot be measured. */
         readonly callbackGas: bigint | undefined;
         readonly bytes: number;
         readonly values: readonly StorageValue[];
@@ -117,9 +114,9 @@ export async function previewKv(
 const CALLBACK_TRIES = 3;
 
 /**
- * Returns the gas of a result's callback: the difference between simulations with and without the callback. Alternates
- * between the two until consecutive simulations of the same kind agree, which shows that the chain did not change in
- * between. `called` is the gas of the first simulation with the callback.
+ * Returns the gas of a result's callback: the difference between simulations with and without the callback. Alternates between the
+ * two until consecutive simulations of the same kind agree, which shows that the chain did not change in between. `called` is the
+ * gas of the first simulation with the callback.
  *
  * Resolves with undefined if a simulation is refused or the chain changes during every attempt, e.g. because another account's
  * client update makes the next simulation cheaper.
@@ -239,9 +236,8 @@ function valuesOf(message: Uint8Array): readonly StorageValue[] {
 }
 
 /**
- * The transactions found by the search, compared with the transactions that the chain has received. The chain only
- * reports whether it has received a given transaction, so a missing transaction was left out if the chain has received
- * a later one.
+ * The transactions found by the search, compared with the transactions that the chain has received. The chain only reports whether
+ * it has received a given transaction, so a missing transaction was left out if the chain has received a later one.
  */
 export type TxComparison =
   /** the chain has received none of the found transactions */

@@ -71,8 +71,8 @@ export interface QueryState {
   /** True if an operator requested an immediate cycle, even if the query is not due. */
   readonly isRequested: boolean;
   /**
-   * The sent KV results: the last included result, and newer results without an outcome. Empty unless unchanged values
-   * are skipped.
+   * The sent KV results: the last included result, and newer results without an outcome. Empty unless unchanged values are
+   * skipped.
    */
   readonly sent: readonly SentResult[];
 }
@@ -174,8 +174,7 @@ export function notIncluded(state: QueryState, remote: RemoteHeight): QueryState
 }
 
 /**
- * Returns the state after a read whose values need not be sent, or undefined if they must be sent. The values must be
- * sent if:
+ * Returns the state after a read whose values need not be sent, or undefined if they must be sent. The values must be sent if:
  *
  * - the values differ from the last result's values;
  * - the last result is unknown;

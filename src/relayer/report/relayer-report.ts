@@ -279,8 +279,8 @@ function callbacksByOwner({ attempts, keys }: RelayerData): ReadonlyMap<string, 
   for (const results of [...byTransaction.values()].toSorted(byBlock)) {
     const total = results.reduce((sum, { gas }) => sum + gas, 0n);
     const before = updates.size;
-    // A remote height's client update is in the first transaction with results for that height or, if that transaction
-    // fails, in the next one.
+    // A remote height's client update is in the first transaction with results for that height or, if that transaction fails, in
+    // the next one.
     for (const { outcome, connectionId, remoteHeight } of results)
       if (outcome === "included") updates.add(`${connectionId}/${remoteHeight}`);
     const overhead = overheadGas(1, updates.size - before);

@@ -136,9 +136,8 @@ export interface PipelineView {
    */
   readonly lookAhead: (own: bigint) => bigint;
   /**
-   * Returns true if another result of the query may be read. A KV query may have two results that are not broadcast
-   * yet: one is read while the other waits for its block. No result may be read while the query's last result on the
-   * chain is unknown.
+   * Returns true if another result of the query may be read. A KV query may have two results that are not broadcast yet: one is
+   * read while the other waits for its block. No result may be read while the query's last result on the chain is unknown.
    */
   readonly mayRead: (query: Pick<RegisteredQuery, "id" | "type">) => boolean;
   /** The query's newest result that is expected, queued or in flight. */

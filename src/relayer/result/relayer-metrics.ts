@@ -165,8 +165,7 @@ const GAUGES: StatusMetrics<GoGaugeSource> = {
 };
 
 /**
- * Registers the Go relayer's metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges`
- * is called.
+ * Registers the Go relayer's metrics (v0.3.0, `internal/metrics/metrics.go`). The gauges are absent until `readGauges` is called.
  */
 export function createGoMetrics(registry: Registry, lasting?: LastingMetrics) {
   const factory = createMetricFactory(registry, lasting);

@@ -15,8 +15,8 @@ export type Admission =
   | {
       readonly admitted: true;
       /**
-       * Reverses the charge. Call `release` once it is certain that the transaction costs nothing, because it was
-       * rejected or lost.
+       * Reverses the charge. Call `release` once it is certain that the transaction costs nothing, because it was rejected or
+       * lost.
        */
       readonly release: () => void;
     }

@@ -26,8 +26,8 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   readonly nowMs: () => number;
   /**
-   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting attempts early. Default:
-   * this machine's clock.
+   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting attempts early. Default: this
+   * machine's clock.
    */
   readonly localTimeMs?: () => number;
 }

@@ -120,13 +120,11 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
       const oldest = rows.deadLetters[MAX_DEAD_LETTERS];
       if (oldest !== undefined) removeDeadLetter(oldest.queryId, oldest.hash);
     },
-    /**
-     * Removes a dead letter, so that its transaction may be sent again. Returns false if there is no such dead letter.
-     */
+    /** Removes a dead letter, so that its transaction may be sent again. Returns false if there is no such dead letter. */
     removeDeadLetter,
     /**
-     * Closes a dead letter that an operator has seen. It is no longer listed or sent. Returns false if there is no such
-     * dead letter.
+     * Closes a dead letter that an operator has seen. It is no longer listed or sent. Returns false if there is no such dead
+     * letter.
      */
     acknowledgeDeadLetter: (queryId: bigint, hash: string): boolean => {
       const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
@@ -153,8 +151,7 @@ export function createJournal(chain: string, { session, queue }: JournalDeps) {
         push(`DELETE FROM ${table} WHERE chain = ? AND query_id = ?`, [`${queryId}`]);
     },
     /**
-     * Deletes the local chain's journal. Call `reset` after a reset of the chain, whose query ids then identify
-     * different queries.
+     * Deletes the local chain's journal. Call `reset` after a reset of the chain, whose query ids then identify different queries.
      */
     reset: (): void => {
       rows = emptyJournal();

@@ -49,8 +49,8 @@ const MAX_AGAIN = 10;
 const POLL_MS = 50;
 
 /**
- * Creates the resubmissions. Requests are stored only in memory, since a dead letter stays in the journal until its
- * transaction is included.
+ * Creates the resubmissions. Requests are stored only in memory, since a dead letter stays in the journal until its transaction is
+ * included.
  */
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number) {
   const { journal, registry, wake, clock } = deps;

@@ -67,8 +67,8 @@ interface WriteGuard {
 export interface StoreDeps {
   readonly clock: Clock;
   /**
-   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting rows early. Default: this
-   * machine's clock.
+   * Local chain time, as Unix time in ms. It keeps a fast clock on this machine from deleting rows early. Default: this machine's
+   * clock.
    */
   readonly localTimeMs?: () => number;
   readonly random: () => number;
@@ -250,8 +250,8 @@ function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
 }
 
 /**
- * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each migration needs a store file of
- * its version in `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
+ * Migrations of the relayer's store (`src/platform/storage/sqlite-database.ts`). Each migration needs a store file of its version
+ * in `test/fixtures/state`. Ids and heights are text in the first tables and `BIGINT` in later ones.
  */
 export const MIGRATIONS: readonly string[] = [
   // "IF NOT EXISTS": the first releases created these tables without a version, so their files have version 0. In `tx_handled`,

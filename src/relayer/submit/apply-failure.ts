@@ -113,10 +113,7 @@ function dropRedundant(
   );
 }
 
-/**
- * Tries the other results again. If one of them was isolated before, tries them in halves, because many results may be
- * bad.
- */
+/** Tries the other results again. If one of them was isolated before, tries them in halves, because many results may be bad. */
 function retryRest(state: SubmitterState, entries: readonly Entry[], bad: Entry): void {
   const rest = entries.filter((entry) => entry !== bad);
   const isSecond = rest.some(({ result }) => state.queries.isolated.has(result.query.id));
@@ -141,8 +138,8 @@ function isolate({ queries }: SubmitterState, entries: readonly Entry[]): void {
 }
 
 /**
- * Returns an entry's group; entries in different groups are sent in different transactions. The group is "" unless the
- * entry's transaction failed because of another or an unknown result, or the chain rejected the query's last result.
+ * Returns an entry's group; entries in different groups are sent in different transactions. The group is "" unless the entry's
+ * transaction failed because of another or an unknown result, or the chain rejected the query's last result.
  */
 export function groupOf({ queries, deps }: SubmitterState, { result }: Entry): string {
   const { id } = result.query;

@@ -15,8 +15,8 @@ export interface BlockBudgetOptions {
 }
 
 /**
- * Limits used until the chain's limits have been read. The gas is the deployed fee market's target, because more gas
- * could raise the price.
+ * Limits used until the chain's limits have been read. The gas is the deployed fee market's target, because more gas could raise
+ * the price.
  */
 const DEFAULT_LIMITS: BlockLimits = {
   utilization: 15_000_000n,
@@ -92,8 +92,7 @@ export type BatchBudget = ReturnType<typeof createBatchBudget>;
  * transaction fails, possibly because of its size. `grow` adds 1/16 of `max` for each included transaction.
  */
 export function createBatchBudget(max: BatchLimits) {
-  // At 1/1024, a transaction contains a single result. A smaller share would send just as little but would take longer
-  // to grow.
+  // At 1/1024, a transaction contains a single result. A smaller share would send just as little but would take longer to grow.
   const share = createAdaptiveShare({ kept: [1n, 2n], growth: 16n, floor: 1n });
   const atLeastOne = (limit: number): number => Math.max(1, Number(share.of(BigInt(limit))));
   return {
@@ -118,9 +117,9 @@ interface ShareSteps {
 const WHOLE = 1_024n;
 
 /**
- * Creates the share of a limit that other senders also use. Since the free part is not reported, the share is found by
- * trial (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a
- * failed transaction costs its fee, and grows slowly.
+ * Creates the share of a limit that other senders also use. Since the free part is not reported, the share is found by trial
+ * (additive increase, multiplicative decrease). The share starts at the whole limit, shrinks quickly because a failed transaction
+ * costs its fee, and grows slowly.
  */
 function createAdaptiveShare({ kept: [part, whole], growth, floor }: ShareSteps) {
   let share = WHOLE;

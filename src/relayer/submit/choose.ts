@@ -146,8 +146,8 @@ function firstThatFit(
 }
 
 /**
- * Separates the results that are ready from the results to send later, in the same order. Drops results that have
- * become unnecessary or too old since the plan.
+ * Separates the results that are ready from the results to send later, in the same order. Drops results that have become
+ * unnecessary or too old since the plan.
  */
 function sortOut(
   state: SubmitterState,

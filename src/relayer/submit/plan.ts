@@ -82,8 +82,8 @@ function withinCapacity(
 const PLANNED_PERCENT = 99n;
 
 /**
- * Returns the gas of transactions and client updates, excluding results. Each transaction has fixed gas, and each
- * connection needs at least one client update per block.
+ * Returns the gas of transactions and client updates, excluding results. Each transaction has fixed gas, and each connection needs
+ * at least one client update per block.
  */
 function fixedGas(weight: number, updates: number): bigint {
   return (
@@ -111,8 +111,8 @@ function byConnection({ result: a }: Entry, { result: b }: Entry): number {
 }
 
 /**
- * Splits entries, in order, into transactions of about equal size. The transactions are broadcast over several
- * connections at the same time, so a small last transaction would arrive first, and the node would refuse its sequence.
+ * Splits entries, in order, into transactions of about equal size. The transactions are broadcast over several connections at the
+ * same time, so a small last transaction would arrive first, and the node would refuse its sequence.
  */
 function splitEvenly(entries: readonly Entry[], options: PlanOptions): readonly (readonly Entry[])[] {
   const weights = entries.map((entry) => weightOf(entry, options));

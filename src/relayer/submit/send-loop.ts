@@ -18,8 +18,8 @@ import { GAS_PER_KEY } from "../result/proven-result.ts";
 
 const LIMITS_MS = 60_000;
 /**
- * Pauses between lookups of transactions in flight after a new block, because a node indexes a block's transactions
- * slightly after the block.
+ * Pauses between lookups of transactions in flight after a new block, because a node indexes a block's transactions slightly after
+ * the block.
  */
 const LOOK_PAUSES_MS = [60, 200] as const;
 const MIN_PAUSE_MS = 20;
@@ -58,8 +58,7 @@ export async function runSending(state: SubmitterState, signal: AbortSignal): Pr
   let lastError: string | undefined;
   const runSteps = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Read the versions before the step, so that a block that arrives during the step starts the next one
-      // immediately.
+      // Read the versions before the step, so that a block that arrives during the step starts the next one immediately.
       const seen = versions(state);
       await step(state, rhythm, signal);
       tries.failures = 0;
@@ -173,8 +172,7 @@ function forgetChain(state: SubmitterState): void {
 }
 
 /**
- * Reads the fee market after each new block and, at startup, once the block limits have been read. Nothing is sent
- * before that.
+ * Reads the fee market after each new block and, at startup, once the block limits have been read. Nothing is sent before that.
  */
 async function followMarket(
   state: SubmitterState,
@@ -245,8 +243,8 @@ function planBudget(state: SubmitterState): void {
 const OLD_BACKLOG_MS = 60_000;
 
 /**
- * Returns the gas of the results that the next block should contain: one per due KV query, whether it has been read or
- * not, and the unsent TX results.
+ * Returns the gas of the results that the next block should contain: one per due KV query, whether it has been read or not, and
+ * the unsent TX results.
  */
 function backlogOf(state: SubmitterState): Backlog {
   const { deps, pipeline, pace } = state;

@@ -20,10 +20,10 @@ export interface Need {
  * The order in which queries are served while the due results do not all fit in a block. The query that has been due the longest
  * is served first.
  *
- * Queries with equal periods take turns. All queries answered in one block become due at the same height, and a
- * tie-break by id would starve the highest ids. Each query gets a result before any query gets another, starting with
- * the query that was due first. A turn ends once a result is included, or once a read shows that no result is needed. A
- * result that was read but never sent does not end a turn.
+ * Queries with equal periods take turns. All queries answered in one block become due at the same height, and a tie-break by id
+ * would starve the highest ids. Each query gets a result before any query gets another, starting with the query that was due
+ * first. A turn ends once a result is included, or once a read shows that no result is needed. A result that was read but never
+ * sent does not end a turn.
  */
 export type ServiceOrder = ReturnType<typeof createServiceOrder>;
 
@@ -52,8 +52,8 @@ export function createServiceOrder() {
     Math.max(had, (latest.get(group) ?? 0) - MAX_CATCH_UP);
   return {
     /**
-     * Returns the need of a query's result. `before` describes the query's results that are sent before this one. The
-     * first of these is sent at local height `sentAt`, and the next block includes it.
+     * Returns the need of a query's result. `before` describes the query's results that are sent before this one. The first of
+     * these is sent at local height `sentAt`, and the next block includes it.
      */
     needOf: (query: RegisteredQuery, before?: { readonly count: number; readonly sentAt: bigint }): Need => {
       const { id, updatePeriod } = query;
@@ -82,9 +82,7 @@ export function createServiceOrder() {
   };
 }
 
-/**
- * Returns the height since which a query has been due. For a query without a result, this is its registration height.
- */
+/** Returns the height since which a query has been due. For a query without a result, this is its registration height. */
 function dueSince({ updatePeriod, registeredAtHeight, lastLocalHeight }: RegisteredQuery): bigint {
   return lastLocalHeight === 0n ? registeredAtHeight : lastLocalHeight + updatePeriod;
 }

@@ -199,7 +199,7 @@ export function isAboveCeiling({ market }: Pick<SubmitterState, "market">): bool
   return market.budget()?.phase === "above-ceiling";
 }
 
-/** Returns the need of a result that has not been broadcast and follows `waiting` unsent results of the same query. */
+/** Returns the need of a result that has not been broadcast and follows this number of unsent results of the same query. */
 function needOf({ deps, order, pipeline }: SubmitterState, query: RegisteredQuery, waiting: number): Need {
   // A result contains its query as of the time of the read. The query may have been answered since.
   const current = deps.registry.state(query.id);

@@ -71,8 +71,7 @@ export function submitterOf(state: SubmitterState): Submitter {
 
 function offer(state: SubmitterState, results: readonly ProvenResult[], reservation?: Reservation): void {
   const ids = new Map(reservation?.results.map(({ query }, index) => [query.id, reservation.ids[index]]));
-  // Give up failed results and queue the others in the same step, so that failed results never appear to be still
-  // expected.
+  // Give up failed results and queue the others in the same step, so that failed results never appear to be still expected.
   const offered = new Set(results.map(({ query }) => query.id));
   state.pipeline.giveUp(
     [...ids].flatMap(([queryId, id]) => (id === undefined || offered.has(queryId) ? [] : [id])),

@@ -149,8 +149,8 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps) {
   };
   return {
     /**
-     * Like `findTxs`, but scans blocks while the index is unusable. Logs once when the index becomes unusable, and once
-     * when it is usable again.
+     * Like `findTxs`, but scans blocks while the index is unusable. Logs once when the index becomes unusable, and once when it is
+     * usable again.
      */
     find: async (search: TxSearch, signal: AbortSignal): Promise<FoundTxs> => {
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
@@ -280,10 +280,9 @@ type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;
 type ScannedChain = Pick<ChainClient, "txCounts" | "distrust"> & { readonly comet: BlockReader };
 
 /**
- * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's
- * results. Computes the inclusion proofs from the blocks; the caller verifies them against the header. `counts`
- * contains the known numbers of transactions, by height. Throws `RelayError` "bad-block" if a block does not have
- * exactly one result per transaction.
+ * Finds the same transactions as `findTxs` without the node's transaction index, from the events in every block's results.
+ * Computes the inclusion proofs from the blocks; the caller verifies them against the header. `counts` contains the known numbers
+ * of transactions, by height. Throws `RelayError` "bad-block" if a block does not have exactly one result per transaction.
  */
 export async function scanTxs(
   chain: ScannedChain,

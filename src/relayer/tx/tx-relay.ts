@@ -145,8 +145,8 @@ function recordOutcome(relaying: Relaying, ids: TxIds, outcome: ResultOutcome): 
 /** Called once all results in the range have an outcome. */
 function finishRange({ worker, deps, state, range, ...relayed }: Relaying): void {
   const { query } = state;
-  // If any transaction must be sent again, the next search covers this range again and skips transactions that the
-  // journal lists as handled.
+  // If any transaction must be sent again, the next search covers this range again and skips transactions that the journal lists
+  // as handled.
   if (relayed.isDone && range.upTo !== undefined) deps.journal.recordSearched(query.id, range.upTo);
   const error = relayed.error ?? range.error;
   const isSearched = relayed.isDone && error === undefined && range.upTo !== undefined;

@@ -73,10 +73,10 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint) {
         /** Time in the newest block's header, as Unix time in ms; undefined if unknown. */
         blockTimeMs,
         /**
-         * Chain time, as Unix time in ms: the newest known block time, plus the time since that block was seen. The
-         * chain uses its own time, for example to decide whether a light client has expired, and this machine's clock
-         * may be wrong. Before the first known block time, this is the machine's time. The value is rounded, because
-         * the store takes integers and the monotonic clock has fractions.
+         * Chain time, as Unix time in ms: the newest known block time, plus the time since that block was seen. The chain uses its
+         * own time, for example to decide whether a light client has expired, and this machine's clock may be wrong. Before the
+         * first known block time, this is the machine's time. The value is rounded, because the store takes integers and the
+         * monotonic clock has fractions.
          */
         chainMs: timed === undefined ? clock.nowMs() : timed.blockMs + Math.round(nowMs - timed.seenMs),
         /** Time without a new block; undefined before the first status. */
@@ -113,8 +113,8 @@ export function createListWatch(clock: Pick<Clock, "monotonicMs">) {
       /** True once the query list has been read. */
       isLoaded,
       /**
-       * Set if reads have failed since the list was last read, so the list may lack changes. `sinceMs` is the time
-       * since the first failure, and `reason` is the last error.
+       * Set if reads have failed since the list was last read, so the list may lack changes. `sinceMs` is the time since the first
+       * failure, and `reason` is the last error.
        */
       failure: failure && { sinceMs: clock.monotonicMs() - failure.fromMs, reason: failure.reason },
     }),

@@ -224,9 +224,8 @@ const CLIENT_MS = 15_000;
 const BALANCE_MS = 30_000;
 
 /**
- * Creates a service that reads the data that no cycle reads, so that the relayer's state is known even if nothing is
- * due: remote chains without due queries, the endpoints of chains that have several, light clients, and the balance.
- * Never fails.
+ * Creates a service that reads the data that no cycle reads, so that the relayer's state is known even if nothing is due: remote
+ * chains without due queries, the endpoints of chains that have several, light clients, and the balance. Never fails.
  */
 export function createWatchPoller(deps: WatchPollerDeps): Service {
   const { watches, clock, local, remotes } = deps;
